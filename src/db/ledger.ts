@@ -1,0 +1,46 @@
+// The ledger. postTransfer is the only function that writes a balance.
+
+import { sql, eq } from "drizzle-orm";
+import { CASH_ACCOUNT, SALES_ACCOUNT, type Transfer } from "../domain/ledger.ts";
+import { prepared, type Tx } from "./connection.ts";
+import { transfers, users } from "./schema.ts";
+
+const statements = prepared((orm) => ({
+  insert: orm
+    .insert(transfers)
+    .values({
+      debitAccount: sql.placeholder("debitAccount"),
+      creditAccount: sql.placeholder("creditAccount"),
+      amountMicros: sql.placeholder("amountMicros"),
+      kind: sql.placeholder("kind"),
+      orderId: sql.placeholder("orderId"),
+      keyId: sql.placeholder("keyId"),
+      operator: sql.placeholder("operator"),
+      note: sql.placeholder("note"),
+      createdAt: sql.placeholder("createdAt"),
+    })
+    .prepare(),
+  addToBalance: orm
+    .update(users)
+    .set({ balanceMicros: sql`${users.balanceMicros} + ${sql.placeholder("amountMicros")}` })
+    .where(eq(users.account, sql.placeholder("account")))
+    .prepare(),
+}));
+
+/**
+ * Appends a transfer and moves the balances of the users on its two sides.
+ * An amount of 0 moves nothing and writes nothing. The caller has made sure that the balance suffices;
+ * a CHECK rolls the transaction back if it does not.
+ */
+export function postTransfer(tx: Tx, transfer: Transfer): void {
+  if (transfer.amountMicros === 0) return;
+  const { actor, debitAccount, creditAccount, amountMicros } = transfer;
+  statements(tx).insert.run({ ...transfer, keyId: actor.keyId, operator: actor.operator });
+  addToBalance(tx, debitAccount, -amountMicros);
+  addToBalance(tx, creditAccount, amountMicros);
+}
+
+function addToBalance(tx: Tx, account: number, amountMicros: number): void {
+  if (account === CASH_ACCOUNT || account === SALES_ACCOUNT) return;
+  statements(tx).addToBalance.run({ account, amountMicros });
+}

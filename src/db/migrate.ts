@@ -1,0 +1,92 @@
+// Migrations: plain SQL, embedded in the binary, applied in one transaction, remembered with their hash.
+// An applied migration that this binary does not know means a newer database: it is refused, never touched.
+
+import type { Database } from "bun:sqlite";
+import service from "../../migrations/0001_service.sql" with { type: "text" };
+import { OpenError } from "./open-error.ts";
+
+export interface Migration {
+  version: number;
+  name: string;
+  sql: string;
+}
+
+/** Oldest first. Every file of migrations/ is here. */
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: "0001_service", sql: service },
+];
+
+/** Marks the file as ours: "rslr". */
+export const APPLICATION_ID = 0x72736c72;
+
+/** The migrations that the database still lacks. Throws OpenError when it is newer, altered or not ours. */
+export function pendingMigrations(
+  sqlite: Database,
+  path: string,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Migration[] {
+  const applied = appliedMigrations(sqlite, path);
+  const known = new Map(migrations.map((migration) => [migration.version, migration]));
+  for (const { version, hash } of applied) {
+    const migration = known.get(version);
+    if (!migration) {
+      throw new OpenError(
+        `${path} was written by a newer reseller (schema ${version}, this binary knows ${migrations.length}): run that version or a later one`,
+      );
+    }
+    if (hashOf(migration) !== hash) {
+      throw new OpenError(
+        `${path} was made by another build of schema ${version} (${migration.name} differs): run the build that made it`,
+      );
+    }
+  }
+  return migrations.slice(applied.length);
+}
+
+/** Applies what is pending in one transaction, with foreign keys off outside and checked inside it. */
+export function migrate(sqlite: Database, pending: readonly Migration[], now: number): void {
+  sqlite.run("PRAGMA foreign_keys = OFF");
+  sqlite.run("BEGIN EXCLUSIVE");
+  try {
+    sqlite.run(`PRAGMA application_id = ${APPLICATION_ID}`);
+    sqlite.run(
+      `CREATE TABLE IF NOT EXISTS migrations (
+        version INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, applied_at INTEGER NOT NULL
+      ) STRICT`,
+    );
+    const remember = sqlite.query("INSERT INTO migrations VALUES (?, ?, ?, ?)");
+    for (const migration of pending) {
+      sqlite.run(migration.sql);
+      remember.run(migration.version, migration.name, hashOf(migration), now);
+    }
+    const dangling = sqlite.query("PRAGMA foreign_key_check").all().length;
+    if (dangling > 0) throw new Error(`${dangling} rows would lose what they refer to`);
+    sqlite.run("COMMIT");
+  } catch (error) {
+    if (sqlite.inTransaction) sqlite.run("ROLLBACK");
+    throw error;
+  } finally {
+    sqlite.run("PRAGMA foreign_keys = ON");
+  }
+}
+
+function appliedMigrations(sqlite: Database, path: string): { version: number; hash: string }[] {
+  const { tables } = sqlite
+    .query("SELECT count(*) AS tables FROM sqlite_schema WHERE type = 'table'")
+    .get() as { tables: number };
+  if (tables === 0) return [];
+  const { application_id: id } = sqlite.query("PRAGMA application_id").get() as {
+    application_id: number;
+  };
+  if (id !== APPLICATION_ID) {
+    throw new OpenError(`${path} is a database of another program: name another --data folder`);
+  }
+  return sqlite.query("SELECT version, hash FROM migrations ORDER BY version").all() as {
+    version: number;
+    hash: string;
+  }[];
+}
+
+function hashOf(migration: Migration): string {
+  return new Bun.CryptoHasher("sha256").update(migration.sql).digest("hex");
+}

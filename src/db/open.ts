@@ -1,0 +1,248 @@
+// Opening the database: the whole sequence, with one clear sentence for each refusal.
+// `serve` takes the lock, creates and migrates; every other command wants the database there, at this
+// binary's schema, and never checkpoints beside a running server.
+
+import { Database } from "bun:sqlite";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type Connection, connectionOf } from "./connection.ts";
+import { migrate, pendingMigrations } from "./migrate.ts";
+import { OpenError } from "./open-error.ts";
+
+/** How long a connection waits for another process's write. */
+const BUSY_TIMEOUT_MS = 10_000;
+/** Older ones can lose commits when two connections write and checkpoint at once. */
+const SQLITE_MINIMUM = [3, 51, 3] as const;
+/** 16 MiB for the writer: the pages that a batch of orders touches stay in memory. */
+const CACHE_KIB = 16 * 1024;
+const NETWORK_FILE_SYSTEMS = new Set([
+  "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre", "vboxsf",
+  "fuse.sshfs", "fuse.glusterfs", "fuse.vmhgfs-fuse", "fuse.rclone", "fuse.s3fs",
+]); // prettier-ignore
+
+const DATABASE_FILE = "reseller.db";
+const LOCK_FILE = "instance.lock";
+
+export function databasePath(dataDirectory: string): string {
+  return join(resolve(dataDirectory), DATABASE_FILE);
+}
+
+/** Where a running server leaves its address. */
+export function addressPath(dataDirectory: string): string {
+  return join(resolve(dataDirectory), "serve.address");
+}
+
+export interface Instance {
+  /** Absolute path of the database. */
+  path: string;
+  /** Where the database as it was before a migration was kept; null when nothing was migrated. */
+  keptCopy: string | null;
+  /** Lets another process serve this data directory. */
+  release(): void;
+}
+
+/** Makes a data directory ready to be served by this process alone: created, locked, migrated. */
+export function claimDataDirectory(dataDirectory: string, now: number): Instance {
+  const directory = resolve(dataDirectory);
+  const path = databasePath(directory);
+  requireSqliteVersion();
+  createDirectory(directory);
+  refuseNetworkFileSystem(directory);
+  const lock = takeLock(directory);
+  try {
+    const sqlite = openFile(path, true);
+    try {
+      const pending = pendingMigrations(sqlite, path);
+      const keptCopy = pending.length > 0 ? keepCopy(sqlite, path, now) : null;
+      if (pending.length > 0) migrate(sqlite, pending, now);
+      chmodSync(path, 0o600);
+      return { path, keptCopy, release: () => lock.close() };
+    } finally {
+      sqlite.close();
+    }
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+/** The server's writing connection. Only after claimDataDirectory. */
+export function openWriter(path: string): Connection {
+  const sqlite = openFile(path, false);
+  sqlite.run(`PRAGMA cache_size = -${CACHE_KIB}`);
+  return connectionOf(sqlite, path);
+}
+
+/** A connection that cannot write, for reads beside the writer. */
+export function openReader(path: string): Connection {
+  const sqlite = new Database(path, { readonly: true });
+  sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  sqlite.run("PRAGMA query_only = ON");
+  return connectionOf(sqlite, path);
+}
+
+/** For the command line: the database must be there and at this binary's schema. */
+export function openForCommand(dataDirectory: string): Connection {
+  const path = databasePath(dataDirectory);
+  requireSqliteVersion();
+  if (!existsSync(path)) {
+    throw new OpenError(
+      `there is no database at ${path}: name its folder with --data, or run \`reseller serve\` to create one`,
+    );
+  }
+  refuseNetworkFileSystem(resolve(dataDirectory));
+  const sqlite = openFile(path, false);
+  try {
+    // The server checkpoints; here it would only get in its way.
+    sqlite.run("PRAGMA wal_autocheckpoint = 0");
+    if (pendingMigrations(sqlite, path).length > 0) {
+      throw new OpenError(
+        `${path} was written by an older reseller: start \`reseller serve\` of this version once, it upgrades the database and keeps a copy`,
+      );
+    }
+    return connectionOf(sqlite, path);
+  } catch (error) {
+    sqlite.close();
+    throw error;
+  }
+}
+
+export function sqliteVersion(): string {
+  const memory = new Database(":memory:");
+  const { version } = memory.query("SELECT sqlite_version() AS version").get() as {
+    version: string;
+  };
+  memory.close();
+  return version;
+}
+
+function openFile(path: string, create: boolean): Database {
+  try {
+    const sqlite = new Database(path, { readwrite: true, create });
+    sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    const { journal_mode: mode } = sqlite.query("PRAGMA journal_mode = WAL").get() as {
+      journal_mode: string;
+    };
+    if (mode !== "wal") {
+      sqlite.close();
+      throw new OpenError(
+        `the file system of ${path} cannot hold a write-ahead log (journal mode stayed ${mode}): put --data on a local disk`,
+      );
+    }
+    sqlite.run("PRAGMA synchronous = FULL");
+    sqlite.run("PRAGMA foreign_keys = ON");
+    sqlite.run("PRAGMA mmap_size = 0");
+    sqlite.run("PRAGMA temp_store = MEMORY");
+    return sqlite;
+  } catch (error) {
+    throw asOpenError(error, path);
+  }
+}
+
+function asOpenError(error: unknown, path: string): unknown {
+  if (!(error instanceof Error) || !("code" in error)) return error;
+  switch (error.code) {
+    case "SQLITE_NOTADB":
+    case "SQLITE_CORRUPT":
+      return new OpenError(`${path} is damaged or not a database: restore a backup`);
+    case "SQLITE_CANTOPEN":
+    case "SQLITE_READONLY":
+    case "SQLITE_PERM":
+      return new OpenError(
+        `${path} cannot be opened for writing: check its owner and permissions (\`ls -l ${path}\`)`,
+      );
+    default:
+      return error;
+  }
+}
+
+function createDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if (isOurs(directory)) chmodSync(directory, 0o700);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new OpenError(
+      `the data directory ${directory} cannot be used (${why}): name another with --data`,
+    );
+  }
+}
+
+/** Whether nothing but this service can live there: `--data /tmp` must not close /tmp to everyone else. */
+function isOurs(directory: string): boolean {
+  const files = readdirSync(directory);
+  return files.length === 0 || files.includes(DATABASE_FILE);
+}
+
+/** One `serve` a data directory. The kernel frees the lock when the process dies. */
+function takeLock(directory: string): Database {
+  const path = join(directory, LOCK_FILE);
+  const lock = new Database(path, { readwrite: true, create: true });
+  try {
+    lock.run("BEGIN EXCLUSIVE");
+    chmodSync(path, 0o600);
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (error instanceof Error && "code" in error && error.code === "SQLITE_BUSY") {
+      throw new OpenError(
+        `another reseller serves ${databasePath(directory)}: stop it first, or name another folder with --data`,
+      );
+    }
+    throw error;
+  }
+}
+
+function keepCopy(sqlite: Database, path: string, now: number): string | null {
+  const { tables } = sqlite.query("SELECT count(*) AS tables FROM sqlite_schema").get() as {
+    tables: number;
+  };
+  if (tables === 0) return null;
+  const stamp = new Date(now).toISOString().replace(/[:.]/g, "-");
+  const copy = `${path}.before-migration-${stamp}`;
+  sqlite.query("VACUUM INTO ?").run(copy);
+  chmodSync(copy, 0o600);
+  return copy;
+}
+
+function requireSqliteVersion(): void {
+  const found = sqliteVersion();
+  const parts = found.split(".").map(Number);
+  for (const [index, wanted] of SQLITE_MINIMUM.entries()) {
+    const part = parts[index] ?? 0;
+    if (part > wanted) return;
+    if (part < wanted) {
+      throw new OpenError(
+        `this binary carries SQLite ${found}, which can lose commits: build it with one of ${SQLITE_MINIMUM.join(".")} or later`,
+      );
+    }
+  }
+}
+
+function refuseNetworkFileSystem(directory: string): void {
+  const type = fileSystemOf(realpathSync(directory));
+  if (type && NETWORK_FILE_SYSTEMS.has(type)) {
+    throw new OpenError(
+      `${databasePath(directory)} is on a network file system (${type}), where SQLite loses data: put --data on a local disk`,
+    );
+  }
+}
+
+/** The type of the file system that holds a directory; null where the system does not tell. */
+export function fileSystemOf(directory: string, mountInfo = readMountInfo()): string | null {
+  let best = { point: "", type: null as string | null };
+  for (const line of mountInfo.split("\n")) {
+    const [left, right] = line.split(" - ");
+    const point = left?.split(" ")[4]?.replace(/\\040/g, " ");
+    const type = right?.split(" ")[0];
+    if (!point || !type || point.length < best.point.length) continue;
+    const within = point === "/" || directory === point || directory.startsWith(`${point}/`);
+    if (within) best = { point, type };
+  }
+  return best.type;
+}
+
+function readMountInfo(): string {
+  const file = "/proc/self/mountinfo";
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
+}

@@ -1,0 +1,160 @@
+// Orders, and the events that moved them.
+
+import { and, asc, desc, eq, getTableColumns, sql } from "drizzle-orm";
+import type { Actor } from "../domain/ledger.ts";
+import type { OrderStatus } from "../domain/orders.ts";
+import type { Per } from "../domain/services.ts";
+import { type Connection, prepared, type Tx } from "./connection.ts";
+import { orderEvents, orders, users } from "./schema.ts";
+
+export interface Order {
+  /** The numeric order number; only grows. */
+  orderId: number;
+  /** The cuid2. */
+  id: string;
+  resellerAccount: number;
+  serviceId: string;
+  serviceName: string;
+  priceMicros: number;
+  per: Per;
+  link: string;
+  quantity: number;
+  chargeMicros: number;
+  refundedMicros: number;
+  status: OrderStatus;
+  startCount: number;
+  remains: number;
+  createdAt: number;
+}
+
+export type NewOrder = Omit<Order, "orderId" | "refundedMicros" | "startCount">;
+
+export interface ListedOrder extends Order {
+  username: string;
+}
+
+export interface OrderEvent {
+  orderId: number;
+  fromStatus: OrderStatus;
+  toStatus: OrderStatus;
+  actor: Actor;
+  note: string | null;
+  createdAt: number;
+}
+
+export interface OrderFilter {
+  status?: OrderStatus | undefined;
+  resellerAccount?: number | undefined;
+  limit: number;
+}
+
+const NUMERIC_ID = /^[1-9][0-9]{0,15}$/;
+const CUID = /^[a-z0-9]{24}$/;
+
+const statements = prepared((orm) => ({
+  byOrderId: orm
+    .select()
+    .from(orders)
+    .where(eq(orders.orderId, sql.placeholder("orderId")))
+    .prepare(),
+  byId: orm
+    .select()
+    .from(orders)
+    .where(eq(orders.id, sql.placeholder("id")))
+    .prepare(),
+  insert: orm
+    .insert(orders)
+    .values({
+      id: sql.placeholder("id"),
+      resellerAccount: sql.placeholder("resellerAccount"),
+      serviceId: sql.placeholder("serviceId"),
+      serviceName: sql.placeholder("serviceName"),
+      priceMicros: sql.placeholder("priceMicros"),
+      per: sql.placeholder("per"),
+      link: sql.placeholder("link"),
+      quantity: sql.placeholder("quantity"),
+      chargeMicros: sql.placeholder("chargeMicros"),
+      status: sql.placeholder("status"),
+      remains: sql.placeholder("remains"),
+      createdAt: sql.placeholder("createdAt"),
+    })
+    .returning({ orderId: orders.orderId })
+    .prepare(),
+  update: orm
+    .update(orders)
+    .set({
+      status: sql`${sql.placeholder("status")}`,
+      startCount: sql`${sql.placeholder("startCount")}`,
+      remains: sql`${sql.placeholder("remains")}`,
+      refundedMicros: sql`${sql.placeholder("refundedMicros")}`,
+    })
+    .where(eq(orders.orderId, sql.placeholder("orderId")))
+    .prepare(),
+  insertEvent: orm
+    .insert(orderEvents)
+    .values({
+      orderId: sql.placeholder("orderId"),
+      fromStatus: sql.placeholder("fromStatus"),
+      toStatus: sql.placeholder("toStatus"),
+      keyId: sql.placeholder("keyId"),
+      operator: sql.placeholder("operator"),
+      note: sql.placeholder("note"),
+      createdAt: sql.placeholder("createdAt"),
+    })
+    .prepare(),
+  events: orm
+    .select()
+    .from(orderEvents)
+    .where(eq(orderEvents.orderId, sql.placeholder("orderId")))
+    .orderBy(asc(orderEvents.seq))
+    .prepare(),
+}));
+
+/** By either of its ids: the order number as digits without a leading zero, or the cuid. */
+export function findOrder(connection: Connection, id: string): Order | undefined {
+  if (NUMERIC_ID.test(id)) return statements(connection).byOrderId.get({ orderId: Number(id) });
+  if (CUID.test(id)) return statements(connection).byId.get({ id });
+  return undefined;
+}
+
+/** Newest first. */
+export function listOrders(connection: Connection, filter: OrderFilter): ListedOrder[] {
+  return connection.orm
+    .select({ ...getTableColumns(orders), username: users.username })
+    .from(orders)
+    .innerJoin(users, eq(users.account, orders.resellerAccount))
+    .where(
+      and(
+        filter.status && eq(orders.status, filter.status),
+        filter.resellerAccount === undefined
+          ? undefined
+          : eq(orders.resellerAccount, filter.resellerAccount),
+      ),
+    )
+    .orderBy(desc(orders.orderId))
+    .limit(filter.limit)
+    .all();
+}
+
+export function listOrderEvents(connection: Connection, orderId: number): OrderEvent[] {
+  return statements(connection)
+    .events.all({ orderId })
+    .map(({ keyId, operator, ...event }) => ({ ...event, actor: { keyId, operator } }));
+}
+
+/** Returns the order with the number it was given. */
+export function insertOrder(tx: Tx, order: NewOrder): Order {
+  const { orderId } = statements(tx).insert.get({ ...order });
+  return { ...order, orderId, refundedMicros: 0, startCount: 0 };
+}
+
+/** Writes what may change of an order: status, counts and refunded amount. */
+export function updateOrder(tx: Tx, order: Order): void {
+  const { orderId, status, startCount, remains, refundedMicros } = order;
+  statements(tx).update.run({ orderId, status, startCount, remains, refundedMicros });
+}
+
+export function insertOrderEvent(tx: Tx, event: OrderEvent): void {
+  const { actor, ...rest } = event;
+  statements(tx).insertEvent.run({ ...rest, keyId: actor.keyId, operator: actor.operator });
+}

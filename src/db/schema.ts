@@ -1,0 +1,99 @@
+// The tables as drizzle sees them. What they must hold (CHECK, UNIQUE, triggers) is in migrations/.
+
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { KeyReach, KeyType } from "../domain/keys.ts";
+import type { TransferKind } from "../domain/ledger.ts";
+import type { OrderStatus } from "../domain/orders.ts";
+import type { Per } from "../domain/services.ts";
+
+export const accounts = sqliteTable("accounts", {
+  account: integer().primaryKey(),
+  kind: text().$type<"cash" | "sales" | "user">().notNull(),
+});
+
+export const users = sqliteTable("users", {
+  account: integer().primaryKey(),
+  id: text().notNull(),
+  username: text().notNull(),
+  name: text().notNull(),
+  parentAccount: integer("parent_account"),
+  balanceMicros: integer("balance_micros").notNull().default(0),
+  createdAt: integer("created_at").notNull(),
+});
+
+export const keys = sqliteTable("keys", {
+  id: text().primaryKey(),
+  resellerAccount: integer("reseller_account").notNull(),
+  hash: text().notNull(),
+  start: text().notNull(),
+  type: text().$type<KeyType>().notNull(),
+  reach: text().$type<KeyReach>().notNull(),
+  label: text().notNull(),
+  active: integer({ mode: "boolean" }).notNull(),
+  createdAt: integer("created_at").notNull(),
+});
+
+export const services = sqliteTable("services", {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  priceMicros: integer("price_micros").notNull(),
+  per: text().$type<Per>().notNull(),
+  min: integer().notNull(),
+  max: integer().notNull(),
+  active: integer({ mode: "boolean" }).notNull(),
+  private: integer({ mode: "boolean" }).notNull(),
+  createdAt: integer("created_at").notNull(),
+});
+
+export const grants = sqliteTable(
+  "grants",
+  {
+    serviceId: text("service_id").notNull(),
+    resellerAccount: integer("reseller_account").notNull(),
+    priceMicros: integer("price_micros"),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.serviceId, table.resellerAccount] })],
+);
+
+export const orders = sqliteTable("orders", {
+  orderId: integer("order_id").primaryKey(),
+  id: text().notNull(),
+  resellerAccount: integer("reseller_account").notNull(),
+  serviceId: text("service_id").notNull(),
+  serviceName: text("service_name").notNull(),
+  priceMicros: integer("price_micros").notNull(),
+  per: text().$type<Per>().notNull(),
+  link: text().notNull(),
+  quantity: integer().notNull(),
+  chargeMicros: integer("charge_micros").notNull(),
+  refundedMicros: integer("refunded_micros").notNull().default(0),
+  status: text().$type<OrderStatus>().notNull(),
+  startCount: integer("start_count").notNull().default(0),
+  remains: integer().notNull(),
+  createdAt: integer("created_at").notNull(),
+});
+
+export const orderEvents = sqliteTable("order_events", {
+  seq: integer().primaryKey(),
+  orderId: integer("order_id").notNull(),
+  fromStatus: text("from_status").$type<OrderStatus>().notNull(),
+  toStatus: text("to_status").$type<OrderStatus>().notNull(),
+  keyId: text("key_id"),
+  operator: text(),
+  note: text(),
+  createdAt: integer("created_at").notNull(),
+});
+
+export const transfers = sqliteTable("transfers", {
+  seq: integer().primaryKey(),
+  debitAccount: integer("debit_account").notNull(),
+  creditAccount: integer("credit_account").notNull(),
+  amountMicros: integer("amount_micros").notNull(),
+  kind: text().$type<TransferKind>().notNull(),
+  orderId: integer("order_id"),
+  keyId: text("key_id"),
+  operator: text(),
+  note: text(),
+  createdAt: integer("created_at").notNull(),
+});

@@ -1,0 +1,168 @@
+// The catalogue, and which of it a reseller may order at what price.
+
+import { and, asc, eq, isNotNull, or, sql } from "drizzle-orm";
+import type { Per } from "../domain/services.ts";
+import { type Connection, prepared, type Tx } from "./connection.ts";
+import { grants, services } from "./schema.ts";
+
+export interface Service {
+  id: string;
+  name: string;
+  priceMicros: number;
+  per: Per;
+  min: number;
+  max: number;
+  active: boolean;
+  private: boolean;
+  createdAt: number;
+}
+
+/** An active service that a reseller may order, at the price that reseller pays. */
+export type OpenService = Pick<Service, "id" | "name" | "priceMicros" | "per" | "min" | "max">;
+
+export interface Grant {
+  serviceId: string;
+  resellerAccount: number;
+  /** Null: the service's own price. */
+  priceMicros: number | null;
+  createdAt: number;
+}
+
+const statements = prepared((orm) => {
+  const selectOpen = () =>
+    orm
+      .select({
+        id: services.id,
+        name: services.name,
+        priceMicros: sql<number>`coalesce(${grants.priceMicros}, ${services.priceMicros})`,
+        per: services.per,
+        min: services.min,
+        max: services.max,
+      })
+      .from(services)
+      .leftJoin(
+        grants,
+        and(
+          eq(grants.serviceId, services.id),
+          eq(grants.resellerAccount, sql.placeholder("account")),
+        ),
+      );
+  const isOpen = and(
+    eq(services.active, true),
+    or(eq(services.private, false), isNotNull(grants.serviceId)),
+  );
+  const isGrant = and(
+    eq(grants.serviceId, sql.placeholder("serviceId")),
+    eq(grants.resellerAccount, sql.placeholder("resellerAccount")),
+  );
+  const values = {
+    name: sql.placeholder("name"),
+    priceMicros: sql.placeholder("priceMicros"),
+    per: sql.placeholder("per"),
+    min: sql.placeholder("min"),
+    max: sql.placeholder("max"),
+    active: sql.placeholder("active"),
+    private: sql.placeholder("private"),
+  };
+  return {
+    byId: orm
+      .select()
+      .from(services)
+      .where(eq(services.id, sql.placeholder("id")))
+      .prepare(),
+    all: orm.select().from(services).orderBy(asc(services.name), asc(services.id)).prepare(),
+    openById: selectOpen()
+      .where(and(eq(services.id, sql.placeholder("id")), isOpen))
+      .prepare(),
+    open: selectOpen().where(isOpen).orderBy(asc(services.name), asc(services.id)).prepare(),
+    insert: orm
+      .insert(services)
+      .values({
+        ...values,
+        id: sql.placeholder("id"),
+        createdAt: sql.placeholder("createdAt"),
+      })
+      .prepare(),
+    update: orm
+      .update(services)
+      .set({
+        name: sql`${values.name}`,
+        priceMicros: sql`${values.priceMicros}`,
+        per: sql`${values.per}`,
+        min: sql`${values.min}`,
+        max: sql`${values.max}`,
+        active: sql`${values.active}`,
+        private: sql`${values.private}`,
+      })
+      .where(eq(services.id, sql.placeholder("id")))
+      .prepare(),
+    grant: orm.select().from(grants).where(isGrant).prepare(),
+    putGrant: orm
+      .insert(grants)
+      .values({
+        serviceId: sql.placeholder("serviceId"),
+        resellerAccount: sql.placeholder("resellerAccount"),
+        priceMicros: sql.placeholder("priceMicros"),
+        createdAt: sql.placeholder("createdAt"),
+      })
+      .onConflictDoUpdate({
+        target: [grants.serviceId, grants.resellerAccount],
+        set: { priceMicros: sql`excluded.price_micros` },
+      })
+      .prepare(),
+    deleteGrant: orm.delete(grants).where(isGrant).prepare(),
+  };
+});
+
+export function findService(connection: Connection, id: string): Service | undefined {
+  return statements(connection).byId.get({ id });
+}
+
+/** The whole catalogue, by name then id, names by code point. */
+export function listServices(connection: Connection): Service[] {
+  return statements(connection).all.all();
+}
+
+/** Undefined when the service is unknown, inactive or not open to this reseller. */
+export function findOpenService(
+  connection: Connection,
+  account: number,
+  id: string,
+): OpenService | undefined {
+  return statements(connection).openById.get({ account, id });
+}
+
+/** By name then id, names by code point. */
+export function listOpenServices(connection: Connection, account: number): OpenService[] {
+  return statements(connection).open.all({ account });
+}
+
+export function insertService(tx: Tx, service: Service): void {
+  statements(tx).insert.run(row(service));
+}
+
+/** Writes every field of the service but its id and its creation time. */
+export function updateService(tx: Tx, service: Service): void {
+  statements(tx).update.run(row(service));
+}
+
+export function findGrant(
+  connection: Connection,
+  serviceId: string,
+  resellerAccount: number,
+): Grant | undefined {
+  return statements(connection).grant.get({ serviceId, resellerAccount });
+}
+
+/** A grant given again replaces the price. */
+export function putGrant(tx: Tx, grant: Grant): void {
+  statements(tx).putGrant.run({ ...grant });
+}
+
+export function deleteGrant(tx: Tx, serviceId: string, resellerAccount: number): void {
+  statements(tx).deleteGrant.run({ serviceId, resellerAccount });
+}
+
+function row(service: Service) {
+  return { ...service, active: service.active ? 1 : 0, private: service.private ? 1 : 0 };
+}

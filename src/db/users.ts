@@ -1,0 +1,98 @@
+// Users and their accounts. Balances are written by db/ledger.ts alone.
+
+import { asc, eq, getTableColumns, max, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
+import { type Connection, prepared, type Tx } from "./connection.ts";
+import { accounts, users } from "./schema.ts";
+
+export interface User {
+  account: number;
+  id: string;
+  username: string;
+  name: string;
+  parentAccount: number | null;
+  balanceMicros: number;
+  createdAt: number;
+  /** The id of a child user's reseller; null for a reseller. */
+  resellerId: string | null;
+}
+
+export interface NewUser {
+  id: string;
+  username: string;
+  name: string;
+  parentAccount: number | null;
+  createdAt: number;
+}
+
+const statements = prepared((orm) => {
+  const parents = alias(users, "parents");
+  const selectUsers = () =>
+    orm
+      .select({ ...getTableColumns(users), resellerId: parents.id })
+      .from(users)
+      .leftJoin(parents, eq(parents.account, users.parentAccount));
+  return {
+    byUsername: selectUsers()
+      .where(eq(users.username, sql.placeholder("username")))
+      .prepare(),
+    byAccount: selectUsers()
+      .where(eq(users.account, sql.placeholder("account")))
+      .prepare(),
+    all: selectUsers().orderBy(asc(users.account)).prepare(),
+    balance: orm
+      .select({ balanceMicros: users.balanceMicros })
+      .from(users)
+      .where(eq(users.account, sql.placeholder("account")))
+      .prepare(),
+    lastAccount: orm
+      .select({ account: max(accounts.account) })
+      .from(accounts)
+      .prepare(),
+    insertAccount: orm
+      .insert(accounts)
+      .values({ account: sql.placeholder("account"), kind: "user" })
+      .prepare(),
+    insert: orm
+      .insert(users)
+      .values({
+        account: sql.placeholder("account"),
+        id: sql.placeholder("id"),
+        username: sql.placeholder("username"),
+        name: sql.placeholder("name"),
+        parentAccount: sql.placeholder("parentAccount"),
+        createdAt: sql.placeholder("createdAt"),
+      })
+      .prepare(),
+  };
+});
+
+/** Found without regard to case. */
+export function findUser(connection: Connection, username: string): User | undefined {
+  return statements(connection).byUsername.get({ username });
+}
+
+export function findUserByAccount(connection: Connection, account: number): User | undefined {
+  return statements(connection).byAccount.get({ account });
+}
+
+/** Every user, in order of creation. */
+export function listUsers(connection: Connection): User[] {
+  return statements(connection).all.all();
+}
+
+/** The balance of an account that is known to exist, in micros. */
+export function balanceOf(connection: Connection, account: number): number {
+  const row = statements(connection).balance.get({ account });
+  if (!row) throw new Error(`no user has account ${account}`);
+  return row.balanceMicros;
+}
+
+/** Gives the user a ledger account of its own and returns that account's number. */
+export function insertUser(tx: Tx, user: NewUser): number {
+  const { lastAccount, insertAccount, insert } = statements(tx);
+  const account = (lastAccount.get()?.account ?? 0) + 1;
+  insertAccount.run({ account });
+  insert.run({ ...user, account });
+  return account;
+}

@@ -1,0 +1,62 @@
+// Refusals: everything the service can say no to, as one closed list of codes.
+// A rule or an operation throws Refusal; http/errors.ts and cli/errors.ts turn each code into an answer.
+// Anything else that is thrown is a fault of ours ("internal"): logged, never shown.
+
+/** Every refusal and the details its message may use. Details hold numbers and our own words, never a caller's text. */
+export interface Refusals {
+  field_missing: { field: string };
+  field_invalid: { field: string; must: string };
+  body_not_json: null;
+  body_not_object: null;
+  body_too_large: null;
+  content_type_invalid: null;
+  key_missing: null;
+  key_unknown: null;
+  key_inactive: null;
+  permission_missing: { permission: "order" | "recharge" | "user lookup" };
+  user_out_of_reach: null;
+  user_not_found: null;
+  user_unknown: null;
+  username_taken: null;
+  parent_not_found: null;
+  parent_is_child: null;
+  child_cannot_hold_key: null;
+  child_cannot_hold_grant: null;
+  key_not_found: null;
+  service_not_found: null;
+  service_id_taken: null;
+  service_bounds_crossed: { min: number; max: number };
+  import_id_taken: { index: number };
+  grant_not_found: null;
+  quantity_below_minimum: { min: number };
+  quantity_above_maximum: { max: number };
+  balance_insufficient: null;
+  balance_too_large: null;
+  order_not_found: null;
+  order_move_illegal: { from: string; to: string };
+  order_not_processing: { status: string };
+  remains_above_quantity: { quantity: number };
+  unavailable: null;
+}
+
+export type RefusalCode = keyof Refusals;
+
+/** Thrown for a request that breaks a rule. Whoever throws it has written nothing yet. */
+export class Refusal<Code extends RefusalCode = RefusalCode> extends Error {
+  constructor(
+    readonly code: Code,
+    readonly details: Refusals[Code],
+  ) {
+    super(code);
+    this.name = "Refusal";
+  }
+}
+
+type CodeWithoutDetails = {
+  [Code in RefusalCode]: Refusals[Code] extends null ? Code : never;
+}[RefusalCode];
+
+/** A refusal without details. */
+export function refusal(code: CodeWithoutDetails): Refusal {
+  return new Refusal(code, null);
+}

@@ -1,0 +1,66 @@
+// API keys: `rk_`, 22 base62 characters of randomness (131 bits), 6 base62 characters of checksum.
+// The checksum tells a mistyped key from an unknown one, in the log only. Only the SHA-256 of a key is kept.
+
+export const KEY_TYPES = ["order", "recharge", "full"] as const;
+export type KeyType = (typeof KEY_TYPES)[number];
+export const KEY_REACHES = ["all", "children"] as const;
+/** Whom a key may look up and recharge: every user, or only its reseller's child users. */
+export type KeyReach = (typeof KEY_REACHES)[number];
+
+export const KEY_LABEL_LENGTH_LIMIT = 100;
+/** Bytes of randomness `formatKey` wants: 17 bytes are 136 bits, cut to 22 base62 characters. */
+export const KEY_RANDOM_BYTES = 17;
+
+const PREFIX = "rk_";
+const RANDOM_LENGTH = 22;
+const CHECKSUM_LENGTH = 6;
+/** How much of a key is kept in clear, to recognise it in a list. */
+const START_LENGTH = 8;
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const KEY = /^rk_[0-9A-Za-z]{28}$/;
+
+export type Permission = "order" | "recharge" | "user lookup";
+
+const PERMISSIONS: Record<KeyType, readonly Permission[]> = {
+  order: ["order"],
+  recharge: ["recharge", "user lookup"],
+  full: ["order", "recharge", "user lookup"],
+};
+
+/** The permission table of contract 2. */
+export function mayKey(type: KeyType, permission: Permission): boolean {
+  return PERMISSIONS[type].includes(permission);
+}
+
+/** The key's text from KEY_RANDOM_BYTES random bytes. */
+export function formatKey(random: Uint8Array): string {
+  let value = random.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
+  value %= 62n ** BigInt(RANDOM_LENGTH);
+  const body = PREFIX + base62(value, RANDOM_LENGTH);
+  return body + checksum(body);
+}
+
+/** False for a text that no key was ever issued as: mistyped, cut off, or made up. */
+export function isKeyWellFormed(text: string): boolean {
+  return KEY.test(text) && text.endsWith(checksum(text.slice(0, -CHECKSUM_LENGTH)));
+}
+
+/** SHA-256 in lower-case hexadecimal: the only form in which a key is stored. */
+export function hashKey(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+}
+
+export function startOfKey(text: string): string {
+  return text.slice(0, START_LENGTH);
+}
+
+function checksum(body: string): string {
+  return base62(BigInt(Bun.hash.crc32(body)), CHECKSUM_LENGTH);
+}
+
+function base62(value: bigint, length: number): string {
+  let text = "";
+  for (let rest = value; text.length < length; rest /= 62n)
+    text = BASE62[Number(rest % 62n)]! + text;
+  return text;
+}

@@ -1,0 +1,55 @@
+// Amounts are whole micros (millionths of a US dollar), stored and computed as integers below 2^53.
+// A price is micros too; what it buys is the service's `per`. Nothing here rounds a float.
+
+export const MICROS_PER_DOLLAR = 1_000_000;
+/** The largest amount one credit or debit may name: 1,000,000,000 USD. */
+export const AMOUNT_LIMIT_MICROS = 1_000_000_000 * MICROS_PER_DOLLAR;
+/** The largest balance a credit may lead to: 9,000,000,000 USD. Refunds may pass it. */
+export const BALANCE_LIMIT_MICROS = 9_000_000_000 * MICROS_PER_DOLLAR;
+/** Below this many micros, `micros / 1e6` prints exactly: doubles lie less than a micro apart up to 2^33 USD. */
+const EXACT_NUMBER_LIMIT_MICROS = 2 ** 33 * MICROS_PER_DOLLAR;
+
+const DECIMAL = /^(\d{1,10})(?:\.(\d{1,6}))?$/;
+
+/** Micros of a decimal text such as `2.32`; null when it is not one or has more than six decimals. Never negative. */
+export function parseMicros(text: string): number | null {
+  const match = DECIMAL.exec(text);
+  if (!match) return null;
+  const micros = Number(match[1]) * MICROS_PER_DOLLAR + Number((match[2] ?? "").padEnd(6, "0"));
+  return Number.isSafeInteger(micros) ? micros : null;
+}
+
+/** Micros of a JSON number; null when it is not finite, not positive or has more than six decimals. */
+export function microsFromNumber(value: number): number | null {
+  const micros = Math.round(value * MICROS_PER_DOLLAR);
+  if (!Number.isSafeInteger(micros) || micros <= 0) return null;
+  return micros / MICROS_PER_DOLLAR === value ? micros : null;
+}
+
+/** The amount as decimal text in USD, without trailing zeros: 2320000 → `2.32`. */
+export function formatMicros(micros: number): string {
+  const sign = micros < 0 ? "-" : "";
+  const digits = String(Math.abs(micros)).padStart(7, "0");
+  const decimals = digits.slice(-6).replace(/0+$/, "");
+  return sign + digits.slice(0, -6) + (decimals && `.${decimals}`);
+}
+
+/** The amount in USD as something JSON.stringify writes with at most six decimals, never rounded, never `1e-7`. */
+export function jsonAmount(micros: number): number {
+  if (Math.abs(micros) < EXACT_NUMBER_LIMIT_MICROS) return micros / MICROS_PER_DOLLAR;
+  return rawJson(formatMicros(micros));
+}
+
+/** `a × b ÷ c` rounded up, exact at any size. All three are whole and not negative. */
+export function multiplyDivideUp(a: number, b: number, c: number): number {
+  const divisor = BigInt(c);
+  return Number((BigInt(a) * BigInt(b) + divisor - 1n) / divisor);
+}
+
+/** `a × b ÷ c` rounded down, exact at any size. All three are whole and not negative. */
+export function multiplyDivideDown(a: number, b: number, c: number): number {
+  return Number((BigInt(a) * BigInt(b)) / BigInt(c));
+}
+
+/** JSON.rawJSON, which the type library does not know yet. What it returns is only good for JSON.stringify. */
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): number };

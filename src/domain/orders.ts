@@ -1,0 +1,96 @@
+// The life of an order: what it costs, which moves its status may make, and what each move refunds.
+// The table is contract 3, to the letter. FAILED, CANCELLED and REFUNDED are final.
+
+import { Refusal } from "./errors.ts";
+import { multiplyDivideDown, multiplyDivideUp } from "./money.ts";
+import type { Per } from "./services.ts";
+
+export const QUANTITY_LIMIT = 1_000_000_000;
+export const LINK_LENGTH_LIMIT = 2048;
+
+export const ORDER_STATUSES = [
+  "PENDING",
+  "PROCESSING",
+  "COMPLETED",
+  "PARTIAL",
+  "FAILED",
+  "CANCELLED",
+  "REFUNDED",
+] as const;
+export type OrderStatus = (typeof ORDER_STATUSES)[number];
+
+const MOVES: Record<OrderStatus, readonly OrderStatus[]> = {
+  PENDING: ["PROCESSING", "FAILED", "CANCELLED"],
+  PROCESSING: ["COMPLETED", "PARTIAL", "FAILED", "CANCELLED"],
+  COMPLETED: ["REFUNDED"],
+  PARTIAL: ["REFUNDED"],
+  FAILED: [],
+  CANCELLED: [],
+  REFUNDED: [],
+};
+
+/** What an order must tell for its next move to be decided. */
+export interface OrderPosition {
+  status: OrderStatus;
+  quantity: number;
+  chargeMicros: number;
+  refundedMicros: number;
+  remains: number;
+}
+
+export interface OrderMove {
+  status: OrderStatus;
+  remains: number;
+  /** 0 when the move refunds nothing. */
+  refundMicros: number;
+}
+
+/** The charge of an order in micros, rounded up to a whole micro. Contract 2, Amounts. */
+export function chargeMicros(priceMicros: number, per: Per, quantity: number): number {
+  if (per === "order") return priceMicros;
+  return multiplyDivideUp(priceMicros, quantity, per === "1000" ? 1000 : 1);
+}
+
+/**
+ * Decides a move of the state table and its refund, never more than what is left of the charge.
+ * `remains` counts for PARTIAL only. Refuses: order_move_illegal, remains_above_quantity.
+ */
+export function decideMove(order: OrderPosition, to: OrderStatus, remains = 0): OrderMove {
+  if (!MOVES[order.status].includes(to)) {
+    throw new Refusal("order_move_illegal", { from: order.status, to });
+  }
+  const leftMicros = order.chargeMicros - order.refundedMicros;
+  switch (to) {
+    case "PARTIAL":
+      refuseRemainsAboveQuantity(order.quantity, remains);
+      return {
+        status: to,
+        remains,
+        refundMicros: Math.min(
+          leftMicros,
+          multiplyDivideDown(order.chargeMicros, remains, order.quantity),
+        ),
+      };
+    case "COMPLETED":
+      return { status: to, remains: 0, refundMicros: 0 };
+    case "FAILED":
+    case "CANCELLED":
+    case "REFUNDED":
+      return { status: to, remains: order.remains, refundMicros: leftMicros };
+    case "PENDING":
+    case "PROCESSING":
+      return { status: to, remains: order.remains, refundMicros: 0 };
+  }
+}
+
+/** Refuses: order_not_processing, remains_above_quantity. */
+export function refuseProgress(order: OrderPosition, remains: number | null): void {
+  if (order.status !== "PROCESSING") {
+    throw new Refusal("order_not_processing", { status: order.status });
+  }
+  if (remains !== null) refuseRemainsAboveQuantity(order.quantity, remains);
+}
+
+function refuseRemainsAboveQuantity(quantity: number, remains: number): void {
+  if (remains > quantity) throw new Refusal("remains_above_quantity", { quantity });
+}

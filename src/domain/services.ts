@@ -1,0 +1,20 @@
+// What a catalogue service is and which of its fields are well formed.
+
+import { QUANTITY_LIMIT } from "./orders.ts";
+
+export const PERS = ["1000", "1", "order"] as const;
+/** What a price buys: 1000 units, one unit, or the whole order. */
+export type Per = (typeof PERS)[number];
+
+export const SERVICE_NAME_LENGTH_LIMIT = 200;
+
+const SERVICE_ID = /^[A-Za-z0-9._-]{1,64}$/;
+
+export function isServiceId(text: string): boolean {
+  return SERVICE_ID.test(text);
+}
+
+/** Whether a number can be the `min` or `max` of a service. */
+export function isQuantity(value: number): boolean {
+  return Number.isInteger(value) && value >= 1 && value <= QUANTITY_LIMIT;
+}

@@ -1,0 +1,20 @@
+// Who holds a balance: resellers (main users) and their child users.
+
+import type { KeyReach } from "./keys.ts";
+
+const USERNAME = /^[A-Za-z0-9._@+-]{1,64}$/;
+export const USER_NAME_LENGTH_LIMIT = 200;
+
+/** 1 to 64 of ASCII letters, digits and `. _ - @ +`. Unique and found without regard to case. */
+export function isUsername(text: string): boolean {
+  return USERNAME.test(text);
+}
+
+/** Whether a key of that reach may look up and recharge the user. Contract 2, Permissions. */
+export function canReach(
+  reach: KeyReach,
+  resellerAccount: number,
+  user: { parentAccount: number | null },
+): boolean {
+  return reach === "all" || user.parentAccount === resellerAccount;
+}

@@ -1,0 +1,120 @@
+// Reading what a caller sent: bytes up to a limit, strict UTF-8, strict JSON, strict fields.
+// No refusal repeats anything that was sent.
+
+import { Refusal, refusal } from "../domain/errors.ts";
+import { AMOUNT_LIMIT_MICROS, microsFromNumber, MICROS_PER_DOLLAR } from "../domain/money.ts";
+import { LINK_LENGTH_LIMIT, QUANTITY_LIMIT } from "../domain/orders.ts";
+import { hasControlCharacter } from "../domain/text.ts";
+import { isUsername } from "../domain/users.ts";
+
+export const BODY_LIMIT_BYTES = 64 * 1024;
+
+const JSON_TYPE = /^application\/json\s*(;|$)/i;
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+export type Fields = Record<string, unknown>;
+
+/** Refuses, in this order: body_too_large, content_type_invalid, body_not_json, body_not_object. */
+export async function readFields(request: Request): Promise<Fields> {
+  const bytes = await readBytes(request);
+  if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) {
+    throw refusal("content_type_invalid");
+  }
+  return parseFields(bytes);
+}
+
+/** Whether a body was announced that is longer than anyone will read. */
+export function announcesTooMuch(request: Request): boolean {
+  return Number(request.headers.get("content-length") ?? 0) > BODY_LIMIT_BYTES;
+}
+
+async function readBytes(request: Request): Promise<Uint8Array> {
+  if (announcesTooMuch(request)) throw refusal("body_too_large");
+  if (request.headers.has("content-length")) return request.bytes();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body ?? []) {
+    length += chunk.byteLength;
+    if (length > BODY_LIMIT_BYTES) throw refusal("body_too_large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function parseFields(bytes: Uint8Array): Fields {
+  let value: unknown;
+  try {
+    value = JSON.parse(utf8.decode(bytes));
+  } catch {
+    throw refusal("body_not_json");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw refusal("body_not_object");
+  }
+  return value as Fields;
+}
+
+/** `service`: any non-empty text; one that names no service is refused later. */
+export function serviceField(fields: Fields): string {
+  const service = required(fields, "service");
+  if (typeof service !== "string" || service === "") throw must("service", "a non-empty string");
+  return service;
+}
+
+/** `link`, trimmed. */
+export function linkField(fields: Fields): string {
+  const value = required(fields, "link");
+  const link = typeof value === "string" ? value.trim() : "";
+  const valid =
+    link !== "" &&
+    link.length <= LINK_LENGTH_LIMIT &&
+    link.isWellFormed() &&
+    !hasControlCharacter(link);
+  if (!valid) {
+    throw must("link", `1 to ${LINK_LENGTH_LIMIT} characters without control characters`);
+  }
+  return link;
+}
+
+export function quantityField(fields: Fields): number {
+  const quantity = required(fields, "quantity");
+  if (typeof quantity !== "number" || !Number.isInteger(quantity)) {
+    throw must("quantity", "a whole number");
+  }
+  if (quantity < 1 || quantity > QUANTITY_LIMIT) {
+    throw must("quantity", `a whole number from 1 to ${QUANTITY_LIMIT}`);
+  }
+  return quantity;
+}
+
+export function usernameField(fields: Fields): string {
+  const username = required(fields, "username");
+  if (typeof username !== "string" || !isUsername(username)) {
+    throw must("username", "1 to 64 of letters, digits and . _ - @ +");
+  }
+  return username;
+}
+
+/** `amount` in micros. */
+export function amountField(fields: Fields): number {
+  const amount = required(fields, "amount");
+  if (typeof amount !== "number" || !(amount > 0) || amount === Infinity) {
+    throw must("amount", "a positive number");
+  }
+  if (amount > AMOUNT_LIMIT_MICROS / MICROS_PER_DOLLAR) {
+    throw must("amount", `at most ${AMOUNT_LIMIT_MICROS / MICROS_PER_DOLLAR}`);
+  }
+  const micros = microsFromNumber(amount);
+  if (micros === null) throw must("amount", "a number with at most six decimals");
+  return micros;
+}
+
+function required(fields: Fields, field: string): unknown {
+  const value = Object.hasOwn(fields, field) ? fields[field] : undefined;
+  if (value === undefined || value === null) throw new Refusal("field_missing", { field });
+  return value;
+}
+
+function must(field: string, must: string): Refusal {
+  return new Refusal("field_invalid", { field, must });
+}

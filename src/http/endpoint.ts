@@ -1,0 +1,133 @@
+// What every API call goes through, in the contract's order of precedence:
+// key → permission → the handler (body, then the operation) → one answer, one log line.
+// Handlers return the JSON value of a 200 and throw Refusal; they catch nothing.
+
+import type { Connection } from "../db/connection.ts";
+import { type CallerKey, findKeyByHash } from "../db/keys.ts";
+import { Refusal, refusal } from "../domain/errors.ts";
+import { hashKey, isKeyWellFormed, mayKey, type Permission } from "../domain/keys.ts";
+import type { Logger } from "../log.ts";
+import type { Writer } from "../writer/writer.ts";
+import { announcesTooMuch } from "./body.ts";
+import { type Answer, answerOf, INTERNAL } from "./errors.ts";
+
+export interface Api {
+  /** Reads only. */
+  connection: Connection;
+  writer: Writer;
+  log: Logger;
+}
+
+export interface Call {
+  request: Request;
+  params: Record<string, string>;
+  key: CallerKey;
+}
+
+export type Handler = (call: Call) => object | Promise<object>;
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** The Elysia handler of a route whose key must have `permission`. */
+export function endpoint(api: Api, permission: Permission, handle: Handler) {
+  return ({
+    request,
+    params,
+  }: {
+    request: Request;
+    params: Record<string, string>;
+  }): Response | Promise<Response> => {
+    const exchange = beginExchange(api, request);
+    try {
+      const key = authenticate(api, request, permission, exchange);
+      const result = handle({ request, params, key });
+      return result instanceof Promise
+        ? result.then(
+            (body) => succeed(exchange, body),
+            (error) => fail(exchange, error),
+          )
+        : succeed(exchange, result);
+    } catch (error) {
+      return fail(exchange, error);
+    }
+  };
+}
+
+/** Answers a request that reaches no handler. */
+export function answerWith(api: Api, request: Request, answer: Answer): Response {
+  return respond(beginExchange(api, request), answer);
+}
+
+/** Answers a request whose handling broke outside a handler. */
+export function answerFault(api: Api, request: Request, error: unknown): Response {
+  return fail(beginExchange(api, request), error);
+}
+
+/** One request and what its log line needs. */
+interface Exchange {
+  log: Logger;
+  request: Request;
+  requestId: string;
+  started: number;
+  keyId: string | null;
+}
+
+function beginExchange({ log }: Api, request: Request): Exchange {
+  const given = request.headers.get("x-request-id");
+  const requestId = given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID();
+  return { log, request, requestId, started: performance.now(), keyId: null };
+}
+
+function authenticate(
+  api: Api,
+  request: Request,
+  permission: Permission,
+  exchange: Exchange,
+): CallerKey {
+  const text = request.headers.get("x-api-key");
+  if (!text) throw refusal("key_missing");
+  const key = findKeyByHash(api.connection, hashKey(text));
+  if (!key) {
+    const requestId = exchange.requestId;
+    api.log.info({ requestId, mistyped: !isKeyWellFormed(text) }, "unknown key");
+    throw refusal("key_unknown");
+  }
+  exchange.keyId = key.id;
+  if (!key.active) throw refusal("key_inactive");
+  if (!mayKey(key.type, permission)) throw new Refusal("permission_missing", { permission });
+  return key;
+}
+
+function succeed(exchange: Exchange, body: object): Response {
+  return write(exchange, 200, JSON.stringify(body));
+}
+
+function fail(exchange: Exchange, error: unknown): Response {
+  const answer = error instanceof Refusal ? answerOf(error) : undefined;
+  if (answer) return respond(exchange, answer);
+  const { log, requestId } = exchange;
+  log.error({ requestId, error: error instanceof Error ? error.stack : String(error) }, "fault");
+  return respond(exchange, INTERNAL);
+}
+
+function respond(exchange: Exchange, { status, message, headers, members }: Answer): Response {
+  const body = JSON.stringify({ status: "error", message, ...members });
+  // A body that nobody read is not read now: the connection ends instead.
+  const unread = announcesTooMuch(exchange.request);
+  return write(exchange, status, body, unread ? { ...headers, connection: "close" } : headers);
+}
+
+function write(
+  exchange: Exchange,
+  status: number,
+  body: string,
+  headers?: Record<string, string>,
+): Response {
+  const { log, request, requestId, started, keyId } = exchange;
+  const milliseconds = Math.round((performance.now() - started) * 1000) / 1000;
+  log.info({ requestId, keyId, method: request.method, status, milliseconds }, "request");
+  return new Response(body, {
+    status,
+    headers: { "content-type": "application/json", "x-request-id": requestId, ...headers },
+  });
+}

@@ -1,0 +1,92 @@
+// The routes, and the server that listens on them.
+
+import { Elysia, NotFoundError } from "elysia";
+import type { Permission } from "../domain/keys.ts";
+import { type Answer, methodNotAllowed, NOT_FOUND } from "./errors.ts";
+import { answerFault, answerWith, type Api, type Call, endpoint } from "./endpoint.ts";
+import { getOrder, postOrder } from "./orders.ts";
+import { getServices } from "./services.ts";
+import { getBalance, getUser, postRecharge } from "./users.ts";
+
+/** Seconds after which a connection on which nothing moves is closed. */
+const IDLE_TIMEOUT_SECONDS = 30;
+
+/** Method, path, the permission its key needs, handler: the whole API. */
+const ROUTES: readonly Route[] = [
+  ["GET", "/api/v1/services", "order", getServices],
+  ["POST", "/api/v1/orders", "order", postOrder],
+  ["GET", "/api/v1/orders/:id", "order", getOrder],
+  ["GET", "/api/v1/balance", "order", getBalance],
+  ["GET", "/api/v1/user", "user lookup", getUser],
+  ["POST", "/api/v1/recharge", "recharge", postRecharge],
+];
+
+type Route = [
+  method: "GET" | "POST",
+  path: string,
+  permission: Permission,
+  handle: (api: Api, call: Call) => object | Promise<object>,
+];
+
+/** Only unreserved characters and slashes: what may be routed again once it is decoded. */
+const PLAIN_PATH = /^[A-Za-z0-9/._~-]+$/;
+
+export interface Server {
+  hostname: string;
+  port: number;
+  /** Takes no further request and resolves when those in flight are answered. */
+  stop(): Promise<void>;
+}
+
+/** Throws when the address cannot be listened on. */
+export function startServer(api: Api, hostname: string, port: number): Server {
+  const app = createApp(api);
+  app.listen({
+    hostname,
+    port,
+    // Two servers that share a port would share its requests, silently.
+    reusePort: false,
+    idleTimeout: IDLE_TIMEOUT_SECONDS,
+    // Bodies are cut by readFields: here a longer one would get an answer without the envelope.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+  });
+  const server = app.server!;
+  return {
+    hostname,
+    port: server.port!,
+    stop: () => server.stop(),
+  };
+}
+
+function createApp(api: Api) {
+  const app = new Elysia({ name: "reseller", strictPath: true });
+  const refuse = (answer: Answer) => {
+    return ({ request }: { request: Request }) => answerWith(api, request, answer);
+  };
+  for (const [method, path, permission, handle] of ROUTES) {
+    const answer = endpoint(api, permission, (call) => handle(api, call));
+    app.route(method, path, answer, { parse: "none" });
+    app.route("HEAD", path, refuse(methodNotAllowed(method)), { parse: "none" });
+    app.all(path, refuse(methodNotAllowed(method)), { parse: "none" });
+  }
+  app.get("/livez", () => Response.json({ status: "ok" }));
+  app.onError(({ error, request }) => {
+    if (!(error instanceof NotFoundError)) return answerFault(api, request, error);
+    const decoded = decodedRequest(request);
+    return decoded ? app.handle(decoded) : answerWith(api, request, NOT_FOUND);
+  });
+  return app;
+}
+
+/** The same request with its path decoded, where that makes another path; a path is decoded once. */
+function decodedRequest(request: Request): Request | null {
+  const url = new URL(request.url);
+  if (!url.pathname.includes("%")) return null;
+  try {
+    const pathname = decodeURIComponent(url.pathname);
+    if (!PLAIN_PATH.test(pathname)) return null;
+    return new Request(url.origin + pathname + url.search, request);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,66 @@
+// Every command there is, by name. HTTP, the command line and the writer know commands by these names only.
+
+import { createId } from "@paralleldrive/cuid2";
+import { type Connection, transact, type Tx } from "../db/connection.ts";
+import type { Context } from "./context.ts";
+import { createKey, setKeyActive } from "./keys.ts";
+import { moveOrder, placeOrder, progressOrder } from "./orders.ts";
+import { recharge } from "./recharges.ts";
+import {
+  createService,
+  grantService,
+  importServices,
+  revokeService,
+  setServiceActive,
+  updateService,
+} from "./services.ts";
+import { createUser, creditUser, debitUser } from "./users.ts";
+
+const commands = {
+  createUser,
+  creditUser,
+  debitUser,
+  createKey,
+  setKeyActive,
+  createService,
+  updateService,
+  setServiceActive,
+  importServices,
+  grantService,
+  revokeService,
+  placeOrder,
+  moveOrder,
+  progressOrder,
+  recharge,
+};
+
+export type CommandName = keyof typeof commands;
+export type CommandInput<Name extends CommandName> = Parameters<(typeof commands)[Name]>[1];
+export type CommandOutput<Name extends CommandName> = ReturnType<(typeof commands)[Name]>;
+
+type Operation = (tx: Tx, input: unknown, context: Context) => unknown;
+
+/** Runs a command inside a transaction that is open. Input and output are plain data. */
+export function runCommand<Name extends CommandName>(
+  tx: Tx,
+  name: Name,
+  input: CommandInput<Name>,
+  context: Context,
+): CommandOutput<Name> {
+  return (commands[name] as Operation)(tx, input, context) as CommandOutput<Name>;
+}
+
+/** Runs a command in a transaction of its own, at the time `now`: what the command line does. */
+export function execute<Name extends CommandName>(
+  connection: Connection,
+  name: Name,
+  input: CommandInput<Name>,
+  now: number,
+): CommandOutput<Name> {
+  const run = (tx: Tx): unknown => runCommand(tx, name, input, contextAt(now));
+  return transact(connection, run) as CommandOutput<Name>;
+}
+
+export function contextAt(now: number): Context {
+  return { now, createId };
+}

@@ -1,0 +1,8 @@
+// What an operation may know besides its command: the time and fresh ids. Both are given, never taken.
+
+export interface Context {
+  /** Milliseconds since 1970, the same for a whole batch. */
+  now: number;
+  /** A new cuid2. */
+  createId: () => string;
+}

@@ -1,0 +1,132 @@
+// Orders: placed against the balance, then moved by the state table. Contract 3.
+
+import { refusal } from "../domain/errors.ts";
+import { type Actor, refuseDebitAboveBalance, SALES_ACCOUNT } from "../domain/ledger.ts";
+import { Refusal } from "../domain/errors.ts";
+import { chargeMicros, decideMove, type OrderStatus, refuseProgress } from "../domain/orders.ts";
+import type { Tx } from "../db/connection.ts";
+import { postTransfer } from "../db/ledger.ts";
+import { findOrder, insertOrder, insertOrderEvent, type Order, updateOrder } from "../db/orders.ts";
+import { findOpenService } from "../db/services.ts";
+import { balanceOf } from "../db/users.ts";
+import type { Context } from "./context.ts";
+
+export interface PlaceOrder {
+  resellerAccount: number;
+  keyId: string;
+  service: string;
+  /** Trimmed, 1 to LINK_LENGTH_LIMIT UTF-16 units, no control characters. */
+  link: string;
+  /** Whole, 1 to QUANTITY_LIMIT. */
+  quantity: number;
+}
+
+/**
+ * Charges the reseller's balance and creates the order, both or neither.
+ * Refuses, in this order: service_not_found, quantity_below_minimum, quantity_above_maximum,
+ * balance_insufficient. Specification 4, POST /orders.
+ */
+export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
+  const { resellerAccount, quantity } = command;
+  const service = findOpenService(tx, resellerAccount, command.service);
+  if (!service) throw refusal("service_not_found");
+  const { min, max } = service;
+  if (quantity < min) throw new Refusal("quantity_below_minimum", { min });
+  if (quantity > max) throw new Refusal("quantity_above_maximum", { max });
+  const charge = chargeMicros(service.priceMicros, service.per, quantity);
+  refuseDebitAboveBalance(balanceOf(tx, resellerAccount), charge);
+  // From here on the order is placed.
+  const order = insertOrder(tx, {
+    id: context.createId(),
+    resellerAccount,
+    serviceId: service.id,
+    serviceName: service.name,
+    priceMicros: service.priceMicros,
+    per: service.per,
+    link: command.link,
+    quantity,
+    chargeMicros: charge,
+    status: "PROCESSING",
+    remains: quantity,
+    createdAt: context.now,
+  });
+  postTransfer(tx, {
+    debitAccount: resellerAccount,
+    creditAccount: SALES_ACCOUNT,
+    amountMicros: charge,
+    kind: "order",
+    orderId: order.orderId,
+    actor: { keyId: command.keyId, operator: null },
+    note: null,
+    createdAt: context.now,
+  });
+  return order;
+}
+
+export interface MoveOrder {
+  /** Either id of the order. */
+  id: string;
+  to: Exclude<OrderStatus, "PENDING" | "PROCESSING">;
+  /** Whole, not negative; for PARTIAL only. */
+  remains?: number;
+  note: string | null;
+  actor: Actor;
+}
+
+/**
+ * Moves an order by the state table and refunds what the move gives back, both or neither.
+ * Refuses: order_not_found, order_move_illegal, remains_above_quantity.
+ */
+export function moveOrder(tx: Tx, command: MoveOrder, context: Context): Order {
+  const order = requireOrder(tx, command.id);
+  const { refundMicros, ...changes } = decideMove(order, command.to, command.remains);
+  // From here on the order moves.
+  const moved = { ...order, ...changes, refundedMicros: order.refundedMicros + refundMicros };
+  updateOrder(tx, moved);
+  postTransfer(tx, {
+    debitAccount: SALES_ACCOUNT,
+    creditAccount: order.resellerAccount,
+    amountMicros: refundMicros,
+    kind: command.to === "PARTIAL" ? "partial_refund" : "refund",
+    orderId: order.orderId,
+    actor: command.actor,
+    note: command.note,
+    createdAt: context.now,
+  });
+  insertOrderEvent(tx, {
+    orderId: order.orderId,
+    fromStatus: order.status,
+    toStatus: moved.status,
+    actor: command.actor,
+    note: command.note,
+    createdAt: context.now,
+  });
+  return moved;
+}
+
+export interface ProgressOrder {
+  /** Either id of the order. */
+  id: string;
+  /** Whole, not negative; null leaves it as it is. */
+  startCount: number | null;
+  remains: number | null;
+}
+
+/** Notes how far a delivery is. Refuses: order_not_found, order_not_processing, remains_above_quantity. */
+export function progressOrder(tx: Tx, command: ProgressOrder): Order {
+  const order = requireOrder(tx, command.id);
+  refuseProgress(order, command.remains);
+  const progressed = {
+    ...order,
+    startCount: command.startCount ?? order.startCount,
+    remains: command.remains ?? order.remains,
+  };
+  updateOrder(tx, progressed);
+  return progressed;
+}
+
+function requireOrder(tx: Tx, id: string): Order {
+  const order = findOrder(tx, id);
+  if (!order) throw refusal("order_not_found");
+  return order;
+}

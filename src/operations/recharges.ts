@@ -1,0 +1,49 @@
+// Credit that a payment bot adds with its Recharge key. Specification 4, POST /recharge.
+
+import { refusal } from "../domain/errors.ts";
+import type { KeyReach } from "../domain/keys.ts";
+import { CASH_ACCOUNT, refuseCreditAboveLimit } from "../domain/ledger.ts";
+import type { Tx } from "../db/connection.ts";
+import { postTransfer } from "../db/ledger.ts";
+import { findUser, type User } from "../db/users.ts";
+import { canReach } from "../domain/users.ts";
+import type { Context } from "./context.ts";
+
+export interface Recharge {
+  keyId: string;
+  reach: KeyReach;
+  /** The reseller that the key belongs to. */
+  resellerAccount: number;
+  username: string;
+  /** Above 0, at most AMOUNT_LIMIT_MICROS. */
+  amountMicros: number;
+}
+
+export interface Recharged {
+  /** As it is after the credit. */
+  user: User;
+  previousBalanceMicros: number;
+}
+
+/** Refuses: user_not_found, user_out_of_reach, balance_too_large. */
+export function recharge(tx: Tx, command: Recharge, context: Context): Recharged {
+  const user = findUser(tx, command.username);
+  if (!user) throw refusal("user_not_found");
+  if (!canReach(command.reach, command.resellerAccount, user)) throw refusal("user_out_of_reach");
+  refuseCreditAboveLimit(user.balanceMicros, command.amountMicros);
+  // From here on the credit is given.
+  postTransfer(tx, {
+    debitAccount: CASH_ACCOUNT,
+    creditAccount: user.account,
+    amountMicros: command.amountMicros,
+    kind: "recharge",
+    orderId: null,
+    actor: { keyId: command.keyId, operator: null },
+    note: null,
+    createdAt: context.now,
+  });
+  return {
+    user: { ...user, balanceMicros: user.balanceMicros + command.amountMicros },
+    previousBalanceMicros: user.balanceMicros,
+  };
+}

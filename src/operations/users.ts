@@ -1,0 +1,92 @@
+// Users and the operator's corrections of their balances.
+
+import { CASH_ACCOUNT, refuseCreditAboveLimit, refuseDebitAboveBalance } from "../domain/ledger.ts";
+import type { Actor } from "../domain/ledger.ts";
+import { refusal } from "../domain/errors.ts";
+import type { Tx } from "../db/connection.ts";
+import { postTransfer } from "../db/ledger.ts";
+import { findUser, findUserByAccount, insertUser, type User } from "../db/users.ts";
+import type { Context } from "./context.ts";
+
+export interface CreateUser {
+  username: string;
+  name: string;
+  /** The reseller of a child user; null for a reseller. */
+  parent: string | null;
+}
+
+/** Refuses: parent_not_found, parent_is_child, username_taken. */
+export function createUser(tx: Tx, command: CreateUser, context: Context): User {
+  const parent = command.parent === null ? null : findUser(tx, command.parent);
+  if (parent === undefined) throw refusal("parent_not_found");
+  if (parent && parent.parentAccount !== null) throw refusal("parent_is_child");
+  if (findUser(tx, command.username)) throw refusal("username_taken");
+  // From here on the user is created.
+  const account = insertUser(tx, {
+    id: context.createId(),
+    username: command.username,
+    name: command.name,
+    parentAccount: parent?.account ?? null,
+    createdAt: context.now,
+  });
+  return findUserByAccount(tx, account)!;
+}
+
+export interface AdjustBalance {
+  username: string;
+  /** Above 0, at most AMOUNT_LIMIT_MICROS. */
+  amountMicros: number;
+  note: string | null;
+  actor: Actor;
+}
+
+export interface AdjustedBalance {
+  /** As it is after the change. */
+  user: User;
+  previousBalanceMicros: number;
+}
+
+/** Refuses: user_not_found, balance_too_large. */
+export function creditUser(tx: Tx, command: AdjustBalance, context: Context): AdjustedBalance {
+  const user = requireUser(tx, command.username);
+  refuseCreditAboveLimit(user.balanceMicros, command.amountMicros);
+  return adjust(tx, command, context, user, CASH_ACCOUNT, user.account);
+}
+
+/** Refuses: user_not_found, balance_insufficient. */
+export function debitUser(tx: Tx, command: AdjustBalance, context: Context): AdjustedBalance {
+  const user = requireUser(tx, command.username);
+  refuseDebitAboveBalance(user.balanceMicros, command.amountMicros);
+  return adjust(tx, command, context, user, user.account, CASH_ACCOUNT);
+}
+
+/** Refuses: user_not_found. */
+export function requireUser(tx: Tx, username: string): User {
+  const user = findUser(tx, username);
+  if (!user) throw refusal("user_not_found");
+  return user;
+}
+
+function adjust(
+  tx: Tx,
+  command: AdjustBalance,
+  context: Context,
+  user: User,
+  debitAccount: number,
+  creditAccount: number,
+): AdjustedBalance {
+  postTransfer(tx, {
+    debitAccount,
+    creditAccount,
+    amountMicros: command.amountMicros,
+    kind: "adjustment",
+    orderId: null,
+    actor: command.actor,
+    note: command.note,
+    createdAt: context.now,
+  });
+  return {
+    user: findUserByAccount(tx, user.account)!,
+    previousBalanceMicros: user.balanceMicros,
+  };
+}

@@ -1,0 +1,59 @@
+// `reseller serve`: claims the data directory, starts the writer and the HTTP server, and stops them in order.
+
+import { rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Config } from "./config.ts";
+import { addressPath, claimDataDirectory, openReader } from "./db/open.ts";
+import { startServer } from "./http/server.ts";
+import { createLog } from "./log.ts";
+import { startWriter } from "./writer/writer.ts";
+
+/** How long requests in flight may take once a stop was asked for. */
+const DRAIN_MILLISECONDS = 10_000;
+
+export interface Service {
+  url: string;
+  /** Answers what is in flight, writes what is queued, checkpoints, and lets the data directory go. */
+  stop(): Promise<void>;
+}
+
+/** Resolves once requests are answered. `onFatal` is called if nothing can be written any more. */
+export async function startService(config: Config, onFatal: () => void): Promise<Service> {
+  const log = createLog(config.logLevel);
+  const { path, keptCopy, release } = claimDataDirectory(config.data, Date.now());
+  if (keptCopy) log.warn({ path, keptCopy }, "database upgraded, copy of the old one kept");
+  const writer = await startWriter({
+    path,
+    onFatal(cause) {
+      log.error({ path, cause }, "the database cannot be written any more: stopping");
+      onFatal();
+    },
+  });
+  const connection = openReader(path);
+  const server = startServer({ connection, writer, log }, config.host, config.port);
+  const url = `http://${bracketed(server.hostname)}:${server.port}`;
+  const address = addressPath(dirname(path));
+  writeFileSync(address, url, { mode: 0o600 });
+  log.info({ url, path }, "started");
+  return {
+    url,
+    async stop() {
+      log.info({}, "stopping");
+      const drained = await Promise.race([
+        server.stop().then(() => true),
+        Bun.sleep(DRAIN_MILLISECONDS).then(() => false),
+      ]);
+      if (!drained) log.warn({}, "requests were still in flight after 10 s");
+      await writer.close();
+      connection.sqlite.close();
+      rmSync(address, { force: true });
+      release();
+      log.info({}, "stopped");
+      log.flush();
+    },
+  };
+}
+
+function bracketed(hostname: string): string {
+  return hostname.includes(":") ? `[${hostname}]` : hostname;
+}

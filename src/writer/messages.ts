@@ -1,0 +1,19 @@
+// What crosses between the main thread and the writer thread, as JSON text: a batch one way, its replies the other.
+
+import type { CommandName } from "../operations/commands.ts";
+import type { RefusalCode } from "../domain/errors.ts";
+
+export interface Request {
+  name: CommandName;
+  input: unknown;
+}
+
+/** In the order of the batch. `refused`: a rule said no. `failed`: a fault, with its text for the log. */
+export type Reply =
+  { done: unknown } | { refused: RefusalCode; details: unknown } | { failed: string };
+
+export type ToThread = { open: string } | { batch: Request[] } | { close: true };
+
+/** `fatal`: the database is damaged or the disk fails; the server must stop. */
+export type FromThread =
+  { opened: true } | { replies: Reply[] } | { closed: true } | { fatal: string };

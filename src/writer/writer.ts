@@ -1,0 +1,136 @@
+// The queue in front of the writer thread. Commands gather while the thread works; the next batch takes them all.
+// The queue has a limit: past it a command is refused at once, never left to wait without end.
+
+import { Refusal, refusal } from "../domain/errors.ts";
+import type { CommandInput, CommandName, CommandOutput } from "../operations/commands.ts";
+import type { FromThread, Reply, Request, ToThread } from "./messages.ts";
+
+/** Commands that may wait for the thread. At 5,000 orders a second they wait under a second. */
+const QUEUE_LIMIT = 4096;
+/** Commands in one transaction: bounds the time that a read of the next answer can lag behind. */
+const BATCH_LIMIT = 512;
+
+export interface Writer {
+  /**
+   * Resolves after the commit with what the operation returned.
+   * Rejects with Refusal when a rule said no or the queue is full, with CommandFault when the operation broke.
+   */
+  submit<Name extends CommandName>(
+    name: Name,
+    input: CommandInput<Name>,
+  ): Promise<CommandOutput<Name>>;
+  /** Runs what is queued, checkpoints and closes the database. */
+  close(): Promise<void>;
+}
+
+export interface WriterOptions {
+  /** Absolute path of the database. */
+  path: string;
+  /** Called once if the thread dies or the database fails: nothing can be written any more. */
+  onFatal: (cause: string) => void;
+  /** Where the thread's code is. */
+  thread?: URL | string;
+  queueLimit?: number;
+}
+
+/** An operation threw something that is not a refusal. The message is for the log only. */
+export class CommandFault extends Error {
+  override name = "CommandFault";
+}
+
+interface Waiting {
+  request: Request;
+  resolve: (output: never) => void;
+  reject: (reason: Error) => void;
+}
+
+/** Starts the thread and resolves once it has opened the database. */
+export async function startWriter(options: WriterOptions): Promise<Writer> {
+  const { path, onFatal, queueLimit = QUEUE_LIMIT } = options;
+  const worker = new Worker(options.thread ?? new URL("./thread.ts", import.meta.url));
+  const opened = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  let queue: Waiting[] = [];
+  let inFlight: Waiting[] = [];
+  let scheduled = false;
+  let closing = false;
+  let dead = false;
+
+  const send = (message: ToThread) => worker.postMessage(JSON.stringify(message));
+
+  const die = (cause: string) => {
+    if (dead) return;
+    dead = true;
+    opened.reject(new Error(cause));
+    closed.resolve();
+    for (const waiting of [...inFlight, ...queue]) waiting.reject(refusal("unavailable"));
+    inFlight = queue = [];
+    onFatal(cause);
+  };
+
+  /** Waits for the end of this turn of the event loop, so that requests read together share a batch. */
+  const schedule = () => {
+    if (scheduled || inFlight.length > 0) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      flush();
+    });
+  };
+
+  const flush = () => {
+    if (dead || inFlight.length > 0) return;
+    if (queue.length > 0) {
+      inFlight = queue.splice(0, BATCH_LIMIT);
+      send({ batch: inFlight.map((waiting) => waiting.request) });
+    } else if (closing) {
+      send({ close: true });
+    }
+  };
+
+  worker.onmessage = (event: MessageEvent<string>) => {
+    const message = JSON.parse(event.data) as FromThread;
+    if ("replies" in message) {
+      const answered = inFlight;
+      inFlight = [];
+      flush();
+      for (const [index, waiting] of answered.entries()) settle(waiting, message.replies[index]!);
+    } else if ("fatal" in message) {
+      die(message.fatal);
+    } else if ("opened" in message) {
+      opened.resolve();
+    } else {
+      dead = true;
+      closed.resolve();
+      worker.terminate();
+    }
+  };
+  worker.onerror = (event) => die(`the writer thread failed: ${event.message}`);
+  worker.addEventListener("close", () => die("the writer thread ended"));
+
+  send({ open: path });
+  await opened.promise;
+
+  return {
+    submit(name, input) {
+      if (dead || closing || queue.length >= queueLimit) {
+        return Promise.reject(refusal("unavailable"));
+      }
+      return new Promise((resolve, reject) => {
+        queue.push({ request: { name, input }, resolve, reject });
+        schedule();
+      });
+    },
+    close() {
+      closing = true;
+      if (!dead) flush();
+      return closed.promise;
+    },
+  };
+}
+
+function settle({ resolve, reject }: Waiting, reply: Reply): void {
+  if ("done" in reply) resolve(reply.done as never);
+  else if ("refused" in reply) reject(new Refusal(reply.refused, reply.details as never));
+  else reject(new CommandFault(reply.failed));
+}

@@ -1,0 +1,196 @@
+// A service on a fresh data directory, in this process, spoken to over real HTTP; and the ways to fill it.
+
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { transact } from "../../src/db/connection.ts";
+import type { Connection } from "../../src/db/connection.ts";
+import { claimDataDirectory, openForCommand } from "../../src/db/open.ts";
+import {
+  formatKey,
+  hashKey,
+  KEY_RANDOM_BYTES,
+  type KeyReach,
+  type KeyType,
+  startOfKey,
+} from "../../src/domain/keys.ts";
+import { parseMicros } from "../../src/domain/money.ts";
+import type { Per } from "../../src/domain/services.ts";
+import {
+  type CommandInput,
+  type CommandName,
+  type CommandOutput,
+  execute,
+} from "../../src/operations/commands.ts";
+import { startService } from "../../src/serve.ts";
+
+export const OPERATOR = { keyId: null, operator: "tester" };
+
+/** A fresh, empty folder that does not outlive the tests. */
+export function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "reseller-test-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface TestDatabase {
+  folder: string;
+  connection: Connection;
+  run<Name extends CommandName>(name: Name, input: CommandInput<Name>): CommandOutput<Name>;
+  /** A reseller, or with `parent` a child user, with that balance in USD. */
+  user(username: string, balance?: string, parent?: string): void;
+  /** The text of a new key, and its id. */
+  key(username: string, type: KeyType, reach?: KeyReach): { text: string; id: string };
+  /** The id of a new service; price 2.32 per 1000, 10 to 10000, unless said otherwise. */
+  service(fields?: {
+    id?: string;
+    name?: string;
+    price?: string;
+    per?: Per;
+    min?: number;
+    max?: number;
+    private?: boolean;
+  }): string;
+  /** In USD micros, straight from the database. */
+  balance(username: string): number;
+  /** How many rows the tables that money touches hold: equal before and after means nothing changed. */
+  fingerprint(): string;
+}
+
+/** A database in a fresh folder, written as the command line does. */
+export function freshDatabase(folder = freshFolder()): TestDatabase {
+  claimDataDirectory(folder, Date.now()).release();
+  const connection = openForCommand(folder);
+  const run: TestDatabase["run"] = (name, input) => execute(connection, name, input, Date.now());
+  return {
+    folder,
+    connection,
+    run,
+    user(username, balance, parent) {
+      run("createUser", { username, name: username, parent: parent ?? null });
+      if (balance === undefined) return;
+      run("creditUser", { username, amountMicros: micros(balance), note: null, actor: OPERATOR });
+    },
+    key(username, type, reach = "all") {
+      const text = formatKey(randomBytes(KEY_RANDOM_BYTES));
+      const { id } = run("createKey", {
+        username,
+        type,
+        reach,
+        label: "",
+        hash: hashKey(text),
+        start: startOfKey(text),
+      });
+      return { text, id };
+    },
+    service(fields = {}) {
+      return run("createService", {
+        id: fields.id ?? null,
+        name: fields.name ?? "Followers",
+        priceMicros: micros(fields.price ?? "2.32"),
+        per: fields.per ?? "1000",
+        min: fields.min ?? 10,
+        max: fields.max ?? 10_000,
+        private: fields.private ?? false,
+      }).id;
+    },
+    balance(username) {
+      const row = connection.sqlite
+        .query("SELECT balance_micros AS balance FROM users WHERE username = ?")
+        .get(username) as { balance: number };
+      return row.balance;
+    },
+    fingerprint() {
+      const count = (table: string) =>
+        JSON.stringify(connection.sqlite.query(`SELECT * FROM ${table}`).values());
+      return ["users", "orders", "transfers", "order_events"].map(count).join("\n");
+    },
+  };
+}
+
+export function micros(amount: string): number {
+  return parseMicros(amount)!;
+}
+
+/** A JSON body of unknown shape, for assertions. */
+// oxlint-disable-next-line typescript/no-explicit-any -- an answer's shape is what the tests look at
+export type Body = any;
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  body: Body;
+}
+
+export interface TestService extends TestDatabase {
+  url: string;
+  /** Calls `path` under /api/v1. A string body is sent as it is, anything else as JSON. */
+  call(
+    method: string,
+    path: string,
+    key?: string | null,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+/** A running service on a fresh database. */
+export async function freshService(): Promise<TestService> {
+  const database = freshDatabase();
+  const service = await startService(
+    { data: database.folder, host: "127.0.0.1", port: 0, logLevel: "silent" },
+    () => {
+      throw new Error("the writer died");
+    },
+  );
+  return {
+    ...database,
+    url: service.url,
+    call: (method, path, key, body, headers) =>
+      callApi(service.url, method, path, key, body, headers),
+    async stop() {
+      await service.stop();
+      database.connection.sqlite.close();
+    },
+  };
+}
+
+/** One call to a server's API; the answer must be JSON in the envelope every answer has. */
+export async function callApi(
+  url: string,
+  method: string,
+  path: string,
+  key?: string | null,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await fetch(`${url}/api/v1${path}`, {
+    method,
+    headers: {
+      ...(key ? { "x-api-key": key } : {}),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: text === "" ? null : JSON.parse(text),
+  };
+}
+
+/** Runs `body` on a database inside a transaction that is then rolled back. */
+export function tryOut(connection: Connection, sql: string): void {
+  transact(connection, () => {
+    connection.sqlite.run(sql);
+    throw new RolledBack();
+  });
+}
+
+class RolledBack extends Error {}
