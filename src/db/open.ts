@@ -38,7 +38,7 @@ export interface Instance {
   /** Where the database as it was before a migration was kept; null when nothing was migrated. */
   keptCopy: string | null;
   /** Lets another process serve this data directory. */
-  release(): void;
+  release: () => void;
 }
 
 /** Makes a data directory ready to be served by this process alone: created, locked, migrated. */

@@ -52,4 +52,4 @@ export function multiplyDivideDown(a: number, b: number, c: number): number {
 }
 
 /** JSON.rawJSON, which the type library does not know yet. What it returns is only good for JSON.stringify. */
-const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): number };
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON(this: void, text: string): number };
