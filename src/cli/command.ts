@@ -1,0 +1,82 @@
+// How a command of this program is declared: --data and --json on each, an example in its help,
+// exit 2 for wrong usage, 1 for a refusal or a failure.
+
+import { Command } from "commander";
+import { dataOption } from "../config.ts";
+import type { Connection } from "../db/connection.ts";
+import { OpenError } from "../db/open-error.ts";
+import { databasePath, openForCommand } from "../db/open.ts";
+import { Refusal } from "../domain/errors.ts";
+import {
+  type CommandInput,
+  type CommandName,
+  type CommandOutput,
+  execute,
+} from "../operations/commands.ts";
+import { sentenceOf } from "./errors.ts";
+
+export interface CommonOptions {
+  data: string;
+  json?: true;
+}
+
+/** A failure with its one sentence for the operator. Exit 1. */
+export class CommandFailure extends Error {
+  override name = "CommandFailure";
+}
+
+/** Declares `usage` (name and arguments) below `parent`. */
+export function declare(
+  parent: Command,
+  usage: string,
+  description: string,
+  example: string,
+): Command {
+  return parent
+    .command(usage)
+    .description(description)
+    .addOption(dataOption())
+    .option("--json", "print the result as one JSON document")
+    .addHelpText("after", `\nExample:\n  ${example}`);
+}
+
+/** Declares a command that only holds others. */
+export function declareGroup(parent: Command, name: string, description: string): Command {
+  return parent.command(name).description(description);
+}
+
+/** The database as one command sees it: reads on the connection, writes by named commands. */
+export interface Session {
+  connection: Connection;
+  execute<Name extends CommandName>(name: Name, input: CommandInput<Name>): CommandOutput<Name>;
+}
+
+/** Opens the database for `body` and closes it; refusals and failures come out as CommandFailure. */
+export function withDatabase<T>(options: CommonOptions, body: (session: Session) => T): T {
+  let connection: Connection | undefined;
+  try {
+    const open = (connection = openForCommand(options.data));
+    return body({
+      connection: open,
+      execute: (name, input) => execute(open, name, input, Date.now()),
+    });
+  } catch (error) {
+    throw asFailure(error, databasePath(options.data));
+  } finally {
+    connection?.sqlite.close();
+  }
+}
+
+/** What an error means to the operator; errors of ours stay as they are. */
+export function asFailure(error: unknown, path: string): unknown {
+  if (error instanceof Refusal) return new CommandFailure(`${sentenceOf(error)} (${path})`);
+  if (error instanceof OpenError) return new CommandFailure(error.message);
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code.startsWith("SQLITE_BUSY")) {
+    return new CommandFailure(`${path} is busy: nothing was changed, try again`);
+  }
+  if (code.startsWith("SQLITE_FULL")) {
+    return new CommandFailure(`the disk of ${path} is full: nothing was changed, make room first`);
+  }
+  return error;
+}

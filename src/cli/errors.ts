@@ -1,0 +1,38 @@
+// One table from refusal to a sentence for the operator: what is wrong and what to do.
+
+import type { Refusal, RefusalCode, Refusals } from "../domain/errors.ts";
+import { BALANCE_LIMIT_MICROS, formatMicros } from "../domain/money.ts";
+
+const SENTENCES: { [Code in RefusalCode]?: (details: Refusals[Code]) => string } = {
+  user_not_found: () => "no user has that name: see `reseller admin user list`",
+  username_taken: () => "a user has that name already (case does not count): choose another",
+  parent_not_found: () => "no user has the name given with --parent: create the reseller first",
+  parent_is_child: () =>
+    "the user given with --parent is a child user itself: a parent must be a reseller",
+  child_cannot_hold_key: () =>
+    "that user is a child user: a key belongs to a reseller, create it for the parent",
+  child_cannot_hold_grant: () =>
+    "that user is a child user: a grant is for a reseller, give it to the parent",
+  key_not_found: () => "no key has that id: see `reseller admin key list`",
+  service_not_found: () => "no service has that id: see `reseller admin service list`",
+  service_id_taken: () =>
+    "a service has that id already: choose another, or use `reseller admin service update`",
+  service_bounds_crossed: ({ min, max }) =>
+    `min would be ${min} and max ${max}: min must not be above max`,
+  grant_not_found: () => "that user has no grant for the service: nothing to revoke",
+  balance_insufficient: () =>
+    "the balance is lower than the amount: see it with `reseller admin user show`",
+  balance_too_large: () =>
+    `the balance would pass ${formatMicros(BALANCE_LIMIT_MICROS)} USD: credit less`,
+  order_not_found: () => "no order has that id: see `reseller admin order list`",
+  order_move_illegal: ({ from, to }) =>
+    `the order is ${from}, and ${from} cannot become ${to}: see \`reseller admin order show\``,
+  order_not_processing: ({ status }) =>
+    `the order is ${status}: progress is noted on PROCESSING orders only`,
+  remains_above_quantity: ({ quantity }) =>
+    `--remains is above the order's quantity: give 0 to ${quantity}`,
+};
+
+export function sentenceOf<Code extends RefusalCode>(refusal: Refusal<Code>): string {
+  return SENTENCES[refusal.code]?.(refusal.details) ?? `refused: ${refusal.code}`;
+}

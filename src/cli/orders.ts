@@ -1,0 +1,209 @@
+// `admin order …`
+
+import { type Command, Option } from "commander";
+import {
+  findOrder,
+  listOrderEvents,
+  listOrders,
+  type ListedOrder,
+  type Order,
+} from "../db/orders.ts";
+import { findUser, findUserByAccount } from "../db/users.ts";
+import { refusal } from "../domain/errors.ts";
+import { formatMicros, jsonAmount } from "../domain/money.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
+import {
+  type CommonOptions,
+  declare,
+  declareGroup,
+  type Session,
+  withDatabase,
+} from "./command.ts";
+import { operator } from "./operator.ts";
+import { fields, print, table } from "./output.ts";
+import { count, limit, note, username } from "./values.ts";
+
+const LIST_DEFAULT = 50;
+
+type MoveVerb = "complete" | "fail" | "cancel" | "refund";
+
+const MOVES: Record<MoveVerb, { to: MoveTarget; description: string }> = {
+  complete: { to: "COMPLETED", description: "mark an order as delivered" },
+  fail: { to: "FAILED", description: "mark an order as failed and refund its charge" },
+  cancel: { to: "CANCELLED", description: "cancel an order and refund its charge" },
+  refund: { to: "REFUNDED", description: "refund what is left of a delivered order's charge" },
+};
+
+type MoveTarget = "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "REFUNDED";
+
+export function declareOrders(admin: Command): void {
+  const group = declareGroup(admin, "order", "orders, and delivering them by hand");
+  declareList(group);
+  declareShow(group);
+  declareProgress(group);
+  for (const verb of Object.keys(MOVES) as MoveVerb[]) declareMove(group, verb);
+  declarePartial(group);
+}
+
+function declareList(group: Command): void {
+  declare(
+    group,
+    "list",
+    "list orders, newest first",
+    "reseller admin order list --status PROCESSING",
+  )
+    .addOption(new Option("--status <status>", "only these").choices(ORDER_STATUSES))
+    .option("--user <username>", "only this reseller's", username)
+    .addOption(
+      new Option("--limit <number>", "at most this many").argParser(limit).default(LIST_DEFAULT),
+    )
+    .action((options: CommonOptions & { status?: OrderStatus; user?: string; limit: number }) => {
+      const orders = withDatabase(options, ({ connection }) => {
+        const user = options.user === undefined ? undefined : findUser(connection, options.user);
+        if (options.user !== undefined && !user) throw refusal("user_not_found");
+        return listOrders(connection, {
+          status: options.status,
+          resellerAccount: user?.account,
+          limit: options.limit,
+        });
+      });
+      print(options.json, orders.map(orderJson), () => orderTable(orders));
+    });
+}
+
+function declareShow(group: Command): void {
+  declare(group, "show", "show one order and what happened to it", "reseller admin order show 12")
+    .argument("<id>", "either of the order's ids")
+    .action((id: string, options: CommonOptions) => {
+      const { order, events } = withDatabase(options, ({ connection }) => {
+        const found = findOrder(connection, id);
+        if (!found) throw refusal("order_not_found");
+        return {
+          order: withUsername({ connection }, found),
+          events: listOrderEvents(connection, found.orderId),
+        };
+      });
+      const timeline = events.map((event) => ({
+        at: new Date(event.createdAt).toISOString(),
+        from: event.fromStatus,
+        to: event.toStatus,
+        by: event.actor.operator ?? event.actor.keyId,
+        note: event.note,
+      }));
+      print(options.json, { ...orderJson(order), timeline }, ({ timeline: rows, ...shown }) =>
+        [fields(shown), "", table(rows, "no change of status yet")].join("\n"),
+      );
+    });
+}
+
+function declareProgress(group: Command): void {
+  declare(
+    group,
+    "progress",
+    "note how far a delivery is",
+    "reseller admin order progress 12 --start-count 3572 --remains 157",
+  )
+    .argument("<id>", "either of the order's ids")
+    .option("--start-count <number>", "the count before the delivery began", count)
+    .option("--remains <number>", "what is not delivered yet", count)
+    .action(
+      (
+        id: string,
+        options: CommonOptions & { startCount?: number; remains?: number },
+        command: Command,
+      ) => {
+        const { startCount = null, remains = null } = options;
+        if (startCount === null && remains === null) {
+          command.error("error: give --start-count, --remains, or both.");
+        }
+        changeOrder(options, ({ execute }) =>
+          execute("progressOrder", { id, startCount, remains }),
+        );
+      },
+    );
+}
+
+function declareMove(group: Command, verb: MoveVerb): void {
+  const { to, description } = MOVES[verb];
+  declare(group, verb, description, `reseller admin order ${verb} 12 --note "by mail"`)
+    .argument("<id>", "either of the order's ids")
+    .option("--note <text>", "why, kept with the order", note)
+    .action((id: string, options: CommonOptions & { note?: string }) => {
+      changeOrder(options, ({ execute }) =>
+        execute("moveOrder", { id, to, note: options.note ?? null, actor: operator() }),
+      );
+    });
+}
+
+function declarePartial(group: Command): void {
+  declare(
+    group,
+    "partial",
+    "end a delivery early and refund what remains",
+    "reseller admin order partial 12 --remains 157",
+  )
+    .argument("<id>", "either of the order's ids")
+    .addOption(
+      new Option("--remains <number>", "what was not delivered, 0 to the quantity")
+        .argParser(count)
+        .makeOptionMandatory(),
+    )
+    .option("--note <text>", "why, kept with the order", note)
+    .action((id: string, options: CommonOptions & { remains: number; note?: string }) => {
+      changeOrder(options, ({ execute }) =>
+        execute("moveOrder", {
+          id,
+          to: "PARTIAL",
+          remains: options.remains,
+          note: options.note ?? null,
+          actor: operator(),
+        }),
+      );
+    });
+}
+
+function changeOrder(options: CommonOptions, change: (session: Session) => Order): void {
+  const order = withDatabase(options, (session) => withUsername(session, change(session)));
+  print(options.json, orderJson(order), fields);
+}
+
+function withUsername({ connection }: Pick<Session, "connection">, order: Order): ListedOrder {
+  const reseller = findUserByAccount(connection, order.resellerAccount)!;
+  return { ...order, username: reseller.username };
+}
+
+function orderJson(order: ListedOrder) {
+  return {
+    id: order.id,
+    orderId: order.orderId,
+    service: order.serviceName,
+    link: order.link,
+    quantity: order.quantity,
+    charge: jsonAmount(order.chargeMicros),
+    status: order.status,
+    createdAt: new Date(order.createdAt).toISOString(),
+    startCount: order.startCount,
+    remains: order.remains,
+    username: order.username,
+    refunded: jsonAmount(order.refundedMicros),
+    provider: null,
+    providerOrder: null,
+    placement: "manual",
+  };
+}
+
+function orderTable(orders: ListedOrder[]): string {
+  const rows = orders.map((order) => ({
+    order: order.orderId,
+    status: order.status,
+    user: order.username,
+    service: order.serviceName,
+    quantity: order.quantity,
+    remains: order.remains,
+    "charge usd": formatMicros(order.chargeMicros),
+    "refunded usd": formatMicros(order.refundedMicros),
+    created: new Date(order.createdAt).toISOString(),
+    link: order.link,
+  }));
+  return table(rows, "no such orders");
+}

@@ -1,0 +1,54 @@
+// The whole command line, and what its errors become.
+
+import { Command, CommanderError } from "commander";
+import { CommandFailure, declareGroup } from "./command.ts";
+import { declareHealth } from "./health.ts";
+import { declareKeys } from "./keys.ts";
+import { declareOrders } from "./orders.ts";
+import { declareQuickstart } from "./quickstart.ts";
+import { declareServe } from "./serve.ts";
+import { declareServices } from "./services.ts";
+import { declareUsers } from "./users.ts";
+import { declareVerify } from "./verify.ts";
+import { declareVersion } from "./version.ts";
+
+const REFUSED = 1;
+const WRONG_USAGE = 2;
+
+/** Runs one command line; what it returns is the exit code, undefined while a server goes on. */
+export async function run(argv: readonly string[]): Promise<number | undefined> {
+  try {
+    await createProgram().parseAsync(argv, { from: "user" });
+    return undefined;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
+    if (error instanceof CommandFailure) {
+      process.stderr.write(`error: ${error.message}\n`);
+      return REFUSED;
+    }
+    throw error;
+  }
+}
+
+function createProgram(): Command {
+  const program = new Command("reseller")
+    .description("A self-hosted reseller ordering service.")
+    .exitOverride()
+    .showHelpAfterError("(add --help to see how it is used)")
+    .configureHelp({ showGlobalOptions: false })
+    .addHelpText(
+      "after",
+      "\nStart here:\n  reseller quickstart        a demo to try, on ./data\n  reseller serve             the real thing",
+    );
+  declareServe(program);
+  declareQuickstart(program);
+  const admin = declareGroup(program, "admin", "users, keys, services and orders");
+  declareUsers(admin);
+  declareKeys(admin);
+  declareServices(admin);
+  declareOrders(admin);
+  declareVerify(program);
+  declareHealth(program);
+  declareVersion(program);
+  return program;
+}

@@ -1,0 +1,111 @@
+// `quickstart`: a demo reseller, a catalogue and a key on an empty data directory, then the server.
+// Run again, it just serves.
+
+import type { Command } from "commander";
+import catalogue from "../../deploy/catalogue.example.csv" with { type: "text" };
+import { type Config, serveOptions } from "../config.ts";
+import { transact } from "../db/connection.ts";
+import { claimDataDirectory, databasePath, openForCommand } from "../db/open.ts";
+import { listUsers } from "../db/users.ts";
+import { MICROS_PER_DOLLAR } from "../domain/money.ts";
+import { contextAt, runCommand } from "../operations/commands.ts";
+import { asFailure, declare } from "./command.ts";
+import { createKey } from "./keys.ts";
+import { operator } from "./operator.ts";
+import { serve } from "./serve.ts";
+import { parseCatalogue } from "./service-import.ts";
+
+const DEMO_USER = "demo";
+const DEMO_BALANCE_MICROS = 100 * MICROS_PER_DOLLAR;
+
+export function declareQuickstart(program: Command): void {
+  const command = declare(
+    program,
+    "quickstart",
+    "make a demo reseller with 100 USD, a catalogue and a key, and serve them",
+    "reseller quickstart --data ./data",
+  );
+  for (const option of serveOptions()) command.addOption(option);
+  command.action(async (options: Config) => {
+    const key = furnish(options.data);
+    const { url } = await serve(options);
+    process.stdout.write(`${key ? introduction(url, options.data, key) : again(options.data)}\n`);
+    process.stdout.write(`listening on ${url}\n`);
+  });
+}
+
+/** The text of a new demo key; null when the database has users already. All of it or nothing. */
+function furnish(data: string): string | null {
+  try {
+    claimDataDirectory(data, Date.now()).release();
+    const connection = openForCommand(data);
+    try {
+      if (listUsers(connection).length > 0) return null;
+      return transact(connection, (tx) => {
+        const context = contextAt(Date.now());
+        runCommand(tx, "createUser", { username: DEMO_USER, name: "Demo", parent: null }, context);
+        runCommand(
+          tx,
+          "creditUser",
+          {
+            username: DEMO_USER,
+            amountMicros: DEMO_BALANCE_MICROS,
+            note: "quickstart",
+            actor: operator(),
+          },
+          context,
+        );
+        runCommand(tx, "importServices", { services: parseCatalogue(catalogue) }, context);
+        const { text } = createKey(
+          { execute: (name, input) => runCommand(tx, name, input, context) },
+          { user: DEMO_USER, type: "full", reach: "all", label: "quickstart" },
+        );
+        return text;
+      });
+    } finally {
+      connection.sqlite.close();
+    }
+  } catch (error) {
+    throw asFailure(error, databasePath(data));
+  }
+}
+
+function introduction(url: string, data: string, key: string): string {
+  const call = (options: string, path: string) => `  curl -s ${options}${url}/api/v1${path}`;
+  const auth = `-H 'x-api-key: ${key}' `;
+  const json = `${auth}-H 'content-type: application/json' `;
+  return `
+A demo reseller with 100 USD and six services is in ${databasePath(data)}.
+Its key, shown this once only: ${key}
+
+Paste into another terminal:
+
+List services
+${call(auth, "/services")}
+
+Place an order
+${call(json, `/orders -d '{"service":"instagram-followers","link":"https://example.com/me","quantity":1000}'`)}
+
+Read it
+${call(auth, "/orders/1")}
+
+Balance
+${call(auth, "/balance")}
+
+Look up a user
+${call(auth, `'/user?username=${DEMO_USER}'`).replace(`${url}/api/v1'`, `'${url}/api/v1`)}
+
+Add credit
+${call(json, `/recharge -d '{"username":"${DEMO_USER}","amount":25.5}'`)}
+
+The operator's side of it:  reseller admin order list --data ${data}
+Ctrl-C stops the server; everything is kept.
+`;
+}
+
+function again(data: string): string {
+  return `
+Serving ${databasePath(data)} as it is.
+A further key:  reseller admin key create --user ${DEMO_USER} --type full --data ${data}
+`;
+}

@@ -1,0 +1,191 @@
+// `admin service import`: a catalogue from a CSV or JSON file, all of it or nothing.
+
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { InvalidArgumentError } from "commander";
+import { CsvError, parse } from "csv-parse/sync";
+import { Refusal } from "../domain/errors.ts";
+import { type Per, PERS } from "../domain/services.ts";
+import type { CreateService } from "../operations/services.ts";
+import { CommandFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
+import { print } from "./output.ts";
+import { startProgress } from "./progress.ts";
+import { price, quantity, serviceId, serviceName } from "./values.ts";
+
+const REQUIRED_COLUMNS = ["name", "price", "min", "max"];
+const COLUMNS = [...REQUIRED_COLUMNS, "per", "id", "private"];
+/** Rows between two updates of the progress line. */
+const PROGRESS_ROWS = 5000;
+
+/** One row of a file: where it stands, and its cells by column. */
+interface FileRow {
+  /** `line 7` of a CSV, `entry 3` of a JSON file. */
+  place: string;
+  cells: Record<string, unknown>;
+}
+
+export function declareImport(group: Command): void {
+  declare(
+    group,
+    "import",
+    "add services from a file: all of them or, if one row is wrong, none",
+    "reseller admin service import catalogue.csv",
+  )
+    .argument("<file>", "FILE.csv or FILE.json with name,price,min,max[,per,id,private]", fileName)
+    .action((file: string, options: CommonOptions) => {
+      const rows = readRows(file, readText(file));
+      const imported = withDatabase(options, ({ execute }) => {
+        const services = servicesOf(rows);
+        try {
+          return execute("importServices", { services });
+        } catch (error) {
+          if (!(error instanceof Refusal) || error.code !== "import_id_taken") throw error;
+          const { index } = error.details as { index: number };
+          throw new RowError(rows[index]!.place, "id is taken by another service");
+        }
+      });
+      print(options.json, { imported }, () => `imported ${imported} services`);
+    });
+}
+
+/** The services in a CSV text; throws CommandFailure that names the row that is wrong. */
+export function parseCatalogue(text: string): CreateService[] {
+  return servicesOf(readRows("catalogue.csv", text));
+}
+
+class RowError extends CommandFailure {
+  constructor(place: string, problem: string) {
+    super(`${place}: ${problem}: nothing was imported, correct it and import again`);
+  }
+}
+
+function servicesOf(rows: FileRow[]): CreateService[] {
+  const progress = startProgress("reading", rows.length);
+  const services = rows.map(({ place, cells }, index) => {
+    if (index % PROGRESS_ROWS === 0) progress.update(index);
+    return serviceOf(place, cells);
+  });
+  progress.end();
+  return services;
+}
+
+function serviceOf(place: string, cells: Record<string, unknown>): CreateService {
+  const cell = <T>(column: string, parseCell: (text: string) => T): T => {
+    const text = textOf(cells[column]);
+    if (text === "") throw new RowError(place, `${column} is missing`);
+    try {
+      return parseCell(text);
+    } catch (error) {
+      if (!(error instanceof InvalidArgumentError)) throw error;
+      throw new RowError(place, `${column} ${error.message.replace(/\.$/, "")}`);
+    }
+  };
+  const optional = <T>(column: string, parseCell: (text: string) => T, absent: T): T =>
+    textOf(cells[column]) === "" ? absent : cell(column, parseCell);
+
+  const service = {
+    id: optional<string | null>("id", serviceId, null),
+    name: cell("name", serviceName),
+    priceMicros: cell("price", price),
+    per: optional("per", per, "1000"),
+    min: cell("min", quantity),
+    max: cell("max", quantity),
+    private: optional("private", yesOrNo, false),
+  };
+  if (service.min > service.max) throw new RowError(place, "min must not be above max");
+  return service;
+}
+
+function per(text: string): Per {
+  const found = PERS.find((unit) => unit === text);
+  if (!found) throw new InvalidArgumentError(`must be one of ${PERS.join(", ")}`);
+  return found;
+}
+
+function yesOrNo(text: string): boolean {
+  const word = text.toLowerCase();
+  if (["true", "yes", "1"].includes(word)) return true;
+  if (["false", "no", "0"].includes(word)) return false;
+  throw new InvalidArgumentError("must be true or false");
+}
+
+/** The cell as text: JSON files may give numbers and booleans as such. */
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value.trim();
+  if (typeof value === "boolean") return String(value);
+  if (typeof value !== "number") return value === null || value === undefined ? "" : "?";
+  const text = value.toFixed(6).replace(/\.?0+$/, "");
+  return Number(text) === value ? text : String(value);
+}
+
+function fileName(text: string): string {
+  if (!/\.(csv|json)$/i.test(text)) {
+    throw new InvalidArgumentError("must end in .csv or .json.");
+  }
+  return text;
+}
+
+function readText(file: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(`cannot read ${file} (${why}): name a UTF-8 file that exists`);
+  }
+}
+
+function readRows(file: string, text: string): FileRow[] {
+  const rows = /\.json$/i.test(file) ? jsonRows(file, text) : csvRows(file, text);
+  if (rows.length === 0) throw new CommandFailure(`${file} holds no services: nothing to import`);
+  return rows;
+}
+
+function jsonRows(file: string, text: string): FileRow[] {
+  const problem = `${file} is not a JSON list of services: write [{"name": …, "price": …, "min": …, "max": …}, …]`;
+  let entries: unknown;
+  try {
+    entries = JSON.parse(text);
+  } catch {
+    throw new CommandFailure(problem);
+  }
+  if (!Array.isArray(entries)) throw new CommandFailure(problem);
+  return entries.map((entry: unknown, index) => {
+    const place = `entry ${index + 1}`;
+    if (typeof entry !== "object" || entry === null) throw new RowError(place, "not an object");
+    refuseUnknownColumns(place, Object.keys(entry));
+    return { place, cells: entry as Record<string, unknown> };
+  });
+}
+
+function csvRows(file: string, text: string): FileRow[] {
+  try {
+    // With `info` each record comes with its line, which the library's types do not say.
+    const records = parse(text, { bom: true, info: true, skip_empty_lines: true }) as unknown as {
+      record: string[];
+      info: { lines: number };
+    }[];
+    const [header, ...rows] = records;
+    const columns = (header?.record ?? []).map((column) => column.trim());
+    refuseUnknownColumns("header", columns);
+    const missing = REQUIRED_COLUMNS.filter((column) => !columns.includes(column));
+    if (missing.length > 0) {
+      throw new CommandFailure(
+        `${file} has no column ${missing.join(", ")}: its first line must be name,price,min,max[,per,id,private]`,
+      );
+    }
+    return rows.map(({ record, info }) => ({
+      place: `line ${info.lines}`,
+      cells: Object.fromEntries(columns.map((column, index) => [column, record[index]])),
+    }));
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new CommandFailure(`${file}: ${error.message}: nothing was imported, correct it`);
+  }
+}
+
+function refuseUnknownColumns(place: string, columns: string[]): void {
+  const unknown = columns.find((column) => !COLUMNS.includes(column));
+  if (unknown !== undefined) {
+    throw new RowError(place, `unknown column ${unknown} (known: ${COLUMNS.join(", ")})`);
+  }
+}

@@ -1,0 +1,186 @@
+// `admin service …`
+
+import { type Command, Option } from "commander";
+import { listServices, type Service } from "../db/services.ts";
+import { formatMicros, jsonAmount } from "../domain/money.ts";
+import { type Per, PERS } from "../domain/services.ts";
+import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
+import { declareImport } from "./service-import.ts";
+import { fields, print, table } from "./output.ts";
+import { price, quantity, serviceId, serviceName, username } from "./values.ts";
+
+interface ServiceOptions extends CommonOptions {
+  id?: string;
+  name?: string;
+  price?: number;
+  min?: number;
+  max?: number;
+  per?: Per;
+  private?: true;
+  public?: true;
+}
+
+export function declareServices(admin: Command): void {
+  const group = declareGroup(admin, "service", "the catalogue");
+  declareCreate(group);
+  declareUpdate(group);
+
+  declare(group, "list", "list the catalogue", "reseller admin service list").action(
+    (options: CommonOptions) => {
+      const services = withDatabase(options, ({ connection }) => listServices(connection));
+      print(options.json, services.map(serviceJson), () =>
+        table(
+          services.map(({ id, name, priceMicros, per, min, max, active, private: hidden }) => ({
+            id,
+            name,
+            "price usd": formatMicros(priceMicros),
+            per,
+            min,
+            max,
+            active,
+            private: hidden,
+          })),
+          "no services yet: create one with `reseller admin service create`",
+        ),
+      );
+    },
+  );
+
+  declareSwitch(group, "activate", true, "offer a service again");
+  declareSwitch(group, "deactivate", false, "stop offering a service; its orders go on");
+  declareGrants(group);
+  declareImport(group);
+}
+
+function declareCreate(group: Command): void {
+  const command = declare(
+    group,
+    "create",
+    "add a service",
+    'reseller admin service create --name "Followers" --price 2.32 --min 10 --max 10000',
+  );
+  addServiceOptions(command, true)
+    .option("--id <id>", "an id of your own (default: a new one)", serviceId)
+    .action((options: ServiceOptions, command: Command) => {
+      refuseCrossedBounds(command, options);
+      const service = withDatabase(options, ({ execute }) =>
+        execute("createService", {
+          id: options.id ?? null,
+          name: options.name!,
+          priceMicros: options.price!,
+          per: options.per ?? "1000",
+          min: options.min!,
+          max: options.max!,
+          private: options.private ?? false,
+        }),
+      );
+      print(options.json, serviceJson(service), fields);
+    });
+}
+
+function declareUpdate(group: Command): void {
+  const command = declare(
+    group,
+    "update",
+    "change a service; what is not named stays as it is",
+    "reseller admin service update followers --price 2.50",
+  );
+  addServiceOptions(command, false)
+    .argument("<id>", "the service", serviceId)
+    .addOption(new Option("--public", "open to every reseller").conflicts("private"))
+    .action((id: string, options: ServiceOptions, command: Command) => {
+      refuseCrossedBounds(command, options);
+      const { name, price: priceMicros, per, min, max } = options;
+      const hidden = options.private ? true : options.public ? false : undefined;
+      const changes = { name, priceMicros, per, min, max, private: hidden };
+      const named = Object.entries(changes).filter(([, value]) => value !== undefined);
+      if (named.length === 0) command.error("error: name at least one thing to change.");
+      const service = withDatabase(options, ({ execute }) =>
+        execute("updateService", { id, changes: Object.fromEntries(named) }),
+      );
+      print(options.json, serviceJson(service), fields);
+    });
+}
+
+function addServiceOptions(command: Command, mandatory: boolean): Command {
+  const option = (flags: string, description: string, parse: (text: string) => unknown) =>
+    new Option(flags, description).argParser(parse).makeOptionMandatory(mandatory);
+  return command
+    .addOption(option("--name <name>", "display name", serviceName))
+    .addOption(option("--price <price>", "USD, at most six decimals", price))
+    .addOption(option("--min <quantity>", "smallest order", quantity))
+    .addOption(option("--max <quantity>", "largest order", quantity))
+    .addOption(new Option("--per <unit>", "what the price buys (default: 1000)").choices(PERS))
+    .option("--private", "only for resellers with a grant");
+}
+
+/** Wrong without looking at the data: exit 2. */
+function refuseCrossedBounds(command: Command, { min, max }: ServiceOptions): void {
+  if (min !== undefined && max !== undefined && min > max) {
+    command.error("error: --min must not be above --max.");
+  }
+}
+
+function declareSwitch(group: Command, verb: string, active: boolean, description: string): void {
+  declare(group, verb, description, `reseller admin service ${verb} followers`)
+    .argument("<id>", "the service", serviceId)
+    .action((id: string, options: CommonOptions) => {
+      const service = withDatabase(options, ({ execute }) =>
+        execute("setServiceActive", { id, active }),
+      );
+      print(options.json, serviceJson(service), fields);
+    });
+}
+
+function declareGrants(group: Command): void {
+  const user = () =>
+    new Option("--user <username>", "the reseller").argParser(username).makeOptionMandatory();
+
+  declare(
+    group,
+    "grant",
+    "open a private service to a reseller, or give it a price of its own",
+    "reseller admin service grant followers --user alice --price 1.90",
+  )
+    .argument("<id>", "the service", serviceId)
+    .addOption(user())
+    .option("--price <price>", "what this reseller pays (default: the service's price)", price)
+    .action((id: string, options: CommonOptions & { user: string; price?: number }) => {
+      const { user: name, price: priceMicros = null } = options;
+      withDatabase(options, ({ execute }) =>
+        execute("grantService", { id, username: name, priceMicros }),
+      );
+      const shown = priceMicros === null ? null : jsonAmount(priceMicros);
+      print(options.json, { service: id, username: name, price: shown }, fields);
+    });
+
+  declare(
+    group,
+    "revoke",
+    "take a grant back",
+    "reseller admin service revoke followers --user alice",
+  )
+    .argument("<id>", "the service", serviceId)
+    .addOption(user())
+    .action((id: string, options: CommonOptions & { user: string }) => {
+      withDatabase(options, ({ execute }) =>
+        execute("revokeService", { id, username: options.user }),
+      );
+      print(options.json, { service: id, username: options.user, revoked: true }, fields);
+    });
+}
+
+function serviceJson(service: Service) {
+  return {
+    id: service.id,
+    name: service.name,
+    price: jsonAmount(service.priceMicros),
+    per: service.per,
+    min: service.min,
+    max: service.max,
+    active: service.active,
+    private: service.private,
+    provider: null,
+    providerService: null,
+  };
+}

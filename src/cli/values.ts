@@ -1,0 +1,84 @@
+// Values on the command line, checked without looking at the data: a wrong one is wrong usage (exit 2).
+
+import { InvalidArgumentError } from "commander";
+import { KEY_LABEL_LENGTH_LIMIT } from "../domain/keys.ts";
+import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/money.ts";
+import { QUANTITY_LIMIT } from "../domain/orders.ts";
+import { isQuantity, isServiceId, SERVICE_NAME_LENGTH_LIMIT } from "../domain/services.ts";
+import { isLabel } from "../domain/text.ts";
+import { isUsername, USER_NAME_LENGTH_LIMIT } from "../domain/users.ts";
+
+const NOTE_LENGTH_LIMIT = 500;
+const LIST_LIMIT = Number.MAX_SAFE_INTEGER;
+
+export function username(text: string): string {
+  return require(isUsername(text), text, "must be 1 to 64 of letters, digits and . _ - @ +");
+}
+
+export const userDisplayName = label(USER_NAME_LENGTH_LIMIT);
+export const serviceName = label(SERVICE_NAME_LENGTH_LIMIT);
+export const keyLabel = label(KEY_LABEL_LENGTH_LIMIT);
+export const note = label(NOTE_LENGTH_LIMIT);
+
+export function serviceId(text: string): string {
+  return require(isServiceId(text), text, "must be 1 to 64 of letters, digits and . _ -");
+}
+
+/** Micros of an amount of money to credit or debit. */
+export function amount(text: string): number {
+  const micros = parseMicros(text);
+  if (micros === null || micros === 0) {
+    throw new InvalidArgumentError("must be a positive number with at most six decimals.");
+  }
+  if (micros > AMOUNT_LIMIT_MICROS) {
+    throw new InvalidArgumentError(`must be at most ${formatMicros(AMOUNT_LIMIT_MICROS)}.`);
+  }
+  return micros;
+}
+
+/** Micros of a price; 0 is a free service. */
+export function price(text: string): number {
+  const micros = parseMicros(text);
+  if (micros === null || micros > AMOUNT_LIMIT_MICROS) {
+    throw new InvalidArgumentError(
+      `must be a number from 0 to ${formatMicros(AMOUNT_LIMIT_MICROS)} with at most six decimals.`,
+    );
+  }
+  return micros;
+}
+
+/** A `min` or `max` of a service. */
+export function quantity(text: string): number {
+  const value = wholeNumber(text);
+  return require(isQuantity(value), value, `must be a whole number from 1 to ${QUANTITY_LIMIT}`);
+}
+
+/** 0 or more: what remains, or a start count. */
+export function count(text: string): number {
+  const value = wholeNumber(text);
+  return require(value <= Number.MAX_SAFE_INTEGER, value, "must be a whole number from 0");
+}
+
+/** How many rows to list. */
+export function limit(text: string): number {
+  const value = wholeNumber(text);
+  return require(value >= 1 && value <= LIST_LIMIT, value, "must be a whole number from 1");
+}
+
+function label(length: number): (text: string) => string {
+  return (text) =>
+    require(isLabel(
+      text,
+      length,
+    ), text, `must be 1 to ${length} characters, none of them control characters, no blanks round them`);
+}
+
+/** NaN when the text is not digits alone. */
+function wholeNumber(text: string): number {
+  return /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+}
+
+function require<T>(valid: boolean, value: T, must: string): T {
+  if (!valid) throw new InvalidArgumentError(`${must}.`);
+  return value;
+}

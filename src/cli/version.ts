@@ -1,0 +1,20 @@
+// `version`
+
+import type { Command } from "commander";
+import packageJson from "../../package.json" with { type: "json" };
+import { sqliteVersion } from "../db/open.ts";
+import { type CommonOptions, declare } from "./command.ts";
+import { fields, print } from "./output.ts";
+
+/** Set by the build; from source there is no commit to name. */
+declare const RESELLER_COMMIT: string | undefined;
+
+export function declareVersion(program: Command): void {
+  declare(program, "version", "print versions", "reseller version --json").action(
+    ({ json }: CommonOptions) => {
+      const commit = typeof RESELLER_COMMIT === "string" ? RESELLER_COMMIT : "source";
+      const { version } = packageJson;
+      print(json, { version, commit, bun: Bun.version, sqlite: sqliteVersion() }, fields);
+    },
+  );
+}
