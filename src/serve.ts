@@ -44,8 +44,9 @@ export async function startService(config: Config, onFatal: () => void): Promise
         Bun.sleep(DRAIN_MILLISECONDS).then(() => false),
       ]);
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
-      await writer.close();
+      // The writer closes last: it checkpoints, which a reader would hold up.
       connection.sqlite.close();
+      await writer.close();
       rmSync(address, { force: true });
       release();
       log.info({}, "stopped");

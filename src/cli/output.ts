@@ -19,7 +19,7 @@ export function print<T>(json: true | undefined, result: T, text: (result: T) =>
   process.stdout.write(`${json ? JSON.stringify(result) : text(result)}\n`);
 }
 
-/** Columns as the rows name them, numbers to the right; `empty` when there is no row. */
+/** Columns as the rows name them, numbers and amounts (`… usd`) to the right; `empty` when there is no row. */
 export function table(rows: readonly Row[], empty: string): string {
   const [first] = rows;
   if (!first) return empty;
@@ -27,7 +27,9 @@ export function table(rows: readonly Row[], empty: string): string {
   const lines = new Table({
     ...PLAIN_TABLE,
     head: columns.map((column) => column.toUpperCase()),
-    colAligns: columns.map((column) => (typeof first[column] === "number" ? "right" : "left")),
+    colAligns: columns.map((column) =>
+      typeof first[column] === "number" || column.endsWith("usd") ? "right" : "left",
+    ),
   });
   for (const row of rows) lines.push(columns.map((column) => cell(row[column])));
   return lines.toString().replace(/[ \t]+$/gm, "");

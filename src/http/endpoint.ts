@@ -28,8 +28,8 @@ export type Handler = (call: Call) => object | Promise<object>;
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** The Elysia handler of a route whose key must have `permission`. */
-export function endpoint(api: Api, permission: Permission, handle: Handler) {
+/** The Elysia handler of a route whose key must have `permission`. `route` is for the log. */
+export function endpoint(api: Api, route: string, permission: Permission, handle: Handler) {
   return ({
     request,
     params,
@@ -37,7 +37,7 @@ export function endpoint(api: Api, permission: Permission, handle: Handler) {
     request: Request;
     params: Record<string, string>;
   }): Response | Promise<Response> => {
-    const exchange = beginExchange(api, request);
+    const exchange = beginExchange(api, request, route);
     try {
       const key = authenticate(api, request, permission, exchange);
       const result = handle({ request, params, key });
@@ -54,28 +54,35 @@ export function endpoint(api: Api, permission: Permission, handle: Handler) {
 }
 
 /** Answers a request that reaches no handler. */
-export function answerWith(api: Api, request: Request, answer: Answer): Response {
-  return respond(beginExchange(api, request), answer);
+export function answerWith(
+  api: Api,
+  request: Request,
+  route: string | null,
+  answer: Answer,
+): Response {
+  return respond(beginExchange(api, request, route), answer);
 }
 
 /** Answers a request whose handling broke outside a handler. */
 export function answerFault(api: Api, request: Request, error: unknown): Response {
-  return fail(beginExchange(api, request), error);
+  return fail(beginExchange(api, request, null), error);
 }
 
 /** One request and what its log line needs. */
 interface Exchange {
   log: Logger;
   request: Request;
+  /** The route's pattern, never the path that was asked for; null where there is none. */
+  route: string | null;
   requestId: string;
   started: number;
   keyId: string | null;
 }
 
-function beginExchange({ log }: Api, request: Request): Exchange {
+function beginExchange({ log }: Api, request: Request, route: string | null): Exchange {
   const given = request.headers.get("x-request-id");
   const requestId = given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID();
-  return { log, request, requestId, started: performance.now(), keyId: null };
+  return { log, request, route, requestId, started: performance.now(), keyId: null };
 }
 
 function authenticate(
@@ -123,9 +130,10 @@ function write(
   body: string,
   headers?: Record<string, string>,
 ): Response {
-  const { log, request, requestId, started, keyId } = exchange;
+  const { log, request, route, requestId, started, keyId } = exchange;
   const milliseconds = Math.round((performance.now() - started) * 1000) / 1000;
-  log.info({ requestId, keyId, method: request.method, status, milliseconds }, "request");
+  const { method } = request;
+  log.info({ requestId, keyId, method, route, status, milliseconds }, "request");
   return new Response(body, {
     status,
     headers: { "content-type": "application/json", "x-request-id": requestId, ...headers },

@@ -2,7 +2,7 @@
 
 import { Elysia, NotFoundError } from "elysia";
 import type { Permission } from "../domain/keys.ts";
-import { type Answer, methodNotAllowed, NOT_FOUND } from "./errors.ts";
+import { methodNotAllowed, NOT_FOUND } from "./errors.ts";
 import { answerFault, answerWith, type Api, type Call, endpoint } from "./endpoint.ts";
 import { getOrder, postOrder } from "./orders.ts";
 import { getServices } from "./services.ts";
@@ -60,20 +60,20 @@ export function startServer(api: Api, hostname: string, port: number): Server {
 
 function createApp(api: Api) {
   const app = new Elysia({ name: "reseller", strictPath: true });
-  const refuse = (answer: Answer) => {
-    return ({ request }: { request: Request }) => answerWith(api, request, answer);
-  };
   for (const [method, path, permission, handle] of ROUTES) {
-    const answer = endpoint(api, permission, (call) => handle(api, call));
+    const answer = endpoint(api, path, permission, (call) => handle(api, call));
+    const refuse = ({ request }: { request: Request }) =>
+      answerWith(api, request, path, methodNotAllowed(method));
     app.route(method, path, answer, { parse: "none" });
-    app.route("HEAD", path, refuse(methodNotAllowed(method)), { parse: "none" });
-    app.all(path, refuse(methodNotAllowed(method)), { parse: "none" });
+    // Elysia answers HEAD with the GET route unless it is told otherwise.
+    app.route("HEAD", path, refuse, { parse: "none" });
+    app.all(path, refuse, { parse: "none" });
   }
   app.get("/livez", () => Response.json({ status: "ok" }));
   app.onError(({ error, request }) => {
     if (!(error instanceof NotFoundError)) return answerFault(api, request, error);
     const decoded = decodedRequest(request);
-    return decoded ? app.handle(decoded) : answerWith(api, request, NOT_FOUND);
+    return decoded ? app.handle(decoded) : answerWith(api, request, null, NOT_FOUND);
   });
   return app;
 }
