@@ -8,6 +8,8 @@ import { startServer } from "./http/server.ts";
 import { createLog } from "./log.ts";
 import { startWriter } from "./writer/writer.ts";
 
+/** Named from this folder, where it is in the binary too: its two entry points are bundled below src. */
+const WRITER_THREAD = new URL("./writer/thread.ts", import.meta.url);
 /** How long requests in flight may take once a stop was asked for. */
 const DRAIN_MILLISECONDS = 10_000;
 
@@ -24,6 +26,7 @@ export async function startService(config: Config, onFatal: () => void): Promise
   if (keptCopy) log.warn({ path, keptCopy }, "database upgraded, copy of the old one kept");
   const writer = await startWriter({
     path,
+    thread: WRITER_THREAD,
     onFatal(cause) {
       log.error({ path, cause }, "the database cannot be written any more: stopping");
       onFatal();

@@ -28,8 +28,8 @@ export interface WriterOptions {
   path: string;
   /** Called once if the thread dies or the database fails: nothing can be written any more. */
   onFatal: (cause: string) => void;
-  /** Where the thread's code is. */
-  thread?: URL | string;
+  /** Where the thread's code is: src/writer/thread.ts. */
+  thread: URL;
   queueLimit?: number;
 }
 
@@ -47,7 +47,7 @@ interface Waiting {
 /** Starts the thread and resolves once it has opened the database. */
 export async function startWriter(options: WriterOptions): Promise<Writer> {
   const { path, onFatal, queueLimit = QUEUE_LIMIT } = options;
-  const worker = new Worker(options.thread ?? new URL("./thread.ts", import.meta.url));
+  const worker = new Worker(options.thread);
   const opened = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
   let queue: Waiting[] = [];
