@@ -1,0 +1,64 @@
+// Two resellers who trade side by side, each with a child user, and a key of every type for each of them.
+
+import { BALANCE_LIMIT_MICROS, formatMicros } from "../../src/domain/money.ts";
+import { KEY_TYPES, type KeyReach, type KeyType } from "../../src/domain/keys.ts";
+import { freshService, OPERATOR, type TestService } from "./service.ts";
+
+/** In every request that expectRefusal makes: no answer may hold it. */
+export const MARKER = "zqx7marker";
+
+export interface Market extends TestService {
+  /** A public service: 10 to 10000, 2.32 per 1000. */
+  serviceId: string;
+  /** The text of a key of `anna`, or of another reseller. */
+  keyOf(type: KeyType, reach?: KeyReach, reseller?: string): string;
+  inactiveKey: string;
+  inactiveRechargeKey: string;
+}
+
+/** anna (100 USD) and bert (50 USD); their children cleo and dora; `rich` has a balance at its limit. */
+export async function openMarket(): Promise<Market> {
+  const service = await freshService();
+  service.user("anna", "100");
+  service.user("bert", "50");
+  service.user("cleo", "7", "anna");
+  service.user("dora", "8", "bert");
+  service.user("rich");
+  fill(service, "rich");
+  const keys = new Map<string, string>();
+  for (const reseller of ["anna", "bert"]) {
+    for (const type of KEY_TYPES) {
+      for (const reach of ["all", "children"] as const) {
+        keys.set(`${reseller} ${type} ${reach}`, service.key(reseller, type, reach).text);
+      }
+    }
+  }
+  const inactive = (type: KeyType) => {
+    const { id, text } = service.key("anna", type);
+    service.run("setKeyActive", { id, active: false });
+    return text;
+  };
+  return {
+    ...service,
+    serviceId: service.service(),
+    keyOf: (type, reach = "all", reseller = "anna") => keys.get(`${reseller} ${type} ${reach}`)!,
+    inactiveKey: inactive("full"),
+    inactiveRechargeKey: inactive("recharge"),
+  };
+}
+
+/** Credits a user up to the largest balance a credit may lead to. */
+export function fill(service: TestService, username: string): void {
+  for (let missing = BALANCE_LIMIT_MICROS / 1e6 - service.balance(username) / 1e6; missing > 0;) {
+    const amount = Math.min(missing, 1_000_000_000);
+    service.run("creditUser", {
+      username,
+      amountMicros: amount * 1e6,
+      note: null,
+      actor: OPERATOR,
+    });
+    missing -= amount;
+  }
+  const balance = formatMicros(service.balance(username));
+  if (balance !== "9000000000") throw new Error(`balance of ${username} is ${balance}`);
+}

@@ -1,0 +1,60 @@
+// HTTP as bytes on a socket: what `fetch` would put right before it is sent.
+
+import type { Answer } from "./service.ts";
+
+/** Sends the bytes as they are and reads until the server closes; the request must ask for that. */
+export async function sendRaw(url: string, request: string | Uint8Array): Promise<Answer> {
+  const { hostname, port } = new URL(url);
+  const received: Buffer[] = [];
+  const ended = Promise.withResolvers<void>();
+  const unsent = { bytes: Buffer.from(request) };
+  const push = (socket: { write(data: Uint8Array): number }) => {
+    while (unsent.bytes.length > 0) {
+      const written = socket.write(unsent.bytes);
+      if (written <= 0) return;
+      unsent.bytes = unsent.bytes.subarray(written);
+    }
+  };
+  await Bun.connect({
+    hostname,
+    port: Number(port),
+    socket: {
+      open: push,
+      drain: push,
+      data: (_, chunk) => void received.push(Buffer.from(chunk)),
+      close: () => ended.resolve(),
+      error: (_, error) => ended.reject(error),
+    },
+  });
+  await ended.promise;
+  return parseAnswer(Buffer.concat(received).toString());
+}
+
+/** A request head that asks the server to close, and a body. `headers` are sent to the letter. */
+export function rawRequest(
+  method: string,
+  target: string,
+  headers: readonly string[] = [],
+  body = "",
+): string {
+  const head = [`${method} ${target} HTTP/1.1`, "host: localhost", "connection: close", ...headers];
+  return `${head.join("\r\n")}\r\n\r\n${body}`;
+}
+
+function parseAnswer(text: string): Answer {
+  const end = text.indexOf("\r\n\r\n");
+  const [statusLine, ...lines] = text.slice(0, end).split("\r\n");
+  const headers = new Headers(
+    lines.map((line): [string, string] => {
+      const colon = line.indexOf(":");
+      return [line.slice(0, colon), line.slice(colon + 1).trim()];
+    }),
+  );
+  const body = text.slice(end + 4);
+  return {
+    status: Number(statusLine?.split(" ")[1]),
+    headers,
+    text: body,
+    body: body === "" ? null : JSON.parse(body),
+  };
+}

@@ -1,0 +1,46 @@
+// What every refusal has in common, asserted in one place.
+
+import { expect } from "bun:test";
+import { type Market, MARKER } from "./market.ts";
+import type { Answer } from "./service.ts";
+
+export interface Sent {
+  method: string;
+  path: string;
+  key?: string | null;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+/**
+ * Sends the request with MARKER in its query, a header and (of an object) its body, and expects exactly this
+ * refusal: the envelope and nothing else, nothing echoed, nothing changed.
+ */
+export async function expectRefusal(
+  market: Market,
+  { method, path, key, body, headers }: Sent,
+  status: number,
+  message: string,
+  members: Record<string, unknown> = {},
+): Promise<Answer> {
+  const before = market.fingerprint();
+  const isFields = typeof body === "object" && body !== null && !Array.isArray(body);
+  const answer = await market.call(
+    method,
+    `${path}${path.includes("?") ? "&" : "?"}${MARKER}=${MARKER}`,
+    key,
+    isFields ? { ...body, [MARKER]: MARKER } : body,
+    { "x-marker": MARKER, ...headers },
+  );
+  expect([answer.status, answer.body]).toEqual([status, { status: "error", message, ...members }]);
+  expectEnvelope(answer);
+  expect(market.fingerprint()).toBe(before);
+  return answer;
+}
+
+/** JSON, with a request id, and nothing of what the caller sent. */
+export function expectEnvelope(answer: Answer): void {
+  expect(answer.headers.get("content-type")).toBe("application/json");
+  expect(answer.headers.get("x-request-id")).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
+  expect(answer.text + JSON.stringify([...answer.headers])).not.toContain(MARKER);
+}
