@@ -15,6 +15,10 @@ import { operator } from "./operator.ts";
 import { serve } from "./serve.ts";
 import { parseCatalogue } from "./service-import.ts";
 
+/** How this program is called here, to paste: the binary's own path, or bun on the source. */
+const PROGRAM = Bun.main.startsWith("/$bunfs/")
+  ? process.execPath
+  : `npx -y bun@${Bun.version} src/main.ts`;
 const DEMO_USER = "demo";
 const DEMO_BALANCE_MICROS = 100 * MICROS_PER_DOLLAR;
 
@@ -98,7 +102,7 @@ ${call(auth, `'/user?username=${DEMO_USER}'`).replace(`${url}/api/v1'`, `'${url}
 Add credit
 ${call(json, `/recharge -d '{"username":"${DEMO_USER}","amount":25.5}'`)}
 
-The operator's side of it:  reseller admin order list --data ${data}
+The operator's side of it:  ${PROGRAM} admin order list --data ${data}
 Ctrl-C stops the server; everything is kept.
 `;
 }
@@ -106,6 +110,6 @@ Ctrl-C stops the server; everything is kept.
 function again(data: string): string {
   return `
 Serving ${databasePath(data)} as it is.
-A further key:  reseller admin key create --user ${DEMO_USER} --type full --data ${data}
+A further key:  ${PROGRAM} admin key create --user ${DEMO_USER} --type full --data ${data}
 `;
 }
