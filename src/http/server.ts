@@ -80,9 +80,11 @@ function createApp(api: Api) {
 
 /** The same request with its path decoded, where that makes another path; a path is decoded once. */
 function decodedRequest(request: Request): Request | null {
-  const url = new URL(request.url);
-  if (!url.pathname.includes("%")) return null;
+  if (!request.url.includes("%")) return null;
   try {
+    // Throws too when the Host header makes no address.
+    const url = new URL(request.url);
+    if (!url.pathname.includes("%")) return null;
     const pathname = decodeURIComponent(url.pathname);
     if (!PLAIN_PATH.test(pathname)) return null;
     return new Request(url.origin + pathname + url.search, request);
