@@ -1,0 +1,191 @@
+// Who may do what to whom: type of key × endpoint × owner, and what two resellers see of each other.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { KEY_REACHES, KEY_TYPES, type KeyType } from "../../src/domain/keys.ts";
+import { type Market, openMarket } from "../support/market.ts";
+import { expectRefusal, type Sent } from "../support/refusal.ts";
+
+let market: Market;
+beforeAll(async () => {
+  market = await openMarket();
+  await market.call("POST", "/orders", market.keyOf("full"), order());
+});
+afterAll(() => market.stop());
+
+const order = () => ({ service: market.serviceId, link: "x", quantity: 10 });
+
+type Group = "order" | "user lookup" | "recharge";
+
+/** The table of contract 2, Permissions. */
+const MAY: Record<KeyType, Record<Group, boolean>> = {
+  order: { order: true, "user lookup": false, recharge: false },
+  recharge: { order: false, "user lookup": true, recharge: true },
+  full: { order: true, "user lookup": true, recharge: true },
+};
+
+const ENDPOINTS: [group: Group, method: string, path: string, body?: () => object][] = [
+  ["order", "GET", "/services"],
+  ["order", "GET", "/orders/1"],
+  ["order", "GET", "/balance"],
+  ["order", "POST", "/orders", order],
+  ["user lookup", "GET", "/user?username=cleo"],
+  ["recharge", "POST", "/recharge", () => ({ username: "cleo", amount: 0.000001 })],
+];
+
+describe.each(KEY_TYPES.flatMap((type) => KEY_REACHES.map((reach) => [type, reach] as const)))(
+  "a key of type %s that reaches %s",
+  (type, reach) => {
+    test.each(ENDPOINTS)("%s permission: %s %s", async (group, method, path, body) => {
+      const sent: Sent = { method, path, key: market.keyOf(type, reach), body: body?.() };
+      if (MAY[type][group]) {
+        expect((await market.call(method, path, sent.key, sent.body)).status).toBe(200);
+      } else {
+        await expectRefusal(market, sent, 403, `This API key does not have ${group} permission`);
+      }
+    });
+  },
+);
+
+describe("a key of anna's reaches", () => {
+  const ROWS = [
+    ["herself", "anna", { all: true, children: false }],
+    ["her child user", "cleo", { all: true, children: true }],
+    ["another reseller's child user", "dora", { all: true, children: false }],
+    ["another reseller", "bert", { all: true, children: false }],
+  ] as const;
+  const cases = ROWS.flatMap(([whom, username, may]) =>
+    KEY_REACHES.flatMap((reach) =>
+      (["recharge", "full"] as const).map(
+        (type) => [whom, username, reach, type, may[reach]] as const,
+      ),
+    ),
+  );
+
+  test.each(cases)(
+    "%s (%s) with reach %s and type %s: %p",
+    async (_, username, reach, type, may) => {
+      const key = market.keyOf(type, reach);
+      const lookup: Sent = { method: "GET", path: `/user?username=${username}`, key };
+      const body = { username, amount: 1 };
+      const recharge: Sent = { method: "POST", path: "/recharge", key, body };
+      if (may) {
+        const before = market.balance(username);
+        expect((await market.call("GET", lookup.path, key)).body.user.username).toBe(username);
+        expect((await market.call("POST", "/recharge", key, body)).status).toBe(200);
+        expect(market.balance(username) - before).toBe(1_000_000);
+      } else {
+        const message = "This API key may not access this user";
+        await expectRefusal(market, lookup, 403, message);
+        await expectRefusal(market, recharge, 403, message);
+      }
+    },
+  );
+
+  test("nobody that is not there, whatever its reach: 404, as for reach `all`", async () => {
+    for (const reach of KEY_REACHES) {
+      const key = market.keyOf("full", reach);
+      const sent: Sent = { method: "GET", path: "/user?username=nobody", key };
+      await expectRefusal(market, sent, 404, "User not found", { exists: false });
+    }
+  });
+});
+
+describe("two resellers never see each other's", () => {
+  test("orders: by number or by cuid, the same 404 as an order that is not there", async () => {
+    const keys = { anna: market.keyOf("full"), bert: market.keyOf("full", "all", "bert") };
+    const { body } = await market.call("POST", "/orders", keys.anna, order());
+    for (const id of [body.order.id, body.order.orderId]) {
+      const path = `/orders/${id}`;
+      expect((await market.call("GET", path, keys.anna)).status).toBe(200);
+      await expectRefusal(market, { method: "GET", path, key: keys.bert }, 404, "Order not found");
+    }
+  });
+
+  test("balance: an order is charged to the key's reseller alone", async () => {
+    const before = [market.balance("anna"), market.balance("bert")];
+    const key = market.keyOf("order", "children", "bert");
+    await market.call("POST", "/orders", key, order());
+    const after = [market.balance("anna"), market.balance("bert")];
+    expect(after).toEqual([before[0]!, before[1]! - 23_200]);
+  });
+
+  test("private services, until a grant opens one, and after it is revoked", async () => {
+    const id = market.service({ name: "Private", private: true });
+    const sees = async (reseller: string) => {
+      const key = market.keyOf("order", "all", reseller);
+      const { body } = await market.call("GET", "/services", key);
+      const { status } = await market.call("POST", "/orders", key, { ...order(), service: id });
+      return [body.services.some((service: { id: string }) => service.id === id), status];
+    };
+    expect([await sees("anna"), await sees("bert")]).toEqual([
+      [false, 400],
+      [false, 400],
+    ]);
+    market.run("grantService", { id, username: "bert", priceMicros: null });
+    expect([await sees("anna"), await sees("bert")]).toEqual([
+      [false, 400],
+      [true, 200],
+    ]);
+    market.run("revokeService", { id, username: "bert" });
+    expect([await sees("anna"), await sees("bert")]).toEqual([
+      [false, 400],
+      [false, 400],
+    ]);
+  });
+
+  test("prices: a grant's price is its reseller's alone, shown and charged", async () => {
+    const id = market.service({ name: "Priced", price: "1", per: "1" });
+    const pays = async (reseller: string) => {
+      const key = market.keyOf("order", "all", reseller);
+      const { body } = await market.call("GET", "/services", key);
+      const answer = await market.call("POST", "/orders", key, { ...order(), service: id });
+      const shown = body.services.find((service: { id: string }) => service.id === id).price;
+      return [shown, answer.body.order.charge];
+    };
+    market.run("grantService", { id, username: "bert", priceMicros: 500_000 });
+    expect([await pays("anna"), await pays("bert")]).toEqual([
+      [1, 10],
+      [0.5, 5],
+    ]);
+    market.run("grantService", { id, username: "bert", priceMicros: 0 });
+    expect([await pays("anna"), await pays("bert")]).toEqual([
+      [1, 10],
+      [0, 0],
+    ]);
+    market.run("grantService", { id, username: "bert", priceMicros: null });
+    expect([await pays("anna"), await pays("bert")]).toEqual([
+      [1, 10],
+      [1, 10],
+    ]);
+  });
+});
+
+describe("a running server", () => {
+  test("refuses a key from the request after its deactivation on, until it is activated", async () => {
+    const { id, text } = market.key("anna", "full");
+    const sent: Sent = { method: "GET", path: "/balance", key: text };
+    for (let round = 0; round < 3; round++) {
+      expect((await market.call("GET", "/balance", text)).status).toBe(200);
+      market.run("setKeyActive", { id, active: false });
+      await expectRefusal(market, sent, 403, "API key is inactive");
+      market.run("setKeyActive", { id, active: true });
+    }
+  });
+
+  test("sells no service from the request after its deactivation on", async () => {
+    const id = market.service({ name: "Ending" });
+    const post = () =>
+      market.call("POST", "/orders", market.keyOf("order"), { ...order(), service: id });
+    expect((await post()).status).toBe(200);
+    market.run("setServiceActive", { id, active: false });
+    expect((await post()).body.message).toBe("Service not found");
+  });
+
+  test("shows a caller its own write at once", async () => {
+    const key = market.keyOf("full");
+    for (let round = 0; round < 20; round++) {
+      const { body } = await market.call("POST", "/orders", key, order());
+      expect((await market.call("GET", `/orders/${body.order.id}`, key)).status).toBe(200);
+    }
+  });
+});
