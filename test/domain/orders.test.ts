@@ -1,0 +1,136 @@
+// What an order costs, which moves it may make, and what each refunds. Contract 2, Amounts, and contract 3.
+
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { Refusal } from "../../src/domain/errors.ts";
+import {
+  chargeMicros,
+  decideMove,
+  ORDER_STATUSES,
+  type OrderPosition,
+  type OrderStatus,
+  refuseProgress,
+} from "../../src/domain/orders.ts";
+import { anyPrice, anyQuantity } from "../support/random.ts";
+
+/** The state table of contract 3. Every pair that is not here is refused. */
+const MOVES = new Set([
+  "PENDING PROCESSING",
+  "PENDING FAILED",
+  "PENDING CANCELLED",
+  "PROCESSING CANCELLED",
+  "PROCESSING COMPLETED",
+  "PROCESSING PARTIAL",
+  "PROCESSING FAILED",
+  "COMPLETED REFUNDED",
+  "PARTIAL REFUNDED",
+]);
+
+const position = (status: OrderStatus, changes: Partial<OrderPosition> = {}): OrderPosition => ({
+  status,
+  quantity: 7,
+  chargeMicros: 100,
+  refundedMicros: 0,
+  remains: 5,
+  ...changes,
+});
+
+function refusalOf(body: () => unknown): string | null {
+  try {
+    body();
+    return null;
+  } catch (error) {
+    if (error instanceof Refusal) return error.code;
+    throw error;
+  }
+}
+
+describe("chargeMicros", () => {
+  test.each([
+    ["0.000001 per 1000, one unit", 1, "1000", 1, 1],
+    ["0.000001 per 1000, 1000 units", 1, "1000", 1000, 1],
+    ["0.000001 per 1000, 1001 units", 1, "1000", 1001, 2],
+    ["2.32 per 1000, 100 units", 2_320_000, "1000", 100, 232_000],
+    ["33.333333 per 1000, one unit", 33_333_333, "1000", 1, 33_334],
+    ["33.333333 per 1000, 999 units", 33_333_333, "1000", 999, 33_300_000],
+    ["33.333333 each, 3 units", 33_333_333, "1", 3, 99_999_999],
+    ["2.32 an order of 1000", 2_320_000, "order", 1000, 2_320_000],
+    ["nothing", 0, "1000", 1_000_000_000, 0],
+  ] as const)("%s", (_title, price, per, quantity, charge) => {
+    expect(chargeMicros(price, per, quantity)).toBe(charge);
+  });
+
+  test("is the exact price rounded up to a whole micro, whatever the unit", () => {
+    fc.assert(
+      fc.property(anyPrice, anyQuantity, (price, quantity) => {
+        const product = BigInt(price) * BigInt(quantity);
+        const thousandth = (product + 999n) / 1000n;
+        expect(chargeMicros(price, "order", quantity)).toBe(price);
+        expect(chargeMicros(price, "1000", quantity)).toBe(Number(thousandth));
+        expect(chargeMicros(price, "1", quantity)).toBe(Number(product));
+      }),
+    );
+  });
+});
+
+describe("decideMove follows the state table, every pair of it:", () => {
+  const pairs = ORDER_STATUSES.flatMap((from) => ORDER_STATUSES.map((to) => [from, to] as const));
+  test.each(pairs)("%s to %s", (from, to) => {
+    const refusal = refusalOf(() => decideMove(position(from), to));
+    expect(refusal).toBe(MOVES.has(`${from} ${to}`) ? null : "order_move_illegal");
+  });
+});
+
+describe("a move refunds", () => {
+  test.each([
+    ["nothing when it is placed", "PENDING", "PROCESSING", 0, undefined, 5, 0],
+    ["nothing when all is delivered", "PROCESSING", "COMPLETED", 0, undefined, 0, 0],
+    ["all of it when it failed", "PROCESSING", "FAILED", 0, undefined, 5, 100],
+    ["all of it when it failed before", "PENDING", "FAILED", 0, undefined, 5, 100],
+    ["all of it when it is cancelled", "PROCESSING", "CANCELLED", 0, undefined, 5, 100],
+    ["a part rounded down", "PROCESSING", "PARTIAL", 0, 3, 3, 42],
+    ["nothing when nothing remains", "PROCESSING", "PARTIAL", 0, 0, 0, 0],
+    ["all of it when all remains", "PROCESSING", "PARTIAL", 0, 7, 7, 100],
+    ["what a part left", "PARTIAL", "REFUNDED", 42, undefined, 5, 58],
+    ["all of it after completion", "COMPLETED", "REFUNDED", 0, undefined, 5, 100],
+    ["nothing that is refunded already", "PARTIAL", "REFUNDED", 100, undefined, 5, 0],
+  ] as const)("%s", (_title, from, to, refundedMicros, remains, remainsAfter, refund) => {
+    const move = decideMove(position(from, { refundedMicros }), to, remains);
+    expect(move).toEqual({ status: to, remains: remainsAfter, refundMicros: refund });
+  });
+
+  test("a part that is exact, rounded down and never above the charge", () => {
+    const anyOrder = fc
+      .tuple(anyPrice, anyQuantity)
+      .chain(([charge, quantity]) =>
+        fc.tuple(fc.constant(charge), fc.constant(quantity), fc.integer({ min: 0, max: quantity })),
+      );
+    fc.assert(
+      fc.property(anyOrder, ([charge, quantity, remains]) => {
+        const order = position("PROCESSING", { chargeMicros: charge, quantity });
+        const { refundMicros } = decideMove(order, "PARTIAL", remains);
+        expect(refundMicros).toBe(Number((BigInt(charge) * BigInt(remains)) / BigInt(quantity)));
+        expect(refundMicros).toBeLessThanOrEqual(charge);
+      }),
+    );
+  });
+
+  test("nothing when more remains than was ordered: it is refused", () => {
+    const partial = () => decideMove(position("PROCESSING"), "PARTIAL", 8);
+    expect(refusalOf(partial)).toBe("remains_above_quantity");
+  });
+});
+
+describe("refuseProgress", () => {
+  test.each(ORDER_STATUSES)("refuses every state but PROCESSING: %s", (status) => {
+    const refusal = refusalOf(() => refuseProgress(position(status), null));
+    expect(refusal).toBe(status === "PROCESSING" ? null : "order_not_processing");
+  });
+
+  test("refuses more remains than the quantity", () => {
+    expect(refusalOf(() => refuseProgress(position("PROCESSING"), 7))).toBeNull();
+    expect(refusalOf(() => refuseProgress(position("PROCESSING"), 8))).toBe(
+      "remains_above_quantity",
+    );
+  });
+});

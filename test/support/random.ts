@@ -1,0 +1,31 @@
+// Amounts, prices and quantities as random tests want them: everywhere, but often where it hurts.
+
+import fc from "fast-check";
+
+/** Micros up to the largest balance a credit may lead to. */
+export const anyMicros = fc.oneof(
+  fc.integer({ min: 0, max: 9_000_000_000_999_999 }),
+  fc.integer({ min: 0, max: 2_000_000 }),
+  fc.constantFrom(
+    0,
+    1,
+    10,
+    999_999,
+    1_000_000,
+    2 ** 33 * 1e6 - 1,
+    2 ** 33 * 1e6,
+    2 ** 33 * 1e6 + 1,
+  ),
+);
+
+/** Prices in micros: 0.000001, 2.32, 33.333333 and others. */
+export const anyPrice = fc.oneof(
+  fc.constantFrom(0, 1, 999, 1_000, 1_001, 2_320_000, 33_333_333, 1_000_000_000_000_000),
+  fc.integer({ min: 0, max: 100_000_000 }),
+);
+
+export const anyQuantity = fc.oneof(
+  fc.constantFrom(1, 3, 7, 999, 1_000, 1_001, 1_000_000_000),
+  fc.integer({ min: 1, max: 1_000_000_000 }),
+  fc.integer({ min: 1, max: 20_000 }),
+);
