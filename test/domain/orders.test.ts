@@ -2,7 +2,6 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { Refusal } from "../../src/domain/errors.ts";
 import {
   chargeMicros,
   decideMove,
@@ -11,6 +10,7 @@ import {
   type OrderStatus,
   refuseProgress,
 } from "../../src/domain/orders.ts";
+import { refusalCode } from "../support/refusal.ts";
 import { anyPrice, anyQuantity } from "../support/random.ts";
 
 /** The state table of contract 3. Every pair that is not here is refused. */
@@ -34,16 +34,6 @@ const position = (status: OrderStatus, changes: Partial<OrderPosition> = {}): Or
   remains: 5,
   ...changes,
 });
-
-function refusalOf(body: () => unknown): string | null {
-  try {
-    body();
-    return null;
-  } catch (error) {
-    if (error instanceof Refusal) return error.code;
-    throw error;
-  }
-}
 
 describe("chargeMicros", () => {
   test.each([
@@ -76,7 +66,7 @@ describe("chargeMicros", () => {
 describe("decideMove follows the state table, every pair of it:", () => {
   const pairs = ORDER_STATUSES.flatMap((from) => ORDER_STATUSES.map((to) => [from, to] as const));
   test.each(pairs)("%s to %s", (from, to) => {
-    const refusal = refusalOf(() => decideMove(position(from), to));
+    const refusal = refusalCode(() => decideMove(position(from), to));
     expect(refusal).toBe(MOVES.has(`${from} ${to}`) ? null : "order_move_illegal");
   });
 });
@@ -117,19 +107,19 @@ describe("a move refunds", () => {
 
   test("nothing when more remains than was ordered: it is refused", () => {
     const partial = () => decideMove(position("PROCESSING"), "PARTIAL", 8);
-    expect(refusalOf(partial)).toBe("remains_above_quantity");
+    expect(refusalCode(partial)).toBe("remains_above_quantity");
   });
 });
 
 describe("refuseProgress", () => {
   test.each(ORDER_STATUSES)("refuses every state but PROCESSING: %s", (status) => {
-    const refusal = refusalOf(() => refuseProgress(position(status), null));
+    const refusal = refusalCode(() => refuseProgress(position(status), null));
     expect(refusal).toBe(status === "PROCESSING" ? null : "order_not_processing");
   });
 
   test("refuses more remains than the quantity", () => {
-    expect(refusalOf(() => refuseProgress(position("PROCESSING"), 7))).toBeNull();
-    expect(refusalOf(() => refuseProgress(position("PROCESSING"), 8))).toBe(
+    expect(refusalCode(() => refuseProgress(position("PROCESSING"), 7))).toBeNull();
+    expect(refusalCode(() => refuseProgress(position("PROCESSING"), 8))).toBe(
       "remains_above_quantity",
     );
   });

@@ -1,8 +1,9 @@
 // What every refusal has in common, asserted in one place.
 
 import { expect } from "bun:test";
+import { Refusal, type RefusalCode } from "../../src/domain/errors.ts";
 import { type Market, MARKER } from "./market.ts";
-import type { Answer } from "./service.ts";
+import type { Answer, TestDatabase } from "./service.ts";
 
 export interface Sent {
   method: string;
@@ -43,4 +44,17 @@ export function expectEnvelope(answer: Answer): void {
   expect(answer.headers.get("content-type")).toBe("application/json");
   expect(answer.headers.get("x-request-id")).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
   expect(answer.text + JSON.stringify([...answer.headers])).not.toContain(MARKER);
+}
+
+/** The code of the refusal that `body` ends in, having changed nothing; null when it is done. */
+export function refusalCode(body: () => unknown, database?: TestDatabase): RefusalCode | null {
+  const before = database?.fingerprint();
+  try {
+    body();
+    return null;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    expect(database?.fingerprint()).toBe(before!);
+    return error.code;
+  }
 }

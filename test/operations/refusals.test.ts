@@ -1,0 +1,200 @@
+// Users, keys, the catalogue and credit: what each operation refuses, having written nothing, and what it does.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { RefusalCode } from "../../src/domain/errors.ts";
+import { findGrant, findService } from "../../src/db/services.ts";
+import { findUser } from "../../src/db/users.ts";
+import type { CommandInput, CommandName } from "../../src/operations/commands.ts";
+import { audit } from "../support/audit.ts";
+import { refusalCode } from "../support/refusal.ts";
+import { freshDatabase, micros, OPERATOR, type TestDatabase } from "../support/service.ts";
+
+let database: TestDatabase;
+let keyId: string;
+
+beforeAll(() => {
+  database = freshDatabase();
+  database.user("anna", "10");
+  database.user("cleo", "1", "anna");
+  database.user("bert");
+  database.user("rich");
+  for (let billion = 0; billion < 9; billion++) {
+    database.run("creditUser", adjust("rich", "1000000000"));
+  }
+  database.service({ id: "s1", min: 10, max: 100 });
+  database.service({ id: "s2" });
+  keyId = database.key("anna", "recharge").id;
+});
+afterAll(() => {
+  expect(audit(database.connection.sqlite)).toEqual({});
+  database.connection.sqlite.close();
+});
+
+const adjust = (username: string, amount: string) => ({
+  username,
+  amountMicros: micros(amount),
+  note: null,
+  actor: OPERATOR,
+});
+
+const newService = (id: string | null) => ({
+  id,
+  name: "New",
+  priceMicros: 1,
+  per: "1" as const,
+  min: 1,
+  max: 1,
+  private: false,
+});
+
+const newKey = (username: string) => ({
+  username,
+  type: "full" as const,
+  reach: "all" as const,
+  label: "",
+  hash: "0".repeat(64),
+  start: "rk_",
+});
+
+const recharge = (username: string, amount: string, reach: "all" | "children" = "all") => ({
+  keyId,
+  reach,
+  resellerAccount: findUser(database.connection, "anna")!.account,
+  username,
+  amountMicros: micros(amount),
+});
+
+const row = <Name extends CommandName>(
+  code: RefusalCode,
+  why: string,
+  name: Name,
+  input: () => CommandInput<Name>,
+) => [code, why, () => database.run(name, input())] as const;
+
+const user = (username: string, parent: string | null = null) => ({ username, name: "x", parent });
+const cross = { min: 101 };
+
+describe("is refused, and writes nothing:", () => {
+  test.each([
+    row("username_taken", "a username that is there", "createUser", () => user("anna")),
+    row("username_taken", "the same in another case", "createUser", () => user("ANNA")),
+    row("parent_not_found", "a parent that is not there", "createUser", () => user("x", "nobody")),
+    row("parent_is_child", "a parent that is a child user", "createUser", () => user("x", "cleo")),
+    row("user_not_found", "a credit to nobody", "creditUser", () => adjust("nobody", "1")),
+    row("user_not_found", "a debit of nobody", "debitUser", () => adjust("nobody", "1")),
+    row("balance_insufficient", "a debit past the balance", "debitUser", () =>
+      adjust("anna", "10.000001"),
+    ),
+    row("balance_too_large", "a credit past 9,000,000,000", "creditUser", () =>
+      adjust("rich", "0.000001"),
+    ),
+    row("user_not_found", "a recharge of nobody", "recharge", () => recharge("nobody", "1")),
+    row("user_out_of_reach", "a recharge out of reach", "recharge", () =>
+      recharge("bert", "1", "children"),
+    ),
+    row("balance_too_large", "a recharge past the limit", "recharge", () =>
+      recharge("rich", "0.000001"),
+    ),
+    row("user_not_found", "a key for nobody", "createKey", () => newKey("nobody")),
+    row("child_cannot_hold_key", "a key for a child user", "createKey", () => newKey("cleo")),
+    row("key_not_found", "a key that is not there", "setKeyActive", () => ({
+      id: "nothing",
+      active: true,
+    })),
+    row("service_id_taken", "a service id that is there", "createService", () => newService("s1")),
+    row("service_not_found", "a change of no service", "updateService", () => ({
+      id: "s9",
+      changes: {},
+    })),
+    row("service_bounds_crossed", "a min above the max", "updateService", () => ({
+      id: "s1",
+      changes: cross,
+    })),
+    row("service_not_found", "no service to switch off", "setServiceActive", () => ({
+      id: "s9",
+      active: false,
+    })),
+    row("import_id_taken", "an import with an id that is there", "importServices", () => ({
+      services: [newService("s7"), newService("s1")],
+    })),
+    row("import_id_taken", "an import with one id twice", "importServices", () => ({
+      services: [newService("s7"), newService("s7")],
+    })),
+    row("service_not_found", "a grant of no service", "grantService", () => ({
+      id: "s9",
+      username: "anna",
+      priceMicros: null,
+    })),
+    row("user_not_found", "a grant to nobody", "grantService", () => ({
+      id: "s1",
+      username: "nobody",
+      priceMicros: null,
+    })),
+    row("child_cannot_hold_grant", "a grant to a child user", "grantService", () => ({
+      id: "s1",
+      username: "cleo",
+      priceMicros: null,
+    })),
+    row("grant_not_found", "a grant that is not there", "revokeService", () => ({
+      id: "s1",
+      username: "anna",
+    })),
+  ])("%s: %s", (code, _why, body) => {
+    const catalogue = () =>
+      JSON.stringify(
+        ["services", "grants", "keys"].map((table) =>
+          database.connection.sqlite.query(`SELECT * FROM ${table}`).values(),
+        ),
+      );
+    const before = catalogue();
+    expect(refusalCode(body, database)).toBe(code);
+    expect(catalogue()).toBe(before);
+  });
+});
+
+describe("credit and debit", () => {
+  test("move the balance by exactly the amount and tell what it was", () => {
+    const credited = database.run("creditUser", adjust("bert", "33.333333"));
+    expect([credited.previousBalanceMicros, credited.user.balanceMicros]).toEqual([0, 33_333_333]);
+    const debited = database.run("debitUser", adjust("BERT", "33.333333"));
+    expect([debited.previousBalanceMicros, debited.user.balanceMicros]).toEqual([33_333_333, 0]);
+    expect(database.balance("bert")).toBe(0);
+  });
+
+  test("of a child user leave its reseller's balance alone", () => {
+    const before = database.balance("anna");
+    const { user: child } = database.run("recharge", recharge("cleo", "2", "children"));
+    expect(child.resellerId).toBe(findUser(database.connection, "anna")!.id);
+    expect([database.balance("cleo"), database.balance("anna")]).toEqual([3_000_000, before]);
+  });
+});
+
+describe("the catalogue", () => {
+  test("changes only the fields that are named", () => {
+    const before = findService(database.connection, "s2")!;
+    database.run("updateService", { id: "s2", changes: { priceMicros: 5 } });
+    expect(findService(database.connection, "s2")).toEqual({ ...before, priceMicros: 5 });
+    database.run("setServiceActive", { id: "s2", active: false });
+    expect(findService(database.connection, "s2")).toEqual({
+      ...before,
+      priceMicros: 5,
+      active: false,
+    });
+  });
+
+  test("a grant given again replaces the price; without one it is the service's own", () => {
+    const { account } = findUser(database.connection, "anna")!;
+    for (const priceMicros of [5, 0, null]) {
+      database.run("grantService", { id: "s1", username: "anna", priceMicros });
+      expect(findGrant(database.connection, "s1", account)?.priceMicros).toBe(priceMicros);
+    }
+    database.run("revokeService", { id: "s1", username: "anna" });
+    expect(findGrant(database.connection, "s1", account)).toBeFalsy();
+  });
+
+  test("an import creates every row", () => {
+    const services = ["i1", "i2", null].map(newService);
+    expect(database.run("importServices", { services })).toBe(3);
+    for (const id of ["i1", "i2"]) expect(findService(database.connection, id)?.name).toBe("New");
+  });
+});
