@@ -4,7 +4,7 @@
 import { Command } from "commander";
 import { dataOption } from "../config.ts";
 import type { Connection } from "../db/connection.ts";
-import { OpenError } from "../db/open-error.ts";
+import { openErrorOf } from "../db/open-error.ts";
 import { databasePath, openForCommand } from "../db/open.ts";
 import { Refusal } from "../domain/errors.ts";
 import {
@@ -42,13 +42,13 @@ export function declare(
 
 /** Declares a command that only holds others. */
 export function declareGroup(parent: Command, name: string, description: string): Command {
-  return parent.command(name).description(description);
+  return parent.command(name).description(description).helpCommand(false);
 }
 
 /** The database as one command sees it: reads on the connection, writes by named commands. */
 export interface Session {
   connection: Connection;
-  execute<Name extends CommandName>(name: Name, input: CommandInput<Name>): CommandOutput<Name>;
+  execute: <Name extends CommandName>(name: Name, input: CommandInput<Name>) => CommandOutput<Name>;
 }
 
 /** Opens the database for `body` and closes it; refusals and failures come out as CommandFailure. */
@@ -70,13 +70,6 @@ export function withDatabase<T>(options: CommonOptions, body: (session: Session)
 /** What an error means to the operator; errors of ours stay as they are. */
 export function asFailure(error: unknown, path: string): unknown {
   if (error instanceof Refusal) return new CommandFailure(`${sentenceOf(error)} (${path})`);
-  if (error instanceof OpenError) return new CommandFailure(error.message);
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (code.startsWith("SQLITE_BUSY")) {
-    return new CommandFailure(`${path} is busy: nothing was changed, try again`);
-  }
-  if (code.startsWith("SQLITE_FULL")) {
-    return new CommandFailure(`the disk of ${path} is full: nothing was changed, make room first`);
-  }
-  return error;
+  const trouble = openErrorOf(error, path);
+  return trouble ? new CommandFailure(trouble.message) : error;
 }

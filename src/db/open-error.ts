@@ -2,3 +2,28 @@
 export class OpenError extends Error {
   override name = "OpenError";
 }
+
+/** By the start of SQLite's code. Foreseeable troubles of a file, whenever they show. */
+const TROUBLES: Record<string, (path: string) => string> = {
+  SQLITE_NOTADB: (path) => `${path} is damaged or not a database: restore a backup`,
+  SQLITE_CORRUPT: (path) => `${path} is damaged or not a database: restore a backup`,
+  SQLITE_IOERR: (path) => `the disk of ${path} fails: see the system's log, then restore a backup`,
+  SQLITE_CANTOPEN: (path) => notWritable(path),
+  SQLITE_READONLY: (path) => notWritable(path),
+  SQLITE_PERM: (path) => notWritable(path),
+  SQLITE_BUSY: (path) => `${path} is busy: nothing was changed, try again`,
+  SQLITE_LOCKED: (path) => `${path} is busy: nothing was changed, try again`,
+  SQLITE_FULL: (path) => `the disk of ${path} is full: nothing was changed, make room first`,
+};
+
+/** What SQLite says about a file, for the operator; undefined for anything else. */
+export function openErrorOf(error: unknown, path: string): OpenError | undefined {
+  if (error instanceof OpenError) return error;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const trouble = Object.keys(TROUBLES).find((start) => code.startsWith(start));
+  return trouble === undefined ? undefined : new OpenError(TROUBLES[trouble]!(path));
+}
+
+function notWritable(path: string): string {
+  return `${path} cannot be opened for writing: check the owner and permissions of it and its folder`;
+}

@@ -3,11 +3,19 @@
 // binary's schema, and never checkpoints beside a running server.
 
 import { Database } from "bun:sqlite";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { type Connection, connectionOf } from "./connection.ts";
-import { migrate, pendingMigrations } from "./migrate.ts";
-import { OpenError } from "./open-error.ts";
+import { migrate, type Migration, pendingMigrations } from "./migrate.ts";
+import { OpenError, openErrorOf } from "./open-error.ts";
 
 /** How long a connection waits for another process's write. */
 const BUSY_TIMEOUT_MS = 10_000;
@@ -50,9 +58,8 @@ export function claimDataDirectory(dataDirectory: string, now: number): Instance
   refuseNetworkFileSystem(directory);
   const lock = takeLock(directory);
   try {
-    const sqlite = openFile(path, true);
+    const { sqlite, pending } = openFile(path, true);
     try {
-      const pending = pendingMigrations(sqlite, path);
       const keptCopy = pending.length > 0 ? keepCopy(sqlite, path, now) : null;
       if (pending.length > 0) migrate(sqlite, pending, now);
       chmodSync(path, 0o600);
@@ -62,13 +69,13 @@ export function claimDataDirectory(dataDirectory: string, now: number): Instance
     }
   } catch (error) {
     lock.close();
-    throw error;
+    throw openErrorOf(error, path) ?? error;
   }
 }
 
 /** The server's writing connection. Only after claimDataDirectory. */
 export function openWriter(path: string): Connection {
-  const sqlite = openFile(path, false);
+  const { sqlite } = openFile(path, false);
   sqlite.run(`PRAGMA cache_size = -${CACHE_KIB}`);
   return connectionOf(sqlite, path);
 }
@@ -85,17 +92,13 @@ export function openReader(path: string): Connection {
 export function openForCommand(dataDirectory: string): Connection {
   const path = databasePath(dataDirectory);
   requireSqliteVersion();
-  if (!existsSync(path)) {
-    throw new OpenError(
-      `there is no database at ${path}: name its folder with --data, or run \`reseller serve\` to create one`,
-    );
-  }
+  requireDatabase(path);
   refuseNetworkFileSystem(resolve(dataDirectory));
-  const sqlite = openFile(path, false);
+  const { sqlite, pending } = openFile(path, false);
   try {
     // The server checkpoints; here it would only get in its way.
     sqlite.run("PRAGMA wal_autocheckpoint = 0");
-    if (pendingMigrations(sqlite, path).length > 0) {
+    if (pending.length > 0) {
       throw new OpenError(
         `${path} was written by an older reseller: start \`reseller serve\` of this version once, it upgrades the database and keeps a copy`,
       );
@@ -116,15 +119,22 @@ export function sqliteVersion(): string {
   return version;
 }
 
-function openFile(path: string, create: boolean): Database {
+interface OpenFile {
+  sqlite: Database;
+  pending: Migration[];
+}
+
+/** Refuses what is not ours before it writes a byte. */
+function openFile(path: string, create: boolean): OpenFile {
+  let sqlite: Database | undefined;
   try {
-    const sqlite = new Database(path, { readwrite: true, create });
+    sqlite = new Database(path, { readwrite: true, create });
     sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    const pending = pendingMigrations(sqlite, path);
     const { journal_mode: mode } = sqlite.query("PRAGMA journal_mode = WAL").get() as {
       journal_mode: string;
     };
     if (mode !== "wal") {
-      sqlite.close();
       throw new OpenError(
         `the file system of ${path} cannot hold a write-ahead log (journal mode stayed ${mode}): put --data on a local disk`,
       );
@@ -133,27 +143,31 @@ function openFile(path: string, create: boolean): Database {
     sqlite.run("PRAGMA foreign_keys = ON");
     sqlite.run("PRAGMA mmap_size = 0");
     sqlite.run("PRAGMA temp_store = MEMORY");
-    return sqlite;
+    return { sqlite, pending };
   } catch (error) {
-    throw asOpenError(error, path);
+    sqlite?.close();
+    throw openErrorOf(error, path) ?? error;
   }
 }
 
-function asOpenError(error: unknown, path: string): unknown {
-  if (!(error instanceof Error) || !("code" in error)) return error;
-  switch (error.code) {
-    case "SQLITE_NOTADB":
-    case "SQLITE_CORRUPT":
-      return new OpenError(`${path} is damaged or not a database: restore a backup`);
-    case "SQLITE_CANTOPEN":
-    case "SQLITE_READONLY":
-    case "SQLITE_PERM":
-      return new OpenError(
-        `${path} cannot be opened for writing: check its owner and permissions (\`ls -l ${path}\`)`,
+/** There, a file, and not empty. */
+function requireDatabase(path: string): void {
+  let why: string;
+  try {
+    if (statSync(path).size > 0) return;
+    why = `the database at ${path} is empty`;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code !== "ENOENT" && code !== "ENOTDIR") {
+      throw new OpenError(
+        `${path} cannot be reached (${String(code)}): check the owner and permissions of it and its folder`,
       );
-    default:
-      return error;
+    }
+    why = `there is no database at ${path}`;
   }
+  throw new OpenError(
+    `${why}: name its folder with --data, or run \`reseller serve\` to create one`,
+  );
 }
 
 function createDirectory(directory: string): void {
@@ -177,19 +191,20 @@ function isOurs(directory: string): boolean {
 /** One `serve` a data directory. The kernel frees the lock when the process dies. */
 function takeLock(directory: string): Database {
   const path = join(directory, LOCK_FILE);
-  const lock = new Database(path, { readwrite: true, create: true });
+  let lock: Database | undefined;
   try {
+    lock = new Database(path, { readwrite: true, create: true });
     lock.run("BEGIN EXCLUSIVE");
     chmodSync(path, 0o600);
     return lock;
   } catch (error) {
-    lock.close();
+    lock?.close();
     if (error instanceof Error && "code" in error && error.code === "SQLITE_BUSY") {
       throw new OpenError(
         `another reseller serves ${databasePath(directory)}: stop it first, or name another folder with --data`,
       );
     }
-    throw error;
+    throw openErrorOf(error, path) ?? error;
   }
 }
 
