@@ -14,13 +14,13 @@ export interface Config {
 
 /** The setting every command has. */
 export function dataOption(): Option {
-  return setting("data", "DIR", "folder of the database").default("./data");
+  return setting("data", "DIR", "folder of the database").default("./data").argParser(parseText);
 }
 
 /** The settings of `serve` besides --data. */
 export function serveOptions(): Option[] {
   return [
-    setting("host", "ADDRESS", "address to listen on").default("127.0.0.1"),
+    setting("host", "ADDRESS", "address to listen on").default("127.0.0.1").argParser(parseText),
     setting("port", "PORT", "port to listen on; 0 takes a free one")
       .default(8080)
       .argParser(parsePort),
@@ -38,6 +38,12 @@ export function freezeConfig(options: Config): Config {
 function setting(name: string, placeholder: string, description: string): Option {
   const variable = `RESELLER_${name.toUpperCase().replaceAll("-", "_")}`;
   return new Option(`--${name} <${placeholder}>`, description).env(variable);
+}
+
+/** An empty host would listen on every interface, an empty folder would be the working directory. */
+function parseText(text: string): string {
+  if (text.trim() === "") throw new InvalidArgumentError("must not be empty.");
+  return text;
 }
 
 function parsePort(text: string): number {

@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Config } from "./config.ts";
 import { addressPath, claimDataDirectory, openReader } from "./db/open.ts";
-import { startServer } from "./http/server.ts";
+import { type Server, startServer } from "./http/server.ts";
 import { createLog } from "./log.ts";
 import { startWriter } from "./writer/writer.ts";
 
@@ -12,6 +12,11 @@ import { startWriter } from "./writer/writer.ts";
 const WRITER_THREAD = new URL("./writer/thread.ts", import.meta.url);
 /** How long requests in flight may take once a stop was asked for. */
 const DRAIN_MILLISECONDS = 10_000;
+
+/** The address cannot be listened on. The message is the system's word for why. */
+export class ListenError extends Error {
+  override name = "ListenError";
+}
 
 export interface Service {
   url: string;
@@ -33,9 +38,22 @@ export async function startService(config: Config, onFatal: () => void): Promise
     },
   });
   const connection = openReader(path);
-  const server = startServer({ connection, writer, log }, config.host, config.port);
-  const url = `http://${bracketed(server.hostname)}:${server.port}`;
   const address = addressPath(dirname(path));
+  const close = async () => {
+    // The writer closes last: it checkpoints, which a reader would hold up.
+    connection.sqlite.close();
+    await writer.close();
+    rmSync(address, { force: true });
+    release();
+  };
+  let server: Server;
+  try {
+    server = startServer({ connection, writer, log }, config.host, config.port);
+  } catch (error) {
+    await close();
+    throw new ListenError(error instanceof Error && "code" in error ? String(error.code) : "");
+  }
+  const url = `http://${bracketed(server.hostname)}:${server.port}`;
   writeFileSync(address, url, { mode: 0o600 });
   log.info({ url, path }, "started");
   return {
@@ -47,11 +65,7 @@ export async function startService(config: Config, onFatal: () => void): Promise
         Bun.sleep(DRAIN_MILLISECONDS).then(() => false),
       ]);
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
-      // The writer closes last: it checkpoints, which a reader would hold up.
-      connection.sqlite.close();
-      await writer.close();
-      rmSync(address, { force: true });
-      release();
+      await close();
       log.info({}, "stopped");
       log.flush();
     },

@@ -2,10 +2,10 @@
 
 import type { Command } from "commander";
 import { type Config, freezeConfig, serveOptions } from "../config.ts";
-import { OpenError } from "../db/open-error.ts";
 import { databasePath } from "../db/open.ts";
-import { type Service, startService } from "../serve.ts";
-import { CommandFailure, declare } from "./command.ts";
+import { ListenError, type Service, startService } from "../serve.ts";
+import { asFailure, CommandFailure, type CommonOptions, declare } from "./command.ts";
+import { print } from "./output.ts";
 
 /** 128 + SIGINT, as shells count it. */
 const SIGNAL_EXIT = 130;
@@ -18,9 +18,10 @@ export function declareServe(program: Command): void {
     "reseller serve --data /var/lib/reseller --port 8080",
   );
   for (const option of serveOptions()) command.addOption(option);
-  command.action(async (options: Config) => {
+  command.action(async (options: Config & CommonOptions) => {
     const { url } = await serve(options);
-    process.stdout.write(`listening on ${url}\n`);
+    const result = { url, database: databasePath(options.data) };
+    print(options.json, result, () => `listening on ${url}`);
   });
 }
 
@@ -48,13 +49,10 @@ async function start(options: Config): Promise<Service> {
   try {
     return await startService(freezeConfig(options), () => process.exit(1));
   } catch (error) {
-    if (error instanceof OpenError) throw new CommandFailure(error.message);
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "EADDRINUSE" || code === "EACCES" || code === "EADDRNOTAVAIL") {
-      throw new CommandFailure(
-        `cannot listen on ${options.host}:${options.port} (${code}): choose another --port or --host, or stop what holds it; the database is ${databasePath(options.data)}`,
-      );
-    }
-    throw error;
+    const path = databasePath(options.data);
+    if (!(error instanceof ListenError)) throw asFailure(error, path);
+    throw new CommandFailure(
+      `cannot listen on ${options.host}:${options.port} (${error.message}): choose another --port or --host, or stop what holds it; the database is ${path}`,
+    );
   }
 }
