@@ -10,7 +10,7 @@ import {
 } from "../db/orders.ts";
 import { findUser, findUserByAccount } from "../db/users.ts";
 import { refusal } from "../domain/errors.ts";
-import { formatMicros, jsonAmount } from "../domain/money.ts";
+import { jsonAmount } from "../domain/money.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import {
   type CommonOptions,
@@ -20,7 +20,7 @@ import {
   withDatabase,
 } from "./command.ts";
 import { operator } from "./operator.ts";
-import { fields, print, table } from "./output.ts";
+import { dollars, fields, print, table } from "./output.ts";
 import { count, limit, note, username } from "./values.ts";
 
 const LIST_DEFAULT = 50;
@@ -200,10 +200,10 @@ function orderTable(orders: ListedOrder[]): string {
     service: order.serviceName,
     quantity: order.quantity,
     remains: order.remains,
-    "charge usd": formatMicros(order.chargeMicros),
-    "refunded usd": formatMicros(order.refundedMicros),
+    "charge usd": dollars(order.chargeMicros),
+    "refunded usd": dollars(order.refundedMicros),
     created: new Date(order.createdAt).toISOString(),
     link: order.link,
   }));
-  return table(rows, "no such orders");
+  return table(rows, "no orders to list");
 }

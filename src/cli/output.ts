@@ -1,15 +1,10 @@
 // Results on stdout: a table or lines for a person, one JSON document for a program.
 
-import Table from "cli-table3";
+import { formatMicros } from "../domain/money.ts";
 
-const PLAIN_TABLE = {
-  chars: {
-    top: "", "top-mid": "", "top-left": "", "top-right": "",
-    bottom: "", "bottom-mid": "", "bottom-left": "", "bottom-right": "",
-    left: "", "left-mid": "", mid: "", "mid-mid": "", right: "", "right-mid": "", middle: "  ",
-  },
-  style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
-}; // prettier-ignore
+const COLUMN_GAP = "  ";
+/** On a terminal the last column gives way to the others, down to this many characters. */
+const LAST_COLUMN_MINIMUM = 12;
 
 export type Cell = string | number | boolean | null;
 export type Row = Record<string, Cell>;
@@ -19,20 +14,40 @@ export function print<T>(json: true | undefined, result: T, text: (result: T) =>
   process.stdout.write(`${json ? JSON.stringify(result) : text(result)}\n`);
 }
 
+/** An amount for a person: at least two decimals, so that columns of them line up. */
+export function dollars(micros: number): string {
+  const [whole, decimals = ""] = formatMicros(micros).split(".");
+  return `${whole}.${decimals.padEnd(2, "0")}`;
+}
+
 /** Columns as the rows name them, numbers and amounts (`… usd`) to the right; `empty` when there is no row. */
 export function table(rows: readonly Row[], empty: string): string {
   const [first] = rows;
   if (!first) return empty;
   const columns = Object.keys(first);
-  const lines = new Table({
-    ...PLAIN_TABLE,
-    head: columns.map((column) => column.toUpperCase()),
-    colAligns: columns.map((column) =>
-      typeof first[column] === "number" || column.endsWith("usd") ? "right" : "left",
-    ),
-  });
-  for (const row of rows) lines.push(columns.map((column) => cell(row[column])));
-  return lines.toString().replace(/[ \t]+$/gm, "");
+  const lines = [
+    columns.map((column) => column.toUpperCase()),
+    ...rows.map((row) => columns.map((column) => cell(row[column]))),
+  ];
+  const widths = columns.map((_, index) =>
+    lines.reduce((widest, line) => Math.max(widest, Bun.stringWidth(line[index]!)), 0),
+  );
+  const right = columns.map(
+    (column) => typeof first[column] === "number" || column.endsWith("usd"),
+  );
+  const last = columns.length - 1;
+  const room = roomForLast(widths);
+  return lines
+    .map((line) =>
+      line
+        .map((text, index) =>
+          index === last && !right[index]
+            ? cut(text, room)
+            : pad(text, widths[index]!, right[index]!),
+        )
+        .join(COLUMN_GAP),
+    )
+    .join("\n");
 }
 
 /** One line a field, the names in a column of their own. */
@@ -46,5 +61,22 @@ export function fields(row: Row): string {
 function cell(value: Cell | undefined): string {
   if (value === null || value === undefined || value === "") return "-";
   if (typeof value === "boolean") return value ? "yes" : "no";
-  return String(value);
+  // Not String: a very large amount is a raw JSON number, which only JSON.stringify can write.
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function pad(text: string, width: number, right: boolean): string {
+  const blanks = " ".repeat(width - Bun.stringWidth(text));
+  return right ? blanks + text : text + blanks;
+}
+
+/** Without a terminal nothing is cut: another program may read it. */
+function roomForLast(widths: readonly number[]): number {
+  if (!process.stdout.isTTY) return Infinity;
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + COLUMN_GAP.length, 0);
+  return Math.max(process.stdout.columns - before, LAST_COLUMN_MINIMUM);
+}
+
+function cut(text: string, room: number): string {
+  return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
 }

@@ -2,11 +2,11 @@
 
 import { type Command, Option } from "commander";
 import { listServices, type Service } from "../db/services.ts";
-import { formatMicros, jsonAmount } from "../domain/money.ts";
+import { jsonAmount } from "../domain/money.ts";
 import { type Per, PERS } from "../domain/services.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
 import { declareImport } from "./service-import.ts";
-import { fields, print, table } from "./output.ts";
+import { dollars, fields, print, table } from "./output.ts";
 import { price, quantity, serviceId, serviceName, username } from "./values.ts";
 
 interface ServiceOptions extends CommonOptions {
@@ -33,7 +33,7 @@ export function declareServices(admin: Command): void {
           services.map(({ id, name, priceMicros, per, min, max, active, private: hidden }) => ({
             id,
             name,
-            "price usd": formatMicros(priceMicros),
+            "price usd": dollars(priceMicros),
             per,
             min,
             max,
@@ -110,7 +110,12 @@ function addServiceOptions(command: Command, mandatory: boolean): Command {
     .addOption(option("--price <price>", "USD, at most six decimals", price))
     .addOption(option("--min <quantity>", "smallest order", quantity))
     .addOption(option("--max <quantity>", "largest order", quantity))
-    .addOption(new Option("--per <unit>", "what the price buys (default: 1000)").choices(PERS))
+    .addOption(
+      new Option(
+        "--per <unit>",
+        mandatory ? "what the price buys (default: 1000)" : "what the price buys",
+      ).choices(PERS),
+    )
     .option("--private", "only for resellers with a grant");
 }
 

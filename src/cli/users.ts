@@ -3,10 +3,10 @@
 import type { Command } from "commander";
 import { findUser, listUsers, type User } from "../db/users.ts";
 import { refusal } from "../domain/errors.ts";
-import { formatMicros, jsonAmount } from "../domain/money.ts";
+import { jsonAmount } from "../domain/money.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
 import { operator } from "./operator.ts";
-import { fields, print, table } from "./output.ts";
+import { dollars, fields, print, table } from "./output.ts";
 import { amount, note, userDisplayName, username } from "./values.ts";
 
 export function declareUsers(admin: Command): void {
@@ -79,8 +79,8 @@ function declareAdjustment(
         amount: jsonAmount(micros),
       };
       print(options.json, result, () => {
-        const before = formatMicros(adjusted.previousBalanceMicros);
-        const after = formatMicros(adjusted.user.balanceMicros);
+        const before = dollars(adjusted.previousBalanceMicros);
+        const after = dollars(adjusted.user.balanceMicros);
         return `${adjusted.user.username}: ${before} → ${after} USD`;
       });
     });
@@ -108,7 +108,7 @@ function userTable(users: User[]): string {
   const rows = users.map((user) => ({
     username: user.username,
     name: user.name,
-    "balance usd": formatMicros(user.balanceMicros),
+    "balance usd": dollars(user.balanceMicros),
     parent: names.get(user.parentAccount ?? 0) ?? null,
     id: user.id,
   }));

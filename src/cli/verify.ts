@@ -19,7 +19,7 @@ export function declareVerify(program: Command): void {
     print(options.json, { ok, database: path, ...found }, () => report(path, found));
     if (!ok)
       throw new CommandFailure(
-        `${found.problems.length} problems in ${path}: restore a backup or ask for help before taking orders`,
+        `${found.problems.length === 1 ? "1 problem" : `${found.problems.length} problems`} in ${path}: restore a backup or ask for help before taking orders`,
       );
   });
 }
