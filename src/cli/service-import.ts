@@ -1,6 +1,7 @@
 // `admin service import`: a catalogue from a CSV or JSON file, all of it or nothing.
 
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import { CsvError, parse } from "csv-parse/sync";
@@ -14,12 +15,20 @@ import { price, quantity, serviceId, serviceName } from "./values.ts";
 
 const REQUIRED_COLUMNS = ["name", "price", "min", "max"];
 const COLUMNS = [...REQUIRED_COLUMNS, "per", "id", "private"];
+/** What the CSV parser's codes mean to the owner of the file. */
+const CSV_PROBLEMS: Record<string, string> = {
+  CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: "it has not as many cells as the header",
+  CSV_RECORD_INCONSISTENT_COLUMNS: "it has not as many cells as the header",
+  CSV_QUOTE_NOT_CLOSED: "a cell that begins here with a quote never ends with one",
+  CSV_INVALID_CLOSING_QUOTE: "text follows a cell's closing quote",
+  INVALID_OPENING_QUOTE: "a quote stands inside a cell that does not begin with one",
+};
 /** Rows between two updates of the progress line. */
 const PROGRESS_ROWS = 5000;
 
 /** One row of a file: where it stands, and its cells by column. */
 interface FileRow {
-  /** `line 7` of a CSV, `entry 3` of a JSON file. */
+  /** `catalogue.csv, line 7` of a CSV, `catalogue.json, entry 3` of a JSON file. */
   place: string;
   cells: Record<string, unknown>;
 }
@@ -34,14 +43,17 @@ export function declareImport(group: Command): void {
     .argument("<file>", "FILE.csv or FILE.json with name,price,min,max[,per,id,private]", fileName)
     .action((file: string, options: CommonOptions) => {
       const rows = readRows(file, readText(file));
+      const services = servicesOf(rows);
       const imported = withDatabase(options, ({ execute }) => {
-        const services = servicesOf(rows);
         try {
           return execute("importServices", { services });
         } catch (error) {
           if (!(error instanceof Refusal) || error.code !== "import_id_taken") throw error;
           const { index } = error.details as { index: number };
-          throw new RowError(rows[index]!.place, "id is taken by another service");
+          throw new RowError(
+            rows[index]!.place,
+            "id is taken by another service or an earlier row",
+          );
         }
       });
       print(options.json, { imported }, () => `imported ${imported} services`);
@@ -72,6 +84,7 @@ function servicesOf(rows: FileRow[]): CreateService[] {
 function serviceOf(place: string, cells: Record<string, unknown>): CreateService {
   const cell = <T>(column: string, parseCell: (text: string) => T): T => {
     const text = textOf(cells[column]);
+    if (text === null) throw new RowError(place, `${column} must be text or a number`);
     if (text === "") throw new RowError(place, `${column} is missing`);
     try {
       return parseCell(text);
@@ -109,11 +122,12 @@ function yesOrNo(text: string): boolean {
   throw new InvalidArgumentError("must be true or false");
 }
 
-/** The cell as text: JSON files may give numbers and booleans as such. */
-function textOf(value: unknown): string {
+/** The cell as text: JSON files may give numbers and booleans as such. Null for what is neither text nor those. */
+function textOf(value: unknown): string | null {
+  if (value === null || value === undefined) return "";
   if (typeof value === "string") return value.trim();
   if (typeof value === "boolean") return String(value);
-  if (typeof value !== "number") return value === null || value === undefined ? "" : "?";
+  if (typeof value !== "number") return null;
   const text = value.toFixed(6).replace(/\.?0+$/, "");
   return Number(text) === value ? text : String(value);
 }
@@ -129,8 +143,14 @@ function readText(file: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure(`cannot read ${file} (${why}): name a UTF-8 file that exists`);
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const path = resolve(file);
+    if (code === "ENOENT")
+      throw new CommandFailure(`there is no file ${path}: name one that exists`);
+    if (code.startsWith("ERR_")) {
+      throw new CommandFailure(`${path} is not UTF-8 text: save it as UTF-8 and import again`);
+    }
+    throw new CommandFailure(`cannot read ${path} (${code}): name a file that can be read`);
   }
 }
 
@@ -150,8 +170,9 @@ function jsonRows(file: string, text: string): FileRow[] {
   }
   if (!Array.isArray(entries)) throw new CommandFailure(problem);
   return entries.map((entry: unknown, index) => {
-    const place = `entry ${index + 1}`;
-    if (typeof entry !== "object" || entry === null) throw new RowError(place, "not an object");
+    const place = `${file}, entry ${index + 1}`;
+    if (typeof entry !== "object" || entry === null || Array.isArray(entry))
+      throw new RowError(place, "not an object");
     refuseUnknownColumns(place, Object.keys(entry));
     return { place, cells: entry as Record<string, unknown> };
   });
@@ -166,7 +187,10 @@ function csvRows(file: string, text: string): FileRow[] {
     }[];
     const [header, ...rows] = records;
     const columns = (header?.record ?? []).map((column) => column.trim());
-    refuseUnknownColumns("header", columns);
+    refuseUnknownColumns(`${file}, header`, columns);
+    const twice = columns.find((column, index) => columns.indexOf(column) < index);
+    if (twice !== undefined)
+      throw new RowError(`${file}, header`, `column ${twice} is there twice`);
     const missing = REQUIRED_COLUMNS.filter((column) => !columns.includes(column));
     if (missing.length > 0) {
       throw new CommandFailure(
@@ -174,13 +198,22 @@ function csvRows(file: string, text: string): FileRow[] {
       );
     }
     return rows.map(({ record, info }) => ({
-      place: `line ${info.lines}`,
+      place: `${file}, line ${firstLine(record, info.lines)}`,
       cells: Object.fromEntries(columns.map((column, index) => [column, record[index]])),
     }));
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    throw new CommandFailure(`${file}: ${error.message}: nothing was imported, correct it`);
+    throw new RowError(
+      `${file}, line ${String(error["lines"])}`,
+      CSV_PROBLEMS[error.code] ?? "not CSV",
+    );
   }
+}
+
+/** The line a record begins on: it ends on `lastLine`, further down if its quoted cells hold line breaks. */
+function firstLine(record: readonly string[], lastLine: number): number {
+  const breaks = record.map((text) => text.match(/\r\n|\r|\n/g)?.length ?? 0);
+  return lastLine - breaks.reduce((sum, count) => sum + count, 0);
 }
 
 function refuseUnknownColumns(place: string, columns: string[]): void {
