@@ -1,7 +1,7 @@
 // `health`: asks the running server whether it lives. Exit 0 if it does, 1 if not.
 
 import { existsSync, readFileSync } from "node:fs";
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { addressPath } from "../db/open.ts";
 import { CommandFailure, type CommonOptions, declare } from "./command.ts";
 import { print } from "./output.ts";
@@ -15,7 +15,11 @@ export function declareHealth(program: Command): void {
     "ask the running server whether it lives",
     "reseller health --data /var/lib/reseller",
   )
-    .option("--url <url>", "ask this server (default: the one that holds the data directory)")
+    .option(
+      "--url <url>",
+      "ask this server (default: the one that holds the data directory)",
+      httpUrl,
+    )
     .action(async (options: CommonOptions & { url?: string }) => {
       const url = options.url ?? addressIn(options.data);
       await ask(url);
@@ -34,15 +38,29 @@ function addressIn(data: string): string {
 }
 
 async function ask(url: string): Promise<void> {
-  const failure = (why: string) =>
-    new CommandFailure(`${url} is not healthy (${why}): see the server's log`);
   let response: Response;
   try {
     response = await fetch(new URL("/livez", url), {
       signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
     });
   } catch (error) {
-    throw failure(error instanceof Error ? error.message : String(error));
+    const timedOut = error instanceof Error && error.name === "TimeoutError";
+    throw new CommandFailure(
+      timedOut
+        ? `${url} did not answer within ${TIMEOUT_MILLISECONDS / 1000} s: see the server's log`
+        : `nothing answers at ${url}: start \`reseller serve\`, or see why it ended in its log`,
+    );
   }
-  if (!response.ok) throw failure(`HTTP ${response.status}`);
+  if (!response.ok) {
+    throw new CommandFailure(
+      `${url} is not healthy (HTTP ${response.status}): see the server's log`,
+    );
+  }
+}
+
+function httpUrl(text: string): string {
+  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? "")) {
+    throw new InvalidArgumentError("must be a URL such as http://127.0.0.1:8080.");
+  }
+  return text;
 }

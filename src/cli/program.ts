@@ -1,6 +1,7 @@
 // The whole command line, and what its errors become.
 
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Help, type Option } from "commander";
+import packageJson from "../../package.json" with { type: "json" };
 import { CommandFailure, declareGroup } from "./command.ts";
 import { declareHealth } from "./health.ts";
 import { declareKeys } from "./keys.ts";
@@ -8,6 +9,7 @@ import { declareOrders } from "./orders.ts";
 import { declareQuickstart } from "./quickstart.ts";
 import { declareServe } from "./serve.ts";
 import { declareServices } from "./services.ts";
+import { usageError } from "./usage.ts";
 import { declareUsers } from "./users.ts";
 import { declareVerify } from "./verify.ts";
 import { declareVersion } from "./version.ts";
@@ -18,7 +20,7 @@ const WRONG_USAGE = 2;
 /** Runs one command line; what it returns is the exit code, undefined while a server goes on. */
 export async function run(argv: readonly string[]): Promise<number | undefined> {
   try {
-    await createProgram().parseAsync(argv, { from: "user" });
+    await createProgram().parseAsync(helpLast(argv), { from: "user" });
     return undefined;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
@@ -26,19 +28,34 @@ export async function run(argv: readonly string[]): Promise<number | undefined> 
       process.stderr.write(`error: ${error.message}\n`);
       return REFUSED;
     }
-    throw error;
+    process.stderr.write(
+      `error: a fault in this program, please report it with these lines:\n${textOf(error)}\n`,
+    );
+    return REFUSED;
   }
 }
 
-function createProgram(): Command {
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** `help admin user` asks for what `admin user --help` prints. */
+function helpLast(argv: readonly string[]): string[] {
+  return argv[0] === "help" ? [...argv.slice(1), "--help"] : [...argv];
+}
+
+export function createProgram(): Command {
   const program = new Command("reseller")
     .description("A self-hosted reseller ordering service.")
     .exitOverride()
     .showHelpAfterError("(add --help to see how it is used)")
-    .configureHelp({ showGlobalOptions: false })
+    .version(packageJson.version, "--version", "print the version")
+    .configureHelp({ optionDescription: describeOption })
+    .configureOutput({ outputError: (message, write) => write(usageError(message)) })
+    .helpCommand(false)
     .addHelpText(
       "after",
-      "\nStart here:\n  reseller quickstart        a demo to try, on ./data\n  reseller serve             the real thing",
+      "\nStart here:\n  reseller quickstart        a demo to try, on ./data\n  reseller serve             the real thing\n  reseller admin --help      users, keys, services and orders",
     );
   declareServe(program);
   declareQuickstart(program);
@@ -51,4 +68,9 @@ function createProgram(): Command {
   declareHealth(program);
   declareVersion(program);
   return program;
+}
+
+function describeOption(this: void, option: Option): string {
+  const description = new Help().optionDescription(option);
+  return option.mandatory ? `${description} (required)` : description;
 }
