@@ -5,13 +5,15 @@ import type { Command } from "commander";
 import catalogue from "../../deploy/catalogue.example.csv" with { type: "text" };
 import { type Config, serveOptions } from "../config.ts";
 import { transact } from "../db/connection.ts";
-import { claimDataDirectory, databasePath, openForCommand } from "../db/open.ts";
+import { databasePath, openForCommand } from "../db/open.ts";
+import { listServices } from "../db/services.ts";
 import { listUsers } from "../db/users.ts";
 import { MICROS_PER_DOLLAR } from "../domain/money.ts";
 import { contextAt, runCommand } from "../operations/commands.ts";
-import { asFailure, declare } from "./command.ts";
+import { asFailure, type CommonOptions, declare } from "./command.ts";
 import { createKey } from "./keys.ts";
 import { operator } from "./operator.ts";
+import { print } from "./output.ts";
 import { serve } from "./serve.ts";
 import { parseCatalogue } from "./service-import.ts";
 
@@ -30,22 +32,30 @@ export function declareQuickstart(program: Command): void {
     "reseller quickstart --data ./data",
   );
   for (const option of serveOptions()) command.addOption(option);
-  command.action(async (options: Config) => {
-    const key = furnish(options.data);
-    const { url } = await serve(options);
-    process.stdout.write(`${key ? introduction(url, options.data, key) : again(options.data)}\n`);
-    process.stdout.write(`listening on ${url}\n`);
+  command.action(async (options: Config & CommonOptions) => {
+    // The port first: a key is shown only once, and not lost to a port that is taken.
+    const service = await serve(options);
+    const { url } = service;
+    try {
+      const key = furnish(options.data);
+      print(options.json, { url, database: databasePath(options.data), key }, () => {
+        const text = key ? introduction(url, options.data, key) : again(options.data);
+        return `${text}\nlistening on ${url}`;
+      });
+    } catch (error) {
+      await service.stop();
+      throw error;
+    }
   });
 }
 
-/** The text of a new demo key; null when the database has users already. All of it or nothing. */
+/** The text of a new demo key; null when the database is not empty. All of it or nothing. */
 function furnish(data: string): string | null {
   try {
-    claimDataDirectory(data, Date.now()).release();
     const connection = openForCommand(data);
     try {
-      if (listUsers(connection).length > 0) return null;
       return transact(connection, (tx) => {
+        if (listUsers(tx).length > 0 || listServices(tx).length > 0) return null;
         const context = contextAt(Date.now());
         runCommand(tx, "createUser", { username: DEMO_USER, name: "Demo", parent: null }, context);
         runCommand(
@@ -102,7 +112,7 @@ ${call(auth, `'/user?username=${DEMO_USER}'`).replace(`${url}/api/v1'`, `'${url}
 Add credit
 ${call(json, `/recharge -d '{"username":"${DEMO_USER}","amount":25.5}'`)}
 
-The operator's side of it:  ${PROGRAM} admin order list --data ${data}
+The operator's side of it:  ${PROGRAM} admin order list --data ${quoted(data)}
 Ctrl-C stops the server; everything is kept.
 `;
 }
@@ -110,6 +120,11 @@ Ctrl-C stops the server; everything is kept.
 function again(data: string): string {
   return `
 Serving ${databasePath(data)} as it is.
-A further key:  ${PROGRAM} admin key create --user ${DEMO_USER} --type full --data ${data}
+A further key:  ${PROGRAM} admin key create --user ${DEMO_USER} --type full --data ${quoted(data)}
 `;
+}
+
+/** As a shell takes it for one word. */
+function quoted(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
