@@ -13,7 +13,8 @@ const BATCH_LIMIT = 512;
 export interface Writer {
   /**
    * Resolves after the commit with what the operation returned.
-   * Rejects with Refusal when a rule said no or the queue is full, with CommandFault when the operation broke.
+   * Rejects with Refusal when a rule said no or the queue is full, with CommandFault when the operation broke
+   * or the thread died with it.
    */
   submit<Name extends CommandName>(
     name: Name,
@@ -33,7 +34,7 @@ export interface WriterOptions {
   queueLimit?: number;
 }
 
-/** An operation threw something that is not a refusal. The message is for the log only. */
+/** An operation threw something that is not a refusal, or its outcome was lost. The message is for the log only. */
 export class CommandFault extends Error {
   override name = "CommandFault";
 }
@@ -63,7 +64,9 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
     dead = true;
     opened.reject(new Error(cause));
     closed.resolve();
-    for (const waiting of [...inFlight, ...queue]) waiting.reject(refusal("unavailable"));
+    // Whether the thread committed what it had, nobody knows; `unavailable` would say that it did not.
+    for (const waiting of inFlight) waiting.reject(new CommandFault(cause));
+    for (const waiting of queue) waiting.reject(refusal("unavailable"));
     inFlight = queue = [];
     onFatal(cause);
   };
