@@ -25,6 +25,7 @@ import {
 } from "../../src/operations/commands.ts";
 import { startService } from "../../src/serve.ts";
 
+export const WRITER_THREAD = new URL("../../src/writer/thread.ts", import.meta.url);
 export const OPERATOR = { keyId: null, operator: "tester" };
 
 /** A fresh, empty folder that does not outlive the tests. */

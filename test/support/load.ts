@@ -1,0 +1,29 @@
+// Run as a process of its own, to be killed: places and moves orders through the writer without end, and
+// prints the number of each order whose placing was answered.
+// Usage: bun load.ts DATABASE RESELLER_ACCOUNT KEY_ID SERVICE_ID
+
+import { startWriter } from "../../src/writer/writer.ts";
+import { OPERATOR, WRITER_THREAD } from "./service.ts";
+
+const LANES = 32;
+
+const [path, account, keyId, service] = process.argv.slice(2) as [string, string, string, string];
+const writer = await startWriter({
+  path,
+  thread: WRITER_THREAD,
+  onFatal: (cause) => {
+    throw new Error(cause);
+  },
+});
+
+async function lane(): Promise<never> {
+  for (;;) {
+    const order = { resellerAccount: Number(account), keyId, service, link: "x", quantity: 100 };
+    const { orderId, id } = await writer.submit("placeOrder", order);
+    process.stdout.write(`${orderId}\n`);
+    const to = orderId % 2 === 0 ? "CANCELLED" : "PARTIAL";
+    await writer.submit("moveOrder", { id, to, remains: 33, note: null, actor: OPERATOR });
+  }
+}
+
+await Promise.all(Array.from({ length: LANES }, lane));

@@ -1,0 +1,122 @@
+// One batch, one transaction: what is answered is committed, and who fails, fails alone.
+
+import { Database } from "bun:sqlite";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { findUser } from "../../src/db/users.ts";
+import { runBatch } from "../../src/writer/batch.ts";
+import type { Reply, Request } from "../../src/writer/messages.ts";
+import { audit } from "../support/audit.ts";
+import { freshDatabase, type TestDatabase } from "../support/service.ts";
+
+let database: TestDatabase;
+let place: (link: string, changes?: object) => Request;
+
+beforeEach(() => {
+  database = freshDatabase();
+  database.user("anna", "1");
+  const service = database.service();
+  const { account } = findUser(database.connection, "anna")!;
+  const { id } = database.key("anna", "order");
+  const order = { resellerAccount: account, keyId: id, service, quantity: 100 };
+  place = (link, changes) => ({ name: "placeOrder", input: { ...order, link, ...changes } });
+});
+
+const kindOf = (reply: Reply) => Object.keys(reply)[0];
+const run = (requests: Request[]) => runBatch(database.connection, requests, 1);
+const links = () =>
+  database.connection.sqlite.query("SELECT link FROM orders ORDER BY order_id").values().flat();
+
+/** Makes SQLite end the statement that writes the order, or the transfer, of the link `boom`. */
+function installTrap(table: "orders" | "transfers", action: string): void {
+  const isBoom =
+    table === "orders"
+      ? "NEW.link = 'boom'"
+      : "(SELECT link FROM orders WHERE order_id = NEW.order_id) = 'boom'";
+  database.connection.sqlite.run(
+    `CREATE TRIGGER trap BEFORE INSERT ON ${table} WHEN ${isBoom}
+     BEGIN SELECT RAISE(${action}, 'trapped'); END`,
+  );
+}
+
+test("replies come in the order of the batch, each its own command's", () => {
+  const replies = run([place("a"), place("b", { quantity: 9 }), place("c")]);
+  expect(replies).toMatchObject([
+    { done: { link: "a" } },
+    { refused: "quantity_below_minimum", details: { min: 10 } },
+    { done: { link: "c" } },
+  ]);
+  expect(links()).toEqual(["a", "c"]);
+});
+
+test("commands of a batch see each other: the balance is spent once", () => {
+  const requests = Array.from({ length: 10 }, (_, index) => place(`${index}`));
+  const kinds = run(requests).map(kindOf);
+  expect(kinds).toEqual([...Array<string>(4).fill("done"), ...Array<string>(6).fill("refused")]);
+  expect(database.balance("anna")).toBe(1_000_000 - 4 * 232_000);
+  expect(audit(database.connection.sqlite)).toEqual({});
+});
+
+test("a batch of refusals writes nothing", () => {
+  const before = database.fingerprint();
+  const replies = run([place("a", { service: "none" }), place("b", { quantity: 10_001 })]);
+  expect(replies.map(kindOf)).toEqual(["refused", "refused"]);
+  expect(database.fingerprint()).toBe(before);
+});
+
+describe("a command that SQLite stops is undone alone, and its neighbours are kept:", () => {
+  test.each([
+    ["before its first write", "orders", "ABORT"],
+    ["between its order and its transfer", "transfers", "ABORT"],
+    ["half way through a statement", "transfers", "FAIL"],
+  ] as const)("%s", (_title, table, action) => {
+    installTrap(table, action);
+    const replies = run([place("a"), place("boom"), place("c")]);
+    expect(replies.map(kindOf)).toEqual(["done", "failed", "done"]);
+    expect(links()).toEqual(["a", "c"]);
+    expect(database.balance("anna")).toBe(1_000_000 - 2 * 232_000);
+    expect(audit(database.connection.sqlite)).toEqual({});
+  });
+
+  test("and one whose input makes it throw", () => {
+    const broken: Request = { name: "placeOrder", input: null };
+    const unknown = { name: "noSuchCommand", input: {} } as unknown as Request;
+    const replies = run([place("a"), broken, unknown, place("c")]);
+    expect(replies.map(kindOf)).toEqual(["done", "failed", "failed", "done"]);
+    expect(links()).toEqual(["a", "c"]);
+  });
+});
+
+test("when the whole transaction is lost no command of it is answered as done, and none is kept", () => {
+  const before = database.fingerprint();
+  installTrap("transfers", "ROLLBACK");
+  const replies = run([place("a"), place("boom"), place("c")]);
+  expect(replies.map(kindOf)).toEqual(["failed", "failed", "failed"]);
+  expect(database.fingerprint()).toBe(before);
+  expect(run([place("d")]).map(kindOf)).toEqual(["done"]);
+});
+
+test("a database that another process holds, or that is full, is `unavailable` and nothing is half done", () => {
+  const { sqlite } = database.connection;
+  const before = database.fingerprint();
+  sqlite.run(
+    `PRAGMA max_page_count = ${(sqlite.query("PRAGMA page_count").values()[0] as [number])[0]}`,
+  );
+  const long = Array.from({ length: 4 }, () => place("x".repeat(2048), { quantity: 10 }));
+  const full = run(long);
+  sqlite.run("PRAGMA max_page_count = 1000000");
+  expect(full).toEqual(long.map(() => ({ refused: "unavailable", details: null })));
+  expect(database.fingerprint()).toBe(before);
+
+  const other = freshHolder(database.connection.path);
+  sqlite.run("PRAGMA busy_timeout = 0");
+  expect(run([place("a")])).toEqual([{ refused: "unavailable", details: null }]);
+  other.close();
+  expect(run([place("a")]).map(kindOf)).toEqual(["done"]);
+});
+
+/** Another connection, in the middle of a write. */
+function freshHolder(path: string): { close(): void } {
+  const holder = new Database(path, { readwrite: true, create: false });
+  holder.run("BEGIN IMMEDIATE");
+  return holder;
+}

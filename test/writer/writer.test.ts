@@ -1,0 +1,224 @@
+// The queue and the thread: durable answers, a limit, and an honest end.
+
+import { Database } from "bun:sqlite";
+import { closeSync, openSync, writeSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { openReader } from "../../src/db/open.ts";
+import { findUser } from "../../src/db/users.ts";
+import { Refusal } from "../../src/domain/errors.ts";
+import { startServer } from "../../src/http/server.ts";
+import { createLog } from "../../src/log.ts";
+import { CommandFault, startWriter, type Writer } from "../../src/writer/writer.ts";
+import { audit } from "../support/audit.ts";
+import { callApi, freshDatabase, type TestDatabase, WRITER_THREAD } from "../support/service.ts";
+
+const DYING_THREAD = new URL("../support/dying-thread.ts", import.meta.url);
+
+let database: TestDatabase;
+let key: { id: string; text: string };
+let order: (link?: string) => Parameters<typeof submitOrder>[1];
+let deaths: string[];
+const writers: Writer[] = [];
+
+beforeEach(() => {
+  database = freshDatabase();
+  database.user("anna", "1000");
+  const service = database.service();
+  const { account } = findUser(database.connection, "anna")!;
+  key = database.key("anna", "full");
+  order = (link = "x") => {
+    return { resellerAccount: account, keyId: key.id, service, link, quantity: 100 };
+  };
+  deaths = [];
+});
+
+afterEach(async () => {
+  await Promise.all(writers.splice(0).map((writer) => writer.close()));
+});
+
+type Order = Parameters<Writer["submit"]>[1] & { link: string };
+const submitOrder = (writer: Writer, input: Order) =>
+  writer.submit("placeOrder", input as never) as Promise<{ id: string; link: string }>;
+
+async function start(thread = WRITER_THREAD, queueLimit?: number): Promise<Writer> {
+  const writer = await startWriter({
+    path: database.connection.path,
+    thread,
+    onFatal: (cause) => deaths.push(cause),
+    ...(queueLimit === undefined ? {} : { queueLimit }),
+  });
+  writers.push(writer);
+  return writer;
+}
+
+/** What became of a promise: `done`, the refusal's code, or `fault`. */
+const fateOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => "done",
+    (error: unknown) => {
+      if (error instanceof Refusal) return error.code;
+      if (error instanceof CommandFault) return "fault";
+      throw error;
+    },
+  );
+
+const fatesOf = (promises: Promise<unknown>[]) => Promise.all(promises.map(fateOf));
+
+describe("an answer", () => {
+  test("comes only after its commit: another connection sees it at once", async () => {
+    const writer = await start();
+    const other = new Database(database.connection.path, { readonly: true });
+    const query = other.query("SELECT count(*) AS orders FROM orders WHERE id = ?");
+    for (let round = 0; round < 20; round++) {
+      const { id } = await submitOrder(writer, order());
+      expect(query.get(id)).toEqual({ orders: 1 });
+    }
+    other.close();
+  });
+
+  test("does not come while the commit has to wait", async () => {
+    const writer = await start();
+    const { sqlite } = database.connection;
+    sqlite.run("BEGIN IMMEDIATE");
+    let answered = false;
+    const answer = submitOrder(writer, order()).then(() => (answered = true));
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(answered).toBe(false);
+    sqlite.run("COMMIT");
+    expect(await answer).toBe(true);
+  });
+
+  test("goes to the command it belongs to, in more than one batch", async () => {
+    const writer = await start();
+    const links = Array.from({ length: 1500 }, (_, index) => `link ${index}`);
+    const orders = await Promise.all(links.map((link) => submitOrder(writer, order(link))));
+    expect(orders.map(({ link }) => link)).toEqual(links);
+    expect(database.balance("anna")).toBe(1_000_000_000 - 1500 * 232_000);
+    expect(audit(database.connection.sqlite)).toEqual({});
+  });
+});
+
+test("a command that throws hurts no neighbour in its batch, and its text reaches the log only", async () => {
+  database.connection.sqlite.run(
+    `CREATE TRIGGER trap BEFORE INSERT ON transfers
+     WHEN (SELECT link FROM orders WHERE order_id = NEW.order_id) = 'boom'
+     BEGIN SELECT RAISE(ABORT, 'trapped'); END`,
+  );
+  const writer = await start();
+  const fates = await fatesOf(
+    ["a", "boom", "b", "boom", "c"].map((link) => submitOrder(writer, order(link))),
+  );
+  expect(fates).toEqual(["done", "fault", "done", "fault", "done"]);
+  expect(database.balance("anna")).toBe(1_000_000_000 - 3 * 232_000);
+  expect(audit(database.connection.sqlite)).toEqual({});
+  const fault = submitOrder(writer, order("boom")).catch((error: Error) => error.message);
+  expect(await fault).toContain("trapped");
+  expect(deaths).toEqual([]);
+});
+
+describe("past the limit of the queue", () => {
+  test("a caller is refused at once; who was in the queue is answered; then there is room again", async () => {
+    const writer = await start(WRITER_THREAD, 5);
+    const sent = Array.from({ length: 8 }, () => submitOrder(writer, order()));
+    const refused = fatesOf(sent.slice(5));
+    const first = await Promise.race([refused, fateOf(sent[0]!)]);
+    expect(first).toEqual(["unavailable", "unavailable", "unavailable"]);
+    expect(await fatesOf(sent.slice(0, 5))).toEqual(Array<string>(5).fill("done"));
+    expect(await fateOf(submitOrder(writer, order()))).toBe("done");
+    expect(database.balance("anna")).toBe(1_000_000_000 - 6 * 232_000);
+  });
+
+  test("a caller over HTTP gets 503 with Retry-After, reads go on, and nothing is changed", async () => {
+    const writer = await start(WRITER_THREAD, 0);
+    const connection = openReader(database.connection.path);
+    const server = startServer({ connection, writer, log: createLog("silent") }, "127.0.0.1", 0);
+    const url = `http://127.0.0.1:${server.port}`;
+    const before = database.fingerprint();
+    const { service } = order() as unknown as { service: string };
+    const requests = [
+      ["/orders", { service, link: "x", quantity: 100 }],
+      ["/recharge", { username: "anna", amount: 1 }],
+    ] as const;
+    for (const [path, body] of requests) {
+      const answer = await callApi(url, "POST", path, key.text, body);
+      expect([answer.status, answer.body]).toEqual([
+        503,
+        { status: "error", message: "Service temporarily unavailable" },
+      ]);
+      expect(answer.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+      expect(answer.headers.get("content-type")).toBe("application/json");
+    }
+    expect((await callApi(url, "GET", "/balance", key.text)).body.balance).toBe(1000);
+    expect(database.fingerprint()).toBe(before);
+    await server.stop();
+    connection.sqlite.close();
+  });
+});
+
+describe("when the thread", () => {
+  test.each([
+    ["throws", "the thread broke"],
+    ["ends", "the writer thread ended"],
+    ["reports", "the disk failed"],
+  ])(
+    "%s, onFatal hears of it once; what was sent is a fault, what waited and what comes is refused",
+    async (how, cause) => {
+      const writer = await start(DYING_THREAD);
+      const submit = (id: string) => writer.submit("setKeyActive", { id, active: true });
+      const sent = fateOf(submit(how));
+      await new Promise((resolve) => setImmediate(resolve));
+      const waiting = fatesOf([submit("a"), submit("b")]);
+      // Whether a command that the thread had is in the database nobody knows: no 503, which says it is not.
+      expect(await sent).toBe("fault");
+      expect(await waiting).toEqual(["unavailable", "unavailable"]);
+      expect(await fatesOf([submit("c"), submit("d")])).toEqual(["unavailable", "unavailable"]);
+      expect(deaths.length).toBe(1);
+      expect(deaths[0]).toContain(cause);
+      await writer.close();
+      expect(deaths.length).toBe(1);
+    },
+  );
+
+  test("cannot open the database, starting fails", async () => {
+    database.connection.sqlite.close();
+    const nowhere = startWriter({
+      path: `${database.folder}/none/reseller.db`,
+      thread: WRITER_THREAD,
+      onFatal: (cause) => deaths.push(cause),
+    });
+    expect(nowhere).rejects.toThrow("cannot be opened");
+    await nowhere.catch(() => {});
+  });
+
+  test("finds the database damaged, onFatal hears of it and nothing is answered as done", async () => {
+    const { sqlite, path } = database.connection;
+    const [[size]] = sqlite.query("PRAGMA page_size").values() as [[number]];
+    const roots = sqlite.query("SELECT rootpage FROM sqlite_schema WHERE rootpage > 0").values();
+    sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    sqlite.close();
+    const writer = await start();
+    const file = openSync(path, "r+");
+    for (const [root] of roots as [number][]) {
+      if (root > 1) writeSync(file, Buffer.alloc(size, 0xff), 0, size, (root - 1) * size);
+    }
+    closeSync(file);
+    expect(await fateOf(submitOrder(writer, order()))).toBe("fault");
+    expect(deaths.length).toBe(1);
+    expect(await fateOf(submitOrder(writer, order()))).toBe("unavailable");
+  });
+});
+
+describe("close", () => {
+  test("answers what is queued, takes nothing more, and leaves no write-ahead log behind", async () => {
+    const writer = await start();
+    const sent = Array.from({ length: 600 }, () => submitOrder(writer, order()));
+    const closed = writer.close();
+    const late = fateOf(submitOrder(writer, order()));
+    expect(await fatesOf(sent)).toEqual(Array<string>(600).fill("done"));
+    expect(await late).toBe("unavailable");
+    await closed;
+    expect(Bun.file(`${database.connection.path}-wal`).size).toBe(0);
+    expect(database.balance("anna")).toBe(1_000_000_000 - 600 * 232_000);
+    expect(deaths).toEqual([]);
+  });
+});
