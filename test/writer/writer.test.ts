@@ -8,6 +8,7 @@ import { findUser } from "../../src/db/users.ts";
 import { Refusal } from "../../src/domain/errors.ts";
 import { startServer } from "../../src/http/server.ts";
 import { createLog } from "../../src/log.ts";
+import type { CommandInput } from "../../src/operations/commands.ts";
 import { CommandFault, startWriter, type Writer } from "../../src/writer/writer.ts";
 import { audit } from "../support/audit.ts";
 import { callApi, freshDatabase, type TestDatabase, WRITER_THREAD } from "../support/service.ts";
@@ -16,7 +17,7 @@ const DYING_THREAD = new URL("../support/dying-thread.ts", import.meta.url);
 
 let database: TestDatabase;
 let key: { id: string; text: string };
-let order: (link?: string) => Parameters<typeof submitOrder>[1];
+let order: (link?: string) => CommandInput<"placeOrder">;
 let deaths: string[];
 const writers: Writer[] = [];
 
@@ -35,10 +36,6 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all(writers.splice(0).map((writer) => writer.close()));
 });
-
-type Order = Parameters<Writer["submit"]>[1] & { link: string };
-const submitOrder = (writer: Writer, input: Order) =>
-  writer.submit("placeOrder", input as never) as Promise<{ id: string; link: string }>;
 
 async function start(thread = WRITER_THREAD, queueLimit?: number): Promise<Writer> {
   const writer = await startWriter({
@@ -70,7 +67,7 @@ describe("an answer", () => {
     const other = new Database(database.connection.path, { readonly: true });
     const query = other.query("SELECT count(*) AS orders FROM orders WHERE id = ?");
     for (let round = 0; round < 20; round++) {
-      const { id } = await submitOrder(writer, order());
+      const { id } = await writer.submit("placeOrder", order());
       expect(query.get(id)).toEqual({ orders: 1 });
     }
     other.close();
@@ -81,7 +78,7 @@ describe("an answer", () => {
     const { sqlite } = database.connection;
     sqlite.run("BEGIN IMMEDIATE");
     let answered = false;
-    const answer = submitOrder(writer, order()).then(() => (answered = true));
+    const answer = writer.submit("placeOrder", order()).then(() => (answered = true));
     for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
     expect(answered).toBe(false);
     sqlite.run("COMMIT");
@@ -91,7 +88,7 @@ describe("an answer", () => {
   test("goes to the command it belongs to, in more than one batch", async () => {
     const writer = await start();
     const links = Array.from({ length: 1500 }, (_, index) => `link ${index}`);
-    const orders = await Promise.all(links.map((link) => submitOrder(writer, order(link))));
+    const orders = await Promise.all(links.map((link) => writer.submit("placeOrder", order(link))));
     expect(orders.map(({ link }) => link)).toEqual(links);
     expect(database.balance("anna")).toBe(1_000_000_000 - 1500 * 232_000);
     expect(audit(database.connection.sqlite)).toEqual({});
@@ -106,12 +103,12 @@ test("a command that throws hurts no neighbour in its batch, and its text reache
   );
   const writer = await start();
   const fates = await fatesOf(
-    ["a", "boom", "b", "boom", "c"].map((link) => submitOrder(writer, order(link))),
+    ["a", "boom", "b", "boom", "c"].map((link) => writer.submit("placeOrder", order(link))),
   );
   expect(fates).toEqual(["done", "fault", "done", "fault", "done"]);
   expect(database.balance("anna")).toBe(1_000_000_000 - 3 * 232_000);
   expect(audit(database.connection.sqlite)).toEqual({});
-  const fault = submitOrder(writer, order("boom")).catch((error: Error) => error.message);
+  const fault = writer.submit("placeOrder", order("boom")).catch((error: Error) => error.message);
   expect(await fault).toContain("trapped");
   expect(deaths).toEqual([]);
 });
@@ -119,12 +116,12 @@ test("a command that throws hurts no neighbour in its batch, and its text reache
 describe("past the limit of the queue", () => {
   test("a caller is refused at once; who was in the queue is answered; then there is room again", async () => {
     const writer = await start(WRITER_THREAD, 5);
-    const sent = Array.from({ length: 8 }, () => submitOrder(writer, order()));
+    const sent = Array.from({ length: 8 }, () => writer.submit("placeOrder", order()));
     const refused = fatesOf(sent.slice(5));
     const first = await Promise.race([refused, fateOf(sent[0]!)]);
     expect(first).toEqual(["unavailable", "unavailable", "unavailable"]);
     expect(await fatesOf(sent.slice(0, 5))).toEqual(Array<string>(5).fill("done"));
-    expect(await fateOf(submitOrder(writer, order()))).toBe("done");
+    expect(await fateOf(writer.submit("placeOrder", order()))).toBe("done");
     expect(database.balance("anna")).toBe(1_000_000_000 - 6 * 232_000);
   });
 
@@ -134,7 +131,7 @@ describe("past the limit of the queue", () => {
     const server = startServer({ connection, writer, log: createLog("silent") }, "127.0.0.1", 0);
     const url = `http://127.0.0.1:${server.port}`;
     const before = database.fingerprint();
-    const { service } = order() as unknown as { service: string };
+    const { service } = order();
     const requests = [
       ["/orders", { service, link: "x", quantity: 100 }],
       ["/recharge", { username: "anna", amount: 1 }],
@@ -202,18 +199,18 @@ describe("when the thread", () => {
       if (root > 1) writeSync(file, Buffer.alloc(size, 0xff), 0, size, (root - 1) * size);
     }
     closeSync(file);
-    expect(await fateOf(submitOrder(writer, order()))).toBe("fault");
+    expect(await fateOf(writer.submit("placeOrder", order()))).toBe("fault");
     expect(deaths.length).toBe(1);
-    expect(await fateOf(submitOrder(writer, order()))).toBe("unavailable");
+    expect(await fateOf(writer.submit("placeOrder", order()))).toBe("unavailable");
   });
 });
 
 describe("close", () => {
   test("answers what is queued, takes nothing more, and leaves no write-ahead log behind", async () => {
     const writer = await start();
-    const sent = Array.from({ length: 600 }, () => submitOrder(writer, order()));
+    const sent = Array.from({ length: 600 }, () => writer.submit("placeOrder", order()));
     const closed = writer.close();
-    const late = fateOf(submitOrder(writer, order()));
+    const late = fateOf(writer.submit("placeOrder", order()));
     expect(await fatesOf(sent)).toEqual(Array<string>(600).fill("done"));
     expect(await late).toBe("unavailable");
     await closed;

@@ -1,0 +1,90 @@
+// What --json prints: one document with exactly the members that contract 4 names.
+
+import { describe, expect, test } from "bun:test";
+import { openShop } from "../support/cli.ts";
+
+const USER = ["id", "username", "name", "balance", "childBalance", "resellerId"];
+const ADJUSTED = [...USER, "previousBalance", "amount"];
+const NEW_KEY = ["id", "key", "type", "reach", "username", "label", "active"];
+const LISTED_KEY = ["id", "start", "type", "reach", "username", "label", "active"];
+const SERVICE = [
+  "id", "name", "price", "per", "min", "max", "active", "private", "provider", "providerService",
+]; // prettier-ignore
+const ORDER = [
+  "id", "orderId", "service", "link", "quantity", "charge", "status", "startCount", "remains", "createdAt",
+  "username", "refunded", "provider", "providerOrder", "placement",
+]; // prettier-ignore
+
+const shop = openShop();
+const keyId = shop.key("alice", "order").id;
+const numbers = Array.from({ length: 7 }, () => String(shop.order(100)));
+await shop.cli("admin", "order", "complete", numbers[0]!);
+
+const SHAPES: [title: string, argv: string[], members: string[]][] = [
+  ["user create", ["admin", "user", "create", "carol"], USER],
+  ["user create --parent", ["admin", "user", "create", "cora", "--parent", "alice"], USER],
+  ["user show", ["admin", "user", "show", "alice"], USER],
+  ["user credit", ["admin", "user", "credit", "alice", "1.5"], ADJUSTED],
+  ["user debit", ["admin", "user", "debit", "alice", "1.5"], ADJUSTED],
+  ["key create", ["admin", "key", "create", "--user", "bob", "--type", "full"], NEW_KEY],
+  ["key deactivate", ["admin", "key", "deactivate", keyId], LISTED_KEY],
+  ["key activate", ["admin", "key", "activate", keyId], LISTED_KEY],
+  ["service create", ["admin", "service", "create", "--name", "N", "--price", "1", "--min", "1", "--max", "2"], SERVICE],
+  ["service update", ["admin", "service", "update", "followers", "--max", "20000"], SERVICE],
+  ["service deactivate", ["admin", "service", "deactivate", "followers"], SERVICE],
+  ["service activate", ["admin", "service", "activate", "followers"], SERVICE],
+  ["service grant", ["admin", "service", "grant", "secret", "--user", "alice"], ["service", "username", "price"]],
+  ["service revoke", ["admin", "service", "revoke", "secret", "--user", "alice"], ["service", "username", "revoked"]],
+  ["order show", ["admin", "order", "show", numbers[1]!], [...ORDER, "timeline"]],
+  ["order progress", ["admin", "order", "progress", numbers[1]!, "--remains", "3"], ORDER],
+  ["order complete", ["admin", "order", "complete", numbers[1]!], ORDER],
+  ["order partial", ["admin", "order", "partial", numbers[2]!, "--remains", "50"], ORDER],
+  ["order cancel", ["admin", "order", "cancel", numbers[3]!], ORDER],
+  ["order fail", ["admin", "order", "fail", numbers[4]!], ORDER],
+  ["order refund", ["admin", "order", "refund", numbers[0]!], ORDER],
+  ["verify", ["verify"], ["ok", "database", "users", "orders", "transfers", "problems"]],
+  ["version", ["version"], ["version", "commit", "bun", "sqlite"]],
+]; // prettier-ignore
+
+const LISTS: [title: string, argv: string[], members: string[]][] = [
+  ["user list", ["admin", "user", "list"], USER],
+  ["key list", ["admin", "key", "list"], LISTED_KEY],
+  ["key list --user", ["admin", "key", "list", "--user", "ALICE"], LISTED_KEY],
+  ["service list", ["admin", "service", "list"], SERVICE],
+  ["order list", ["admin", "order", "list"], ORDER],
+  ["order list --status --user", ["admin", "order", "list", "--status", "COMPLETED", "--user", "alice"], ORDER],
+]; // prettier-ignore
+
+describe("--json prints one document, alone on stdout, with exactly the contract's members", () => {
+  test.each(SHAPES)("%s", async (_, argv, members) => {
+    const { code, stdout, stderr, json } = await shop.cli(...argv, "--json");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(Object.keys(json).toSorted()).toEqual(members.toSorted());
+    expect(stdout).toBe(`${stdout.trim()}\n`);
+  });
+
+  test.each(LISTS)("%s is an array of those", async (_, argv, members) => {
+    const { code, json } = await shop.cli(...argv, "--json");
+    expect(code).toBe(0);
+    expect(json.length).toBeGreaterThan(0);
+    for (const row of json) expect(Object.keys(row).toSorted()).toEqual(members.toSorted());
+  });
+
+  test("an empty list is an empty array", async () => {
+    const { json } = await shop.cli("admin", "key", "list", "--user", "bob", "--json");
+    expect(json).toHaveLength(1);
+    const none = await shop.cli("admin", "order", "list", "--user", "bob", "--json");
+    expect(none.json).toEqual([]);
+  });
+});
+
+describe("without --json the same commands print text for a person on stdout", () => {
+  test.each(LISTS)("%s: a heading and a line a row", async (_, argv) => {
+    const { json } = await shop.cli(...argv, "--json");
+    const { code, stdout, stderr } = await shop.cli(...argv);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines).toHaveLength(json.length + 1);
+    expect(lines[0]).toBe(lines[0]!.toUpperCase());
+  });
+});

@@ -1,0 +1,79 @@
+// The command line, run in this process on a fresh database, and what it printed.
+
+import { run } from "../../src/cli/program.ts";
+import { findUser } from "../../src/db/users.ts";
+import { type Body, freshDatabase, type TestDatabase } from "./service.ts";
+
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+  /** What --json printed. Throws when that is not one JSON document. */
+  readonly json: Body;
+}
+
+/** One command line, as it would run in a process of its own. */
+export async function reseller(...argv: string[]): Promise<Ran> {
+  const stdout: string[] = [];
+  const stderr: string[] = [];
+  const original = { stdout: process.stdout.write, stderr: process.stderr.write };
+  const into = (lines: string[]) => (text: string) => lines.push(text) > 0;
+  process.stdout.write = into(stdout) as typeof process.stdout.write;
+  process.stderr.write = into(stderr) as typeof process.stderr.write;
+  try {
+    const code = (await run(argv)) ?? 0;
+    const printed = stdout.join("");
+    return { code, stdout: printed, stderr: stderr.join(""), json: parseLater(printed) };
+  } finally {
+    process.stdout.write = original.stdout;
+    process.stderr.write = original.stderr;
+  }
+}
+
+function parseLater(text: string): Body {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export interface Shop extends TestDatabase {
+  /** A command on this database. */
+  cli(...argv: string[]): Promise<Ran>;
+  /** The order number of a new order of `alice` for the service `followers`. */
+  order(quantity: number): number;
+  /** Everything the database holds: equal before and after means nothing changed. */
+  dump(): string;
+}
+
+/** alice (100 USD), her child kid (5 USD), bob; followers at 2.32 per 1000, a private service, a key of alice. */
+export function openShop(): Shop {
+  const database = freshDatabase();
+  const { connection } = database;
+  database.user("alice", "100");
+  database.user("kid", "5", "alice");
+  database.user("bob");
+  database.service({ id: "followers" });
+  database.service({ id: "secret", name: "Secret", private: true });
+  const key = database.key("alice", "full");
+  const resellerAccount = findUser(connection, "alice")!.account;
+  return {
+    ...database,
+    cli: (...argv) => reseller(...argv, "--data", database.folder),
+    order(quantity) {
+      const link = "https://example.com/me";
+      const order = { resellerAccount, keyId: key.id, service: "followers", link, quantity };
+      return database.run("placeOrder", order).orderId;
+    },
+    dump() {
+      const tables = connection.sqlite
+        .query("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+        .all() as { name: string }[];
+      return tables
+        .map(({ name }) => [name, ...connection.sqlite.query(`SELECT * FROM ${name}`).values()])
+        .map((rows) => JSON.stringify(rows))
+        .join("\n");
+    },
+  };
+}

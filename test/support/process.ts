@@ -1,0 +1,39 @@
+// `reseller serve` as a process of its own, from source.
+
+const MAIN = new URL("../../src/main.ts", import.meta.url).pathname;
+
+export interface ServeProcess {
+  url: string;
+  /** Sends SIGTERM and resolves with everything it wrote and how it ended. */
+  stop(): Promise<{ exitCode: number; stdout: string; stderr: string }>;
+}
+
+/** Resolves once it says where it listens. */
+export async function spawnServe(data: string, ...flags: string[]): Promise<ServeProcess> {
+  const serve = Bun.spawn(["bun", MAIN, "serve", "--data", data, "--port", "0", ...flags], {
+    stdout: "pipe",
+    stderr: "pipe",
+    cwd: data,
+  });
+  const stderr = new Response(serve.stderr).text();
+  const reader = serve.stdout.getReader();
+  const decoder = new TextDecoder();
+  let stdout = "";
+  const read = async () => {
+    const { done, value } = await reader.read();
+    stdout += decoder.decode(value);
+    return !done;
+  };
+  const LISTENING = /^listening on (http:\/\/\S+)$/m;
+  while (!LISTENING.test(stdout)) {
+    if (!(await read())) throw new Error(`serve ended before it listened: ${await stderr}`);
+  }
+  return {
+    url: LISTENING.exec(stdout)![1]!,
+    async stop() {
+      serve.kill("SIGTERM");
+      while (await read());
+      return { exitCode: await serve.exited, stdout, stderr: await stderr };
+    },
+  };
+}
