@@ -39,7 +39,7 @@ test("every bit of the randomness that fits makes another key", () => {
 
 test("one mistyped character is always noticed", () => {
   const place = fc.integer({ min: 3, max: 30 });
-  const other = fc.constantFrom(..."0aZz9_é ");
+  const other = fc.constantFrom("0", "a", "Z", "z", "9", "_", "é", " ");
   fc.assert(
     fc.property(anyKey, place, other, (key, index, character) => {
       fc.pre(key[index] !== character);

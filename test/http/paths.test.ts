@@ -22,8 +22,8 @@ const get = (target: string, ...headers: string[]): Promise<Answer> =>
     rawRequest("GET", target, [`x-api-key: ${market.keyOf("full")}`, ...headers]),
   );
 
-const escape = (text: string) =>
-  [...text].map((c) => `%${c.charCodeAt(0).toString(16).padStart(2, "0")}`).join("");
+/** Every byte of the text as %xx. */
+const escape = (text: string) => Buffer.from(text).toString("hex").replace(/../g, "%$&");
 
 describe("an order is found by", () => {
   test.each([

@@ -139,8 +139,8 @@ async function send(draft: Draft): Promise<[status: number, message: string]> {
     (draft.text ?? JSON.stringify(draft.fields)) +
     (draft.padded ? " ".repeat(BODY_LIMIT_BYTES) : "");
   const hasBody = method !== "GET";
-  const username = draft.fields["username"];
-  const query = draft.path.startsWith("/user") && username ? `?username=${String(username)}` : "";
+  const username = draft.fields["username"] as string | undefined;
+  const query = draft.path.startsWith("/user") && username ? `?username=${username}` : "";
   const answer = await market.call(
     method,
     draft.path + query,

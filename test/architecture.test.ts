@@ -1,0 +1,247 @@
+// The shape of the code base, held by reading it: ARCHITECTURE.md, Folders.
+
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { join, relative } from "node:path";
+import { describe, expect, test } from "bun:test";
+
+const SRC = new URL("../src", import.meta.url).pathname;
+const LINE_LIMIT = 400;
+
+/** What the files of a folder, or a file of src itself, may import of ours: folders and root files. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  domain: [],
+  db: ["domain"],
+  operations: ["db", "domain"],
+  writer: ["operations", "db", "domain"],
+  http: ["writer", "operations", "db", "domain", "log.ts"],
+  cli: ["writer", "operations", "db", "domain", "config.ts", "serve.ts"],
+  "log.ts": [],
+  "config.ts": ["log.ts"],
+  "serve.ts": ["http", "writer", "db", "config.ts", "log.ts"],
+  "main.ts": ["cli"],
+};
+
+/** Who may name a technology: folders, or files. Everything else that is imported from outside is listed too. */
+const OWNERS: Record<string, readonly string[]> = {
+  elysia: ["http"],
+  "drizzle-orm": ["db"],
+  "bun:sqlite": ["db"],
+  commander: ["cli", "config.ts"],
+  "cli-table3": ["cli"],
+  "csv-parse": ["cli"],
+  pino: ["log.ts"],
+  "@paralleldrive/cuid2": ["operations"],
+};
+
+interface Source {
+  /** Below src. */
+  path: string;
+  /** Its folder, or its own name when it is in src itself. */
+  place: string;
+  text: string;
+  imports: Import[];
+}
+
+interface Import {
+  specifier: string;
+  names: string;
+  isType: boolean;
+}
+
+function readSources(folder = SRC): Source[] {
+  return readdirSync(folder).flatMap((name) => {
+    const file = join(folder, name);
+    if (statSync(file).isDirectory()) return readSources(file);
+    const path = relative(SRC, file);
+    const text = withoutComments(readFileSync(file, "utf8"));
+    return [{ path, place: path.split("/")[0]!, text, imports: importsOf(text) }];
+  });
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[^]*?\*\//g, "").replace(/(^|\s)\/\/.*$/gm, "");
+}
+
+function importsOf(text: string): Import[] {
+  const from = /^(?:import|export)\s+(type\s+)?([^;"']*?)\s*from\s*"([^"]+)"/gm;
+  const bare = /^import\s*"([^"]+)"|\bimport\(\s*"([^"]+)"|\brequire\(\s*"([^"]+)"/gm;
+  return [
+    ...[...text.matchAll(from)].map(([, type, names, specifier]) => ({
+      specifier: specifier!,
+      names: names!,
+      isType: type !== undefined,
+    })),
+    ...[...text.matchAll(bare)].map((match) => ({
+      specifier: (match[1] ?? match[2] ?? match[3])!,
+      names: "",
+      isType: false,
+    })),
+  ];
+}
+
+const sources = readSources().filter(({ path }) => !path.endsWith(".d.ts"));
+
+/** Where an import of ours leads: a folder, or a file of src itself; null when it is not below src. */
+function placeOf(source: Source, { specifier }: Import): string | null {
+  if (!specifier.startsWith(".")) return null;
+  const target = relative(SRC, join(SRC, source.path, "..", specifier));
+  return target.startsWith("..") ? null : target.split("/")[0]!;
+}
+
+/** `path: detail` of everything that breaks a rule. */
+const offences = (rule: (source: Source) => string[]): string[] =>
+  sources.flatMap((source) => rule(source).map((detail) => `${source.path}: ${detail}`));
+
+const filesWith = (pattern: RegExp): string[] =>
+  sources.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
+
+describe("imports", () => {
+  test("the reader of imports sees every form", () => {
+    const text = `import { a } from "./a.ts";
+import type { B } from "../b/b.ts";
+import {
+  type C,
+  d,
+} from "elysia";
+export * from "./e.ts";
+import "./f.ts";
+const g = await import("./g.ts");
+// import { no } from "./no.ts";`;
+    const found = importsOf(withoutComments(text)).map(({ specifier }) => specifier);
+    expect(found).toEqual(["./a.ts", "../b/b.ts", "elysia", "./e.ts", "./f.ts", "./g.ts"]);
+    expect(sources.length).toBeGreaterThan(40);
+  });
+
+  test("go one way, `import type` included", () => {
+    const wrong = offences((source) =>
+      source.imports
+        .filter((entry) => {
+          const place = placeOf(source, entry);
+          if (place === null || place === source.place) return false;
+          return !MAY_IMPORT[source.place]?.includes(place);
+        })
+        .map(({ specifier }) => specifier),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("of http/ take types alone from operations/ and log, and reads alone from db/", () => {
+    const READS = /^(type .*|find\w*|list\w*|balanceOf)$/;
+    const wrong = offences((source) => {
+      if (source.place !== "http") return [];
+      return source.imports
+        .filter((entry) => {
+          const place = placeOf(source, entry);
+          if (entry.isType) return false;
+          if (place === "operations" || place === "log.ts") return true;
+          const names = entry.names.replace(/[{}\n]/g, " ").split(",");
+          return place === "db" && names.some((name) => name.trim() && !READS.test(name.trim()));
+        })
+        .map(({ specifier, names }) => `${names} ${specifier}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test("from outside are of technologies that have an owner, and are in its place", () => {
+    const wrong = offences((source) =>
+      source.imports
+        .map(({ specifier }) => specifier)
+        .filter((specifier) => {
+          if (specifier.startsWith(".") || specifier.startsWith("node:")) return false;
+          const owner = Object.keys(OWNERS).find(
+            (name) => specifier === name || specifier.startsWith(`${name}/`),
+          );
+          return owner === undefined || !OWNERS[owner]!.includes(source.place);
+        }),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("of domain/ are of domain/ alone", () => {
+    const wrong = offences((source) =>
+      source.place === "domain"
+        ? source.imports
+            .map(({ specifier }) => specifier)
+            .filter((name) => !/^\.\/\w+\.ts$/.test(name))
+        : [],
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("of Node's modules say so", () => {
+    const wrong = offences(({ imports }) =>
+      imports.map(({ specifier }) => specifier).filter((name) => builtinModules.includes(name)),
+    ).filter((offence) => !offence.endsWith("bun:sqlite"));
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("only its owner touches", () => {
+  test("the network: fetch is called in providers/ and by `health`", () => {
+    const callers = filesWith(/\bfetch\(/).filter((path) => !path.startsWith("providers/"));
+    expect(callers).toEqual(["cli/health.ts"]);
+  });
+
+  test("the environment: config.ts", () => {
+    const readers = filesWith(/process\.env|Bun\.env|import\.meta\.env|\.env\(/);
+    expect(readers).toEqual(["config.ts"]);
+  });
+
+  test("a balance: db/ledger.ts", () => {
+    const writers = filesWith(/\.update\(users\)|\bUPDATE\s+users\b|balanceMicros:\s*sql/i);
+    expect(writers).toEqual(["db/ledger.ts"]);
+    const [users] = sources.filter(({ path }) => path === "db/users.ts");
+    expect(users!.text.slice(users!.text.indexOf(".insert(users)"))).not.toMatch(
+      /balanceMicros: sql|placeholder\("balanceMicros"\)/,
+    );
+  });
+
+  test("a transfer: db/ledger.ts", () => {
+    expect(filesWith(/\.insert\(transfers\)|INSERT\s+INTO\s+transfers/i)).toEqual(["db/ledger.ts"]);
+  });
+
+  test("a transaction: db/connection.ts, and db/ where it opens a database", () => {
+    const openers = filesWith(/"(BEGIN|COMMIT|ROLLBACK|SAVEPOINT)\b/);
+    expect(openers.filter((path) => !path.startsWith("db/"))).toEqual([]);
+    expect(openers).toContain("db/connection.ts");
+  });
+
+  test("the clock and chance: nothing in domain/, operations/ or db/ takes them by itself", () => {
+    const CLOCK =
+      /Date\.now|new Date\(\)|performance\.|Math\.random|randomBytes|randomUUID|setTimeout/;
+    const takers = filesWith(CLOCK).filter((path) => /^(domain|operations|db)\//.test(path));
+    expect(takers).toEqual([]);
+  });
+});
+
+describe("files", () => {
+  test("lie at most one folder below src, in folders that are known", () => {
+    for (const { path, place } of sources) {
+      expect([path, path.split("/").length <= 2]).toEqual([path, true]);
+      expect([path, Object.keys(MAY_IMPORT).includes(place)]).toEqual([path, true]);
+    }
+  });
+
+  test("are named for what they are about: no index, no utils", () => {
+    const names = sources.map(({ path }) => path.split("/").at(-1)!);
+    expect(
+      names.filter((name) => /^(index|utils?|helpers?|common|misc|shared)\./.test(name)),
+    ).toEqual([]);
+    expect(names.filter((name) => !/^[a-z]+(-[a-z]+)*\.ts$/.test(name))).toEqual([]);
+  });
+
+  test(`have at most ${LINE_LIMIT} lines`, () => {
+    const long = sources.filter(
+      ({ path }) => readFileSync(join(SRC, path), "utf8").split("\n").length > LINE_LIMIT,
+    );
+    expect(long.map(({ path }) => path)).toEqual([]);
+  });
+
+  test("begin with a comment that says what they are", () => {
+    const silent = sources.filter(
+      ({ path }) => !/^(\/\/ |\/\*\* )/.test(readFileSync(join(SRC, path), "utf8")),
+    );
+    expect(silent.map(({ path }) => path)).toEqual([]);
+  });
+});
