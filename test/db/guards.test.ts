@@ -67,38 +67,76 @@ const TERMS = {
   created_at: "1",
 };
 
-const insertTransfer = (changes: Record<string, string | number>) => {
-  const values = {
-    debit_account: 1,
-    credit_account: 3,
-    amount_micros: 1,
-    kind: "'adjustment'",
-    order_id: "NULL",
-    created_at: 1,
-    ...changes,
-  };
-  return `INSERT INTO transfers (${Object.keys(values).join()}) VALUES (${Object.values(values).join()})`;
-};
+type Values = Record<string, string | number>;
 
-const insertUser = (parent: string, username = "new") =>
+/** An INSERT that is in order, and each of its values to be replaced. */
+const insertInto =
+  (table: string, defaults: Values) =>
+  (changes: Values = {}): string => {
+    const values = { ...defaults, ...changes };
+    return `INSERT INTO ${table} (${Object.keys(values).join()}) VALUES (${Object.values(values).join()})`;
+  };
+
+const insertTransfer = insertInto("transfers", {
+  debit_account: 1,
+  credit_account: 3,
+  amount_micros: 1,
+  kind: "'adjustment'",
+  order_id: "NULL",
+  created_at: 1,
+});
+
+const insertUser = (parent: string, username = "new", id = "'nnnnnnnnnnnnnnnnnnnnnnnn'") =>
   `INSERT INTO accounts (account, kind) VALUES (90, 'user');
    INSERT INTO users (account, id, username, name, parent_account, created_at)
-   VALUES (90, 'nnnnnnnnnnnnnnnnnnnnnnnn', '${username}', 'x', ${parent}, 1)`;
+   VALUES (90, ${id}, '${username}', 'x', ${parent}, 1)`;
 
-const insertKey = (changes: Record<string, string | number> = {}) => {
-  const values = {
-    id: "'kkkkkkkkkkkkkkkkkkkkkkkk'",
-    reseller_account: 3,
-    hash: `'${"0".repeat(64)}'`,
-    start: "'rk_'",
-    type: "'full'",
-    reach: "'all'",
-    active: 1,
-    created_at: 1,
-    ...changes,
-  };
-  return `INSERT INTO keys (${Object.keys(values).join()}) VALUES (${Object.values(values).join()})`;
-};
+const insertKey = insertInto("keys", {
+  id: "'kkkkkkkkkkkkkkkkkkkkkkkk'",
+  reseller_account: 3,
+  hash: `'${"0".repeat(64)}'`,
+  start: "'rk_'",
+  type: "'full'",
+  reach: "'all'",
+  active: 1,
+  created_at: 1,
+});
+
+const insertService = insertInto("services", {
+  id: "'s9'",
+  name: "'x'",
+  price_micros: 0,
+  per: "'1'",
+  min: 1,
+  max: 1_000_000_000,
+  active: 1,
+  private: 0,
+  created_at: 1,
+});
+
+const insertOrder = insertInto("orders", {
+  order_id: "NULL",
+  id: "'oooooooooooooooooooooooo'",
+  reseller_account: 3,
+  service_id: "'s1'",
+  service_name: "'x'",
+  price_micros: 0,
+  per: "'1'",
+  link: "'x'",
+  quantity: 1_000_000_000,
+  charge_micros: 0,
+  status: "'PROCESSING'",
+  remains: 1,
+  created_at: 1,
+});
+
+const BOTH_ACTORS = { key_id: "(SELECT id FROM keys)", operator: "'x'" };
+const insertEvent = insertInto("order_events", {
+  order_id: 1,
+  from_status: "'PENDING'",
+  to_status: "'PROCESSING'",
+  created_at: 1,
+});
 
 describe("is refused:", () => {
   test.each<[why: string, sql: string, says: string]>([
@@ -131,11 +169,35 @@ describe("is refused:", () => {
     ["a key in clear", insertKey({ hash: "'rk_0'" }), "CHECK"],
     ["a key shown too far", insertKey({ start: "'rk_0123456'" }), "CHECK"],
     ["a key of another type", insertKey({ type: "'admin'" }), "CHECK"],
+    ["a key of another reach", insertKey({ reach: "'none'" }), "CHECK"],
+    ["a key half active", insertKey({ active: 2 }), "CHECK"],
+    ["a key with another kind of id", insertKey({ id: "'k'" }), "CHECK"],
+    ["an account of another kind", "INSERT INTO accounts VALUES (91, 'bank')", "CHECK"],
+    ["a user with another kind of id", insertUser("NULL", "new", "'n'"), "CHECK"],
     ["a service at a price below 0", "UPDATE services SET price_micros = -1", "CHECK"],
     ["a service with min above max", "UPDATE services SET min = 10001", "CHECK"],
     ["a service with min 0", "UPDATE services SET min = 0", "CHECK"],
+    ["a service past the largest quantity", insertService({ max: 1_000_000_001 }), "CHECK"],
+    ["a service without id", insertService({ id: "''" }), "CHECK"],
+    ["a service without name", insertService({ name: "''" }), "CHECK"],
+    ["a service half active", insertService({ active: 2 }), "CHECK"],
+    ["a service half private", insertService({ private: 2 }), "CHECK"],
+    ["a grant at a price below 0", "UPDATE grants SET price_micros = -1", "CHECK"],
     ["a service of another unit", "UPDATE services SET per = '100'", "CHECK"],
     ["a deleted service that was ordered", "DELETE FROM services", "FOREIGN KEY"],
+    ["an order number below 1", insertOrder({ order_id: 0 }), "CHECK"],
+    ["an order with another kind of id", insertOrder({ id: "'o'" }), "CHECK"],
+    ["an order number twice", insertOrder({ order_id: 1 }), "UNIQUE"],
+    ["an order of nobody", insertOrder({ reseller_account: 77 }), "FOREIGN KEY"],
+    ["an order of no service", insertOrder({ service_id: "'s8'" }), "FOREIGN KEY"],
+    ["an order at a price below 0", insertOrder({ price_micros: -1 }), "CHECK"],
+    ["an order of another unit", insertOrder({ per: "'100'" }), "CHECK"],
+    ["an order without link", insertOrder({ link: "''" }), "CHECK"],
+    ["an order of nothing", insertOrder({ quantity: 0, remains: 0 }), "CHECK"],
+    ["an order of too much", insertOrder({ quantity: 1_000_000_001 }), "CHECK"],
+    ["a charge below 0", insertOrder({ charge_micros: -1, refunded_micros: -1 }), "CHECK"],
+    ["an event by two", insertEvent(BOTH_ACTORS), "CHECK"],
+    ["a transfer by two", insertTransfer(BOTH_ACTORS), "CHECK"],
     ["a deleted order", `DELETE FROM orders ${ORDER_1}`, "never deleted"],
     ["a refund above the charge", "UPDATE orders SET refunded_micros = charge_micros + 1", "CHECK"],
     ["a refund below 0", "UPDATE orders SET refunded_micros = -1 WHERE order_id = 3", "CHECK"],
@@ -173,6 +235,9 @@ describe("is allowed, so that the refusals above are about what they say:", () =
     ["a transfer", insertTransfer({})],
     ["a user", insertUser("3")],
     ["a key", insertKey()],
+    ["a service", insertService()],
+    ["an order", insertOrder()],
+    ["an event", insertEvent()],
     ["progress", `UPDATE orders SET start_count = 1, remains = 0 ${ORDER_1}`],
     [
       "a failed order that is refunded",
