@@ -4,8 +4,16 @@ const MAIN = new URL("../../src/main.ts", import.meta.url).pathname;
 
 export interface ServeProcess {
   url: string;
-  /** Sends SIGTERM and resolves with everything it wrote and how it ended. */
-  stop(): Promise<{ exitCode: number; stdout: string; stderr: string }>;
+  /** Resolves once it has ended, with everything it wrote. */
+  ended(): Promise<Ended>;
+  /** Sends SIGTERM and waits for the end. */
+  stop(): Promise<Ended>;
+}
+
+export interface Ended {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
 }
 
 /** Resolves once it says where it listens. */
@@ -28,12 +36,16 @@ export async function spawnServe(data: string, ...flags: string[]): Promise<Serv
   while (!LISTENING.test(stdout)) {
     if (!(await read())) throw new Error(`serve ended before it listened: ${await stderr}`);
   }
+  const ended = async () => {
+    while (await read());
+    return { exitCode: await serve.exited, stdout, stderr: await stderr };
+  };
   return {
     url: LISTENING.exec(stdout)![1]!,
-    async stop() {
+    ended,
+    stop() {
       serve.kill("SIGTERM");
-      while (await read());
-      return { exitCode: await serve.exited, stdout, stderr: await stderr };
+      return ended();
     },
   };
 }

@@ -1,7 +1,6 @@
 // The queue and the thread: durable answers, a limit, and an honest end.
 
 import { Database } from "bun:sqlite";
-import { closeSync, openSync, writeSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { openReader } from "../../src/db/open.ts";
 import { findUser } from "../../src/db/users.ts";
@@ -11,6 +10,7 @@ import { createLog } from "../../src/log.ts";
 import type { CommandInput } from "../../src/operations/commands.ts";
 import { CommandFault, startWriter, type Writer } from "../../src/writer/writer.ts";
 import { audit } from "../support/audit.ts";
+import { damageTables } from "../support/damage.ts";
 import { callApi, freshDatabase, type TestDatabase, WRITER_THREAD } from "../support/service.ts";
 
 const DYING_THREAD = new URL("../support/dying-thread.ts", import.meta.url);
@@ -188,16 +188,10 @@ describe("when the thread", () => {
 
   test("finds the database damaged, onFatal hears of it and nothing is answered as done", async () => {
     const { sqlite, path } = database.connection;
-    const [[size]] = sqlite.query("PRAGMA page_size").values() as [[number]];
-    const roots = sqlite.query("SELECT rootpage FROM sqlite_schema WHERE rootpage > 0").values();
     sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
     sqlite.close();
     const writer = await start();
-    const file = openSync(path, "r+");
-    for (const [root] of roots as [number][]) {
-      if (root > 1) writeSync(file, Buffer.alloc(size, 0xff), 0, size, (root - 1) * size);
-    }
-    closeSync(file);
+    damageTables(path, ["orders"]);
     expect(await fateOf(writer.submit("placeOrder", order()))).toBe("fault");
     expect(deaths.length).toBe(1);
     expect(await fateOf(writer.submit("placeOrder", order()))).toBe("unavailable");
