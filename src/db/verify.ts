@@ -79,6 +79,25 @@ const CHECKS: Record<string, string> = {
     FROM orders
     WHERE status NOT IN ('PENDING', 'PROCESSING')
       AND NOT EXISTS (SELECT 1 FROM order_events WHERE order_events.order_id = orders.order_id)`,
+  "events are moves of the state table": `
+    SELECT 'order ' || order_id AS subject, 'an event moved it from ' || from_status || ' to ' || to_status AS problem
+    FROM order_events
+    WHERE (from_status, to_status) NOT IN (VALUES
+      ('PENDING', 'PROCESSING'), ('PENDING', 'FAILED'), ('PENDING', 'CANCELLED'),
+      ('PROCESSING', 'COMPLETED'), ('PROCESSING', 'PARTIAL'), ('PROCESSING', 'FAILED'), ('PROCESSING', 'CANCELLED'),
+      ('COMPLETED', 'REFUNDED'), ('PARTIAL', 'REFUNDED'))`,
+  "every event begins where the one before it ended": `
+    SELECT 'order ' || order_id AS subject, 'an event begins at ' || from_status || ', the one before it ended at ' || before AS problem
+    FROM (
+      SELECT order_id, from_status, lag(to_status) OVER (PARTITION BY order_id ORDER BY seq) AS before
+      FROM order_events
+    ) WHERE before <> from_status`,
+  "nothing remains of a completed order": `
+    SELECT 'order ' || order_id AS subject, 'COMPLETED with ' || remains || ' remaining' AS problem
+    FROM orders WHERE status = 'COMPLETED' AND remains <> 0`,
+  "orders belong to resellers": `
+    SELECT 'order ' || order_id AS subject, 'belongs to the child user ' || username AS problem
+    FROM orders JOIN users ON account = reseller_account WHERE parent_account IS NOT NULL`,
   "keys belong to resellers": `
     SELECT 'key ' || keys.id AS subject, 'belongs to the child user ' || username AS problem
     FROM keys JOIN users ON account = reseller_account WHERE parent_account IS NOT NULL`,
@@ -100,11 +119,13 @@ export function verify(connection: Connection): Verification {
   try {
     const count = (table: string) =>
       (sqlite.query(`SELECT count(*) AS rows FROM ${table}`).get() as { rows: number }).rows;
-    const problems = Object.entries(CHECKS).flatMap(([check, query]) => {
-      const found = sqlite.query(query).all() as Omit<Problem, "check">[];
-      return found.map((problem) => ({ check, ...problem }));
-    });
-    problems.push(...termProblems(connection));
+    const problems = Object.entries(CHECKS).flatMap(([check, query]) =>
+      unlessUnreadable(check, () => {
+        const found = sqlite.query(query).all() as Omit<Problem, "check">[];
+        return found.map((problem) => ({ check, ...problem }));
+      }),
+    );
+    problems.push(...unlessUnreadable("terms", () => [...termProblems(connection)]));
     return {
       users: count("users"),
       orders: count("orders"),
@@ -112,7 +133,19 @@ export function verify(connection: Connection): Verification {
       problems,
     };
   } finally {
-    sqlite.run("COMMIT");
+    // A commit reports a damaged page again.
+    sqlite.run("ROLLBACK");
+  }
+}
+
+/** A check that meets a damaged page is a problem itself; the others still tell what they find. */
+function unlessUnreadable(check: string, find: () => Problem[]): Problem[] {
+  try {
+    return find();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (!code.startsWith("SQLITE_CORRUPT")) throw error;
+    return [{ check, subject: "file", problem: `cannot be read: ${String(error)}` }];
   }
 }
 

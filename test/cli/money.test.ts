@@ -85,7 +85,15 @@ describe("users", () => {
     const shop = openShop();
     const parent = (await shop.cli("admin", "user", "show", "alice", "--json")).json;
     const { json } = await shop.cli(
-      ...["admin", "user", "create", "cora", "--parent", "ALICE", "--name", "Cora ☂", "--json"],
+      "admin",
+      "user",
+      "create",
+      "cora",
+      "--parent",
+      "ALICE",
+      "--name",
+      "Cora ☂",
+      "--json",
     );
     expect(json).toMatchObject({ resellerId: parent.id, name: "Cora ☂" });
   });
@@ -95,8 +103,17 @@ describe("keys", () => {
   test("the text is shown once: not in a list, not in any file", async () => {
     const shop = openShop();
     const made = await shop.cli(
-      ...["admin", "key", "create", "--user", "alice", "--type", "recharge", "--reach", "children", "--json"],
-    ); // prettier-ignore
+      "admin",
+      "key",
+      "create",
+      "--user",
+      "alice",
+      "--type",
+      "recharge",
+      "--reach",
+      "children",
+      "--json",
+    );
     const { key, ...shown } = made.json;
     expect(isKeyWellFormed(key)).toBe(true);
     expect(shown).toMatchObject({ type: "recharge", reach: "children", label: "", active: true });

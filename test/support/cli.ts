@@ -18,6 +18,7 @@ export interface Ran {
 export async function reseller(...argv: string[]): Promise<Ran> {
   const stdout: string[] = [];
   const stderr: string[] = [];
+  // oxlint-disable-next-line typescript/unbound-method -- put back as it was, not called
   const original = { stdout: process.stdout.write, stderr: process.stderr.write };
   const into = (lines: string[]) => (text: string) => lines.push(text) > 0;
   process.stdout.write = into(stdout) as typeof process.stdout.write;

@@ -1,0 +1,102 @@
+// `verify` finds every kind of damage, names it and by how much, and exits 1. The damage is done with raw SQL
+// after the triggers and constraints that forbid it were taken away.
+
+import { describe, expect, test } from "bun:test";
+import { openShop, type Shop } from "../support/cli.ts";
+
+const DAMAGE: [what: string, sql: string, found: string[]][] = [
+  ["a balance above its ledger", "UPDATE users SET balance_micros = balance_micros + 7 WHERE username = 'alice'", ["user alice", "balance is 99652007", "add up to 99652000"]],
+  ["a balance of a child below its ledger", "UPDATE users SET balance_micros = 1 WHERE username = 'kid'", ["user kid", "balance is 1", "5000000"]],
+  ["a transfer that is gone", "DELETE FROM transfers WHERE kind = 'order' AND order_id = 1", ["user alice", "order 1", "charge is 232000", "were 0"]],
+  ["a transfer of another amount", "UPDATE transfers SET amount_micros = 5 WHERE kind = 'order' AND order_id = 1", ["order 1", "were 5"]],
+  ["a refund that is gone", "DELETE FROM transfers WHERE kind = 'partial_refund'", ["order 2", "refunded is 116000", "transferred back were 0"]],
+  ["a refund noted higher than the charge", "UPDATE orders SET refunded_micros = 300000 WHERE order_id = 3", ["order 3", "refunded 300000 of 232000"]],
+  ["a charge off its price", "UPDATE orders SET charge_micros = charge_micros + 1 WHERE order_id = 1", ["order 1", "price and quantity make 232000"]],
+  ["a quantity off its charge", "UPDATE orders SET quantity = 200 WHERE order_id = 1", ["order 1", "price and quantity make 464000"]],
+  ["remains off the refund", "UPDATE orders SET remains = 10 WHERE order_id = 2", ["order 2", "PARTIAL makes 23200"]],
+  ["an order that is cancelled without its refund", "UPDATE orders SET status = 'CANCELLED' WHERE order_id = 1", ["order 1", "CANCELLED makes 232000", "without an event"]],
+  ["a status that no event led to", "UPDATE orders SET status = 'FAILED' WHERE order_id = 3", ["order 3", "status is FAILED", "last event led to CANCELLED"]],
+  ["an order refunded to somebody else", "UPDATE transfers SET credit_account = (SELECT account FROM users WHERE username = 'bob') WHERE kind = 'refund'", ["order 3", "user alice", "user bob", "refund between accounts"]],
+  ["a credit between two users", "UPDATE transfers SET debit_account = (SELECT account FROM users WHERE username = 'bob') WHERE kind = 'adjustment' AND seq = 1", ["adjustment between accounts", "user bob"]],
+  ["a key of a child user", "UPDATE keys SET reseller_account = (SELECT account FROM users WHERE username = 'kid')", ["belongs to the child user kid"]],
+  ["a child of a child", "UPDATE users SET parent_account = (SELECT account FROM users WHERE username = 'kid') WHERE username = 'bob'", ["user bob", "parent kid is a child user"]],
+  ["a reference to nothing", "DELETE FROM services WHERE id = 'followers'", ["orders row 1", "missing row of services"]],
+  ["a row that breaks a CHECK", "UPDATE orders SET quantity = -1 WHERE order_id = 1", ["CHECK constraint failed in orders"]],
+  ["a completed order with something left", "UPDATE orders SET status = 'COMPLETED', remains = 5 WHERE order_id = 1", ["order 1", "COMPLETED with 5 remaining"]],
+  ["an event that the state table forbids", "UPDATE order_events SET from_status = 'FAILED' WHERE order_id = 3", ["order 3", "from FAILED to CANCELLED"]],
+  ["events with a gap", "INSERT INTO order_events (order_id, from_status, to_status, created_at) VALUES (3, 'COMPLETED', 'REFUNDED', 1)", ["order 3", "an event begins at COMPLETED", "ended at CANCELLED"]],
+  ["an order of a child user", "UPDATE orders SET reseller_account = (SELECT account FROM users WHERE username = 'kid') WHERE order_id = 1", ["order 1", "belongs to the child user kid"]],
+]; // prettier-ignore
+
+/** A page of SQLite's: an index leaf without a cell. */
+const EMPTY_INDEX = Uint8Array.of(10, 0, 0, 0, 0, 0x10, 0, 0);
+
+test("an undamaged database is ok: exit 0, with its path and its counts", async () => {
+  const shop = await busyShop();
+  const { code, json } = await shop.cli("verify", "--json");
+  expect(code).toBe(0);
+  expect(json).toEqual({
+    ok: true,
+    database: `${shop.folder}/reseller.db`,
+    users: 3,
+    orders: 3,
+    transfers: 7,
+    problems: [],
+  });
+  expect((await shop.cli("verify")).stdout).toContain(`${shop.folder}/reseller.db`);
+});
+
+describe("damage is found, named and measured, and changes nothing", () => {
+  test.each(DAMAGE)("%s", async (_, sql, found) => {
+    const shop = await busyShop();
+    damage(shop, sql);
+    const before = shop.dump();
+    const { code, stdout, stderr } = await shop.cli("verify");
+    expect(code).toBe(1);
+    for (const text of found) expect(stdout).toContain(text);
+    expect(stderr).toMatch(new RegExp(`^error: \\d+ problems? in ${shop.folder}/reseller\\.db`));
+    const { json } = await shop.cli("verify", "--json");
+    expect(json.ok).toBe(false);
+    expect(json.problems.length).toBeGreaterThan(0);
+    expect(shop.dump()).toBe(before);
+  });
+});
+
+describe("a damaged page is found and named", () => {
+  const PAGES: [what: string, root: string, page: Uint8Array, found: string][] = [
+    ["an index that lost its rows", "orders_by_reseller", EMPTY_INDEX, "orders_by_reseller"],
+    ["a table overwritten with noise", "order_events", new Uint8Array(4096).fill(0xa5), "the last event of an order is its status"],
+  ]; // prettier-ignore
+  test.each(PAGES)("%s", async (_, root, page, found) => {
+    const shop = await busyShop();
+    const { sqlite } = shop.connection;
+    const [row] = sqlite.query("SELECT rootpage FROM sqlite_schema WHERE name = ?").values(root);
+    sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    sqlite.close();
+    const file = `${shop.folder}/reseller.db`;
+    const bytes = await Bun.file(file).bytes();
+    bytes.set(page, (Number(row![0]) - 1) * 4096);
+    await Bun.write(file, bytes);
+    const { code, json, stderr } = await shop.cli("verify", "--json");
+    expect(code).toBe(1);
+    expect(stderr).toContain(file);
+    expect(JSON.stringify(json.problems)).toContain(found);
+  });
+});
+
+/** Order 1 PROCESSING, 2 PARTIAL with 50 of 100 remaining, 3 CANCELLED. */
+async function busyShop(): Promise<Shop> {
+  const shop = openShop();
+  for (let made = 0; made < 3; made++) shop.order(100);
+  await shop.cli("admin", "order", "partial", "2", "--remains", "50");
+  await shop.cli("admin", "order", "cancel", "3");
+  return shop;
+}
+
+function damage({ connection: { sqlite } }: Shop, sql: string): void {
+  const triggers = sqlite.query("SELECT name FROM sqlite_schema WHERE type = 'trigger'").values();
+  for (const [name] of triggers) sqlite.run(`DROP TRIGGER ${String(name)}`);
+  sqlite.run("PRAGMA foreign_keys = OFF");
+  sqlite.run("PRAGMA ignore_check_constraints = ON");
+  for (const statement of sql.split("; ")) sqlite.run(statement);
+}
