@@ -42,12 +42,15 @@ const placed = (changes: object = {}) => ({
 
 describe("an answer holds exactly its members:", () => {
   test("GET /services, without those that are inactive or private to others", async () => {
-    const closed = market.service({ name: "Closed" });
-    market.run("setServiceActive", { id: closed, active: false });
-    market.service({ name: "Private", private: true });
-    expect(await ask("GET", "/services")).toStrictEqual({
+    const shop = await openMarket();
+    const closed = shop.service({ name: "Closed" });
+    shop.run("setServiceActive", { id: closed, active: false });
+    shop.service({ name: "Private", private: true });
+    const { body } = await shop.call("GET", "/services", shop.keyOf("order"));
+    await shop.stop();
+    expect(body).toStrictEqual({
       status: "success",
-      services: [{ id: market.serviceId, name: "Followers", price: 2.32, min: 10, max: 10_000 }],
+      services: [{ id: shop.serviceId, name: "Followers", price: 2.32, min: 10, max: 10_000 }],
     });
   });
 
@@ -79,24 +82,26 @@ describe("an answer holds exactly its members:", () => {
   });
 
   test("GET /user, of a reseller and of a child user", async () => {
-    const reseller = await ask("GET", "/user?username=bert");
+    market.user("gwen", "3.5");
+    market.user("hugo", "8", "gwen");
+    const reseller = await ask("GET", "/user?username=gwen");
     expect(reseller).toStrictEqual({
       exists: true,
       user: {
         id: CUID,
-        username: "bert",
-        name: "bert",
-        balance: 50,
+        username: "gwen",
+        name: "gwen",
+        balance: 3.5,
         childBalance: 0,
         resellerId: null,
       },
     });
-    expect(await ask("GET", "/user?username=dora")).toStrictEqual({
+    expect(await ask("GET", "/user?username=hugo")).toStrictEqual({
       exists: true,
       user: {
         id: CUID,
-        username: "dora",
-        name: "dora",
+        username: "hugo",
+        name: "hugo",
         balance: 0,
         childBalance: 8,
         resellerId: reseller.user.id,
