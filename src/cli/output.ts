@@ -3,8 +3,9 @@
 import { formatMicros } from "../domain/money.ts";
 
 const COLUMN_GAP = "  ";
-/** On a terminal the last column gives way to the others, down to this many characters. */
-const LAST_COLUMN_MINIMUM = 12;
+/** A last column of free text gives way to the others on a terminal, down to a few characters; ids never do. */
+const FREE_TEXT = new Set(["link", "note"]);
+const FREE_TEXT_MINIMUM = 12;
 
 export type Cell = string | number | boolean | null;
 export type Row = Record<string, Cell>;
@@ -36,7 +37,7 @@ export function table(rows: readonly Row[], empty: string): string {
     (column) => typeof first[column] === "number" || column.endsWith("usd"),
   );
   const last = columns.length - 1;
-  const room = roomForLast(widths);
+  const room = FREE_TEXT.has(columns[last]!) ? roomForLast(widths) : Infinity;
   return lines
     .map((line) =>
       line
@@ -72,9 +73,9 @@ function pad(text: string, width: number, right: boolean): string {
 
 /** Without a terminal nothing is cut: another program may read it. */
 function roomForLast(widths: readonly number[]): number {
-  if (!process.stdout.isTTY) return Infinity;
+  if (!process.stdout.isTTY || !process.stdout.columns) return Infinity;
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + COLUMN_GAP.length, 0);
-  return Math.max(process.stdout.columns - before, LAST_COLUMN_MINIMUM);
+  return Math.max(process.stdout.columns - before, FREE_TEXT_MINIMUM);
 }
 
 function cut(text: string, room: number): string {

@@ -73,12 +73,14 @@ class RowError extends CommandFailure {
 
 function servicesOf(rows: FileRow[]): CreateService[] {
   const progress = startProgress("reading", rows.length);
-  const services = rows.map(({ place, cells }, index) => {
-    if (index % PROGRESS_ROWS === 0) progress.update(index);
-    return serviceOf(place, cells);
-  });
-  progress.end();
-  return services;
+  try {
+    return rows.map(({ place, cells }, index) => {
+      if (index % PROGRESS_ROWS === 0) progress.update(index);
+      return serviceOf(place, cells);
+    });
+  } finally {
+    progress.end();
+  }
 }
 
 function serviceOf(place: string, cells: Record<string, unknown>): CreateService {
