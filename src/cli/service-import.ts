@@ -183,7 +183,7 @@ function jsonRows(file: string, text: string): FileRow[] {
 function csvRows(file: string, text: string): FileRow[] {
   try {
     // With `info` each record comes with its line, which the library's types do not say.
-    const records = parse(text, { bom: true, info: true, skip_empty_lines: true }) as unknown as {
+    const records = parse(text, { info: true, skip_empty_lines: true }) as unknown as {
       record: string[];
       info: { lines: number };
     }[];

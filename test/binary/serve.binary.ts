@@ -4,7 +4,17 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
-import { binary, binaryJson, load, serving, stall, stop, until } from "../support/binary.ts";
+import {
+  binary,
+  binaryJson,
+  load,
+  postOrder,
+  serving,
+  stall,
+  stop,
+  until,
+} from "../support/binary.ts";
+import { damageTables } from "../support/damage.ts";
 import { freshFolder } from "../support/service.ts";
 
 const CONNECTIONS = 16;
@@ -134,6 +144,27 @@ test("a key deactivated at the command line is refused on the next request", asy
   await binaryJson(folder, "admin", "key", "activate", id);
   expect(await status()).toBe(200);
   await stop(server);
+});
+
+test("a database damaged under the server: no order is answered with success, it says why and exits 1", async () => {
+  const folder = freshFolder();
+  const first = await stall(folder);
+  await stop(first.server);
+  const server = await serving(folder, "serve");
+  const path = join(folder, "data", "reseller.db");
+  damageTables(path, ["orders", "transfers"]);
+  const statuses = await Promise.all(
+    Array.from({ length: 8 }, (_, lane) =>
+      postOrder(server.url, first.key, `${lane}`).catch(() => 0),
+    ),
+  );
+  expect(statuses.filter((status) => status === 200)).toEqual([]);
+  const { code, stderr } = await server.ended;
+  expect(code).toBe(1);
+  expect(stderr).toContain(path);
+  const verified = await binary(folder, "verify");
+  expect(verified.code).toBe(1);
+  expect(verified.stderr).toMatch(/^error: .+\n$/);
 });
 
 test("start to first answer and idle memory are printed", async () => {
