@@ -5,7 +5,7 @@ import { Command } from "commander";
 import { dataOption } from "../config.ts";
 import type { Connection } from "../db/connection.ts";
 import { openErrorOf } from "../db/open-error.ts";
-import { databasePath, openForCommand } from "../db/open.ts";
+import { closeForCommand, databasePath, openForCommand } from "../db/open.ts";
 import { Refusal } from "../domain/errors.ts";
 import {
   type CommandInput,
@@ -63,7 +63,7 @@ export function withDatabase<T>(options: CommonOptions, body: (session: Session)
   } catch (error) {
     throw asFailure(error, databasePath(options.data));
   } finally {
-    connection?.sqlite.close();
+    if (connection) closeForCommand(connection);
   }
 }
 

@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import catalogue from "../../deploy/catalogue.example.csv" with { type: "text" };
 import { type Config, serveOptions } from "../config.ts";
 import { transact } from "../db/connection.ts";
-import { databasePath, openForCommand } from "../db/open.ts";
+import { closeForCommand, databasePath, openForCommand } from "../db/open.ts";
 import { listServices } from "../db/services.ts";
 import { listUsers } from "../db/users.ts";
 import { MICROS_PER_DOLLAR } from "../domain/money.ts";
@@ -77,7 +77,7 @@ function furnish(data: string): string | null {
         return text;
       });
     } finally {
-      connection.sqlite.close();
+      closeForCommand(connection);
     }
   } catch (error) {
     throw asFailure(error, databasePath(data));

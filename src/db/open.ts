@@ -110,6 +110,14 @@ export function openForCommand(dataDirectory: string): Connection {
   }
 }
 
+/**
+ * Closes what openForCommand opened, at once. Closed the lenient way it would stay open behind its prepared
+ * statements, and Bun checkpoints such a connection when the process ends: beside a server that holds up its writer.
+ */
+export function closeForCommand({ sqlite }: Connection): void {
+  sqlite.close(true);
+}
+
 export function sqliteVersion(): string {
   const memory = new Database(":memory:");
   const { version } = memory.query("SELECT sqlite_version() AS version").get() as {

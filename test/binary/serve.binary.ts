@@ -132,6 +132,19 @@ test("health: 0 while it serves, by folder and by --url; 1 once it has stopped o
   expect((await binary(folder, "health", "--url", again.url)).code).toBe(1);
 });
 
+test("commands beside a running server leave the checkpoint to it", async () => {
+  const folder = freshFolder();
+  const { server } = await stall(folder);
+  const wal = join(folder, "data", "reseller.db-wal");
+  for (const argv of ["admin user debit alice 1", "admin order list", "verify"]) {
+    const before = statSync(wal).size;
+    expect(before).toBeGreaterThan(0);
+    await binaryJson(folder, ...argv.split(" "));
+    expect(statSync(wal).size).toBeGreaterThanOrEqual(before);
+  }
+  await stop(server);
+});
+
 test("a key deactivated at the command line is refused on the next request", async () => {
   const folder = freshFolder();
   const { server, key } = await stall(folder);
