@@ -131,7 +131,7 @@ export async function until(condition: () => boolean): Promise<void> {
 }
 
 function spawn(folder: string, argv: string[]) {
-  return Bun.spawn([BINARY, ...argv], {
+  const child = Bun.spawn([BINARY, ...argv], {
     cwd: folder,
     // Nothing of the caller's settings.
     env: { PATH: process.env["PATH"] ?? "", HOME: folder },
@@ -139,6 +139,9 @@ function spawn(folder: string, argv: string[]) {
     stdout: "pipe",
     stderr: "pipe",
   });
+  // A test that fails leaves no server behind.
+  process.on("exit", () => child.kill("SIGKILL"));
+  return child;
 }
 
 function textOf(stream: ReadableStream): Promise<string> {
