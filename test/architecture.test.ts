@@ -28,7 +28,6 @@ const OWNERS: Record<string, readonly string[]> = {
   "drizzle-orm": ["db"],
   "bun:sqlite": ["db"],
   commander: ["cli", "config.ts"],
-  "cli-table3": ["cli"],
   "csv-parse": ["cli"],
   pino: ["log.ts"],
   "@paralleldrive/cuid2": ["operations"],
