@@ -1,0 +1,118 @@
+// The bar: what the figures of one run on one machine must come to, as ratios where they can be.
+
+import { caseOf } from "./parts/orders.ts";
+import { READS_MEANWHILE } from "./parts/disk.ts";
+import { AFTER, IDLE } from "./parts/memory.ts";
+import { BALANCE, ORDER } from "./parts/reads.ts";
+import { MILLION } from "./parts/starts.ts";
+import { sizeOf } from "./parts/sizes.ts";
+import { BARE_SQLITE, bareServe } from "./subjects/limits.ts";
+import { expressSqlite, fastifyPostgres } from "./subjects/peers.ts";
+import { reseller } from "./subjects/reseller.ts";
+import { RESELLERS } from "./subjects/subject.ts";
+import { figure, type Metric, type Results } from "./tools/results.ts";
+
+export interface Bar {
+  what: string;
+  /** The measured figure must be `atLeast` this, or `atMost`. */
+  atLeast?: number;
+  atMost?: number;
+  /** Undefined where it was not measured. */
+  measure: (results: Results) => number | undefined;
+}
+
+export const BAR: readonly Bar[] = [
+  ...[1, RESELLERS].flatMap((resellers): Bar[] => {
+    const what = caseOf(128, resellers);
+    return [
+      {
+        what: `orders/s against ${expressSqlite.name}, ${what}`,
+        atLeast: 5,
+        measure: ratio("orders", what, "per second", expressSqlite.name),
+      },
+      {
+        what: `orders/s against ${fastifyPostgres.name}, ${what}`,
+        atLeast: 5,
+        measure: ratio("orders", what, "per second", fastifyPostgres.name),
+      },
+      {
+        what: `orders/s, 4 ms fsync, against ${expressSqlite.name}, ${what}`,
+        atLeast: 40,
+        measure: ratio("disk", what, "per second", expressSqlite.name),
+      },
+      {
+        what: `orders/s against the ${BARE_SQLITE}, ${what}`,
+        atLeast: 0.45,
+        measure: ratio("orders", what, "per second", BARE_SQLITE),
+      },
+      {
+        what: `order latency p50 against ${expressSqlite.name}, ${caseOf(1, resellers)}`,
+        atMost: 1,
+        measure: ratio("orders", caseOf(1, resellers), "p50 ms", expressSqlite.name),
+      },
+      ...[BALANCE, ORDER].map((path) => ({
+        what: `${path} against ${bareServe.name}, ${what}`,
+        atLeast: 0.6,
+        measure: ratio("reads", `${path}, ${what}`, "per second", bareServe.name),
+      })),
+    ];
+  }),
+  {
+    what: `read p99 (ms), 4 ms fsync, ${READS_MEANWHILE}`,
+    atMost: 3,
+    measure: (results) => results.median("disk", READS_MEANWHILE, reseller.name, "p99 ms"),
+  },
+  {
+    what: "orders/s on 10 million orders against an empty database",
+    atLeast: 0.85,
+    measure: (results) => {
+      const on = (orders: number) =>
+        results.median("sizes", sizeOf(orders), reseller.name, "per second");
+      return quotient(on(10 * MILLION), on(0));
+    },
+  },
+  {
+    what: "start to first answer (ms), no orders",
+    atMost: 50,
+    measure: (results) => results.median("starts", sizeOf(0), reseller.name, "ms"),
+  },
+  {
+    what: "start to first answer (ms), a million orders",
+    atMost: 60,
+    measure: (results) => results.median("starts", sizeOf(MILLION), reseller.name, "ms"),
+  },
+  {
+    what: "memory idle (MB)",
+    atMost: 70,
+    measure: (results) => results.median("memory", IDLE, reseller.name, "MB"),
+  },
+  {
+    what: "memory after the load (MB)",
+    atMost: 160,
+    measure: (results) => results.median("memory", AFTER, reseller.name, "MB"),
+  },
+];
+
+/** What was asked, measured, wanted, and whether it holds. */
+export function judge(bar: readonly Bar[], results: Results): [string, string, string, string][] {
+  return bar.map(({ what, atLeast, atMost, measure }) => {
+    const measured = measure(results);
+    const wanted = atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`;
+    if (measured === undefined) return [what, "-", wanted, "not measured"];
+    const holds = atLeast === undefined ? measured <= atMost! : measured >= atLeast;
+    return [what, figure(measured), wanted, holds ? "holds" : "MISSED"];
+  });
+}
+
+/** Ours to another subject's, medians of the same case. */
+function ratio(part: string, what: string, metric: Metric, other: string) {
+  return (results: Results) =>
+    quotient(
+      results.median(part, what, reseller.name, metric),
+      results.median(part, what, other, metric),
+    );
+}
+
+function quotient(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? undefined : a / b;
+}

@@ -1,0 +1,99 @@
+// Ours: the compiled binary as shipped, defaults as shipped, its market made with its own command line.
+
+import { cpSync, existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freshFolder, removeFolder, runToEnd, startChild } from "../tools/children.ts";
+import {
+  BALANCE,
+  PRICE,
+  RESELLERS,
+  type Running,
+  SERVICE,
+  SERVICES,
+  type Subject,
+} from "./subject.ts";
+
+export const BINARY = join(import.meta.dir, "../../dist/reseller");
+const READY = /listening on (http:\S+)/;
+/** Above any load: the limiter counts, and lets everything pass. */
+const RATE_LIMIT = "1000000/s";
+
+export const reseller: Subject = {
+  name: "reseller",
+  async start(env) {
+    const folder = freshFolder();
+    const { folder: template, keys } = await market();
+    cpSync(template, folder, { recursive: true });
+    return serve(folder, keys, env, () => removeFolder(folder));
+  },
+};
+
+/** Serves what is in the folder. */
+export async function serve(
+  folder: string,
+  keys: string[],
+  env?: Record<string, string>,
+  after: () => void = () => {},
+): Promise<Running> {
+  const child = await startChild(
+    [BINARY, "serve", "--port", "0", "--data", folder, ...(await rateLimit())],
+    { env, ready: READY, log: join(folder, "log") },
+  );
+  return {
+    url: child.ready,
+    keys,
+    pids: [child.pid],
+    async stop() {
+      await child.stop();
+      after();
+    },
+  };
+}
+
+/** A data directory that nobody serves, and the keys of its resellers. */
+export interface Market {
+  folder: string;
+  keys: string[];
+}
+
+let made: Promise<Market> | undefined;
+
+/** The market without orders, made once a run. */
+export function market(): Promise<Market> {
+  return (made ??= makeMarket());
+}
+
+async function makeMarket(): Promise<Market> {
+  const folder = freshFolder();
+  const admin = (...words: string[]) =>
+    runToEnd([BINARY, "admin", ...words, "--data", folder, "--json"]);
+  await (await serve(folder, [])).stop();
+  const rows = Array.from({ length: SERVICES }, (_, index) =>
+    index === 0
+      ? `${SERVICE},${SERVICE},${PRICE},1,1000`
+      : `service-${index},Service ${index} of a catalogue,${index}.5,10,10000`,
+  );
+  const catalogue = join(folder, "catalogue.csv");
+  writeFileSync(catalogue, `id,name,price,min,max\n${rows.join("\n")}\n`);
+  await admin("service", "import", catalogue);
+  const keys: string[] = [];
+  for (let index = 1; index <= RESELLERS; index += 1) {
+    await admin("user", "create", `reseller${index}`);
+    await admin("user", "credit", `reseller${index}`, String(BALANCE));
+    const created = await admin("key", "create", "--user", `reseller${index}`, "--type", "full");
+    keys.push((JSON.parse(created) as { key: string }).key);
+  }
+  return { folder, keys };
+}
+
+let limit: Promise<string[]> | undefined;
+
+function rateLimit(): Promise<string[]> {
+  return (limit ??= findRateLimit());
+}
+
+async function findRateLimit(): Promise<string[]> {
+  if (!existsSync(BINARY)) throw new Error(`${BINARY} is missing: bun run build`);
+  const help = await runToEnd([BINARY, "serve", "--help"]);
+  return help.includes("--rate-limit") ? ["--rate-limit", RATE_LIMIT] : [];
+}

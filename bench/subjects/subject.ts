@@ -1,0 +1,93 @@
+// What is measured: something that listens, with a market of resellers, keys and services in it.
+
+import { load, type Shot } from "../tools/load.ts";
+
+export const RESELLERS = 16;
+export const SERVICES = 1000;
+/** What every order buys. */
+export const SERVICE = "bench";
+/** In USD, for each reseller: enough for any run. */
+export const BALANCE = 100_000_000;
+export const PRICE = 0.01;
+const WARM_UP_SECONDS = 1;
+const WARM_UP_CONNECTIONS = 32;
+/** Orders that `GET /orders/:id` asks for. */
+const KNOWN_ORDERS = 64;
+
+export interface Running {
+  url: string;
+  /** One key a reseller. */
+  keys: string[];
+  pids: number[];
+  stop(): Promise<void>;
+}
+
+export interface Subject {
+  name: string;
+  /** On a market of its own without any orders. `env` is for its process. */
+  start(env?: Record<string, string>): Promise<Running>;
+}
+
+/** Every subject in turn, each started, warmed up, measured and stopped; the other way round in every second round. */
+export async function inTurn(
+  subjects: Subject[],
+  rounds: number,
+  measure: (running: Running, subject: Subject) => Promise<void>,
+  env?: Record<string, string>,
+): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
+    for (const subject of round % 2 ? subjects.toReversed() : subjects) {
+      const running = await subject.start(env);
+      try {
+        await warmUp(running);
+        await measure(running, subject);
+      } finally {
+        await running.stop();
+      }
+    }
+  }
+}
+
+/** Orders from that many resellers in turn. */
+export function placeOrders({ keys }: Running, resellers: number): Shot[] {
+  return keys.slice(0, resellers).map(placeOrder);
+}
+
+function placeOrder(key: string): Shot {
+  const body = JSON.stringify({
+    service: SERVICE,
+    link: "https://example.com/me",
+    quantity: 100,
+  });
+  return { method: "POST", path: "/orders", key, body };
+}
+
+export function read(path: string, { keys }: Running, resellers: number): Shot[] {
+  return keys.slice(0, resellers).map((key) => ({ method: "GET", path, key }));
+}
+
+/** Places some orders and asks for them by id, each with its reseller's key. */
+export async function readOrders({ url, keys }: Running, resellers: number): Promise<Shot[]> {
+  const shots: Shot[] = [];
+  for (let count = 0; count < KNOWN_ORDERS; count += 1) {
+    const key = keys[count % resellers]!;
+    const { path, method, body } = placeOrder(key);
+    const response = await fetch(`${url}/api/v1${path}`, {
+      method,
+      headers: { "content-type": "application/json", "x-api-key": key },
+      body: body!,
+    });
+    const { order } = (await response.json()) as { order: { id: string } };
+    shots.push({ method: "GET", path: `/orders/${order.id}`, key });
+  }
+  return shots;
+}
+
+async function warmUp(running: Running): Promise<void> {
+  const shots = [...placeOrders(running, RESELLERS), ...read("/balance", running, RESELLERS)];
+  await load(running.url, {
+    shots,
+    connections: WARM_UP_CONNECTIONS,
+    seconds: WARM_UP_SECONDS,
+  });
+}

@@ -1,0 +1,121 @@
+// Every process and every folder that a run makes, so that none outlives it: not after an error, not after Ctrl-C.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** How long a process may take to end once it was asked to. */
+const STOP_MILLISECONDS = 15_000;
+/** How long a process may take to say that it is ready. */
+const READY_MILLISECONDS = 30_000;
+
+export interface Child {
+  pid: number;
+  /** What `ready` found in its output. */
+  ready: string;
+  stop(): Promise<void>;
+}
+
+export interface ChildOptions {
+  env?: Record<string, string> | undefined;
+  /** Its first group is what `ready` of the child is. */
+  ready: RegExp;
+  /** A file that takes its stderr. */
+  log?: string;
+}
+
+const running = new Set<Bun.Subprocess>();
+const folders = new Set<string>();
+
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => {
+    void stopEverything().then(() => process.exit(130));
+  });
+}
+
+/** A fresh folder under the system's temporary one, gone when the run ends. */
+export function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "reseller-bench-"));
+  folders.add(folder);
+  return folder;
+}
+
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  folders.delete(folder);
+}
+
+/** Starts a process and resolves once its standard output matches `ready`. */
+export async function startChild(command: string[], options: ChildOptions): Promise<Child> {
+  const child = Bun.spawn(command, {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: options.log ? Bun.file(options.log) : "inherit",
+    env: { ...process.env, ...options.env },
+  });
+  running.add(child);
+  void child.exited.then(() => running.delete(child));
+  const found = await Promise.race([
+    firstMatch(child.stdout, options.ready),
+    Bun.sleep(READY_MILLISECONDS).then(() => null),
+  ]);
+  if (found === null) {
+    await stop(child);
+    throw new Error(`${command.join(" ")}: not ready`);
+  }
+  return { pid: child.pid, ready: found, stop: () => stop(child) };
+}
+
+/** Runs a command to its end and returns its standard output; throws what it wrote to stderr when it fails. */
+export async function runToEnd(command: string[], env: Record<string, string> = {}) {
+  const child = Bun.spawn(command, {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    env: { ...process.env, ...env },
+  });
+  running.add(child);
+  try {
+    const [output, errors, code] = await Promise.all([
+      child.stdout.text(),
+      child.stderr.text(),
+      child.exited,
+    ]);
+    if (code !== 0) throw new Error(`${command.join(" ")}: exit ${code}\n${output}${errors}`);
+    return output;
+  } finally {
+    running.delete(child);
+  }
+}
+
+export async function stopEverything(): Promise<void> {
+  await Promise.all([...running].map(stop));
+}
+
+async function stop(child: Bun.Subprocess): Promise<void> {
+  if (child.exitCode !== null) return;
+  child.kill("SIGTERM");
+  const ended = await Promise.race([
+    child.exited.then(() => true),
+    Bun.sleep(STOP_MILLISECONDS).then(() => false),
+  ]);
+  if (!ended) {
+    child.kill("SIGKILL");
+    await child.exited;
+  }
+}
+
+async function firstMatch(output: ReadableStream<Uint8Array>, pattern: RegExp) {
+  const decoder = new TextDecoder();
+  let printed = "";
+  for await (const chunk of output) {
+    printed += decoder.decode(chunk, { stream: true });
+    const match = pattern.exec(printed);
+    if (match) return match[1] ?? match[0];
+  }
+  return null;
+}

@@ -1,0 +1,102 @@
+// Load by wrk: one thread, a closed loop on each connection, requests built ahead and sent in turn.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freshFolder, removeFolder, runToEnd } from "./children.ts";
+
+/** One request to make, over and over. */
+export interface Shot {
+  method: "GET" | "POST";
+  /** Below /api/v1. */
+  path: string;
+  key: string;
+  body?: string;
+}
+
+export interface Load {
+  /** Taken in turn, whatever the connection. */
+  shots: Shot[];
+  connections: number;
+  seconds: number;
+  /** Before each request of a connection; without one the next follows at once. */
+  pauseMilliseconds?: number;
+}
+
+export interface Measured {
+  perSecond: number;
+  requests: number;
+  /** Milliseconds. */
+  p50: number;
+  p99: number;
+}
+
+/** Throws unless every request was answered with a 2xx. */
+export async function load(url: string, load: Load): Promise<Measured> {
+  if (!Bun.which("wrk")) throw new Error("wrk is missing: apt-get install wrk");
+  const folder = freshFolder();
+  try {
+    const script = join(folder, "load.lua");
+    writeFileSync(script, scriptOf(load));
+    const { connections, seconds } = load;
+    const report = await runToEnd([
+      "wrk",
+      "-t1",
+      `-c${connections}`,
+      `-d${Math.max(1, Math.round(seconds))}s`,
+      "--timeout",
+      "30s",
+      "-s",
+      script,
+      url,
+    ]);
+    const line = /^MEASURED (.*)$/m.exec(report)?.[1];
+    if (!line) throw new Error(report);
+    const { failed, microseconds, requests, p50, p99 } = JSON.parse(line) as Counted;
+    if (failed > 0) throw new Error(`${failed} requests failed:\n${report}`);
+    return {
+      requests,
+      perSecond: requests / (microseconds / 1e6),
+      p50: p50 / 1000,
+      p99: p99 / 1000,
+    };
+  } finally {
+    removeFolder(folder);
+  }
+}
+
+interface Counted {
+  failed: number;
+  microseconds: number;
+  requests: number;
+  p50: number;
+  p99: number;
+}
+
+function scriptOf({ shots, pauseMilliseconds }: Load): string {
+  const lines = shots.map((shot) => {
+    const body = shot.body === undefined ? "nil" : `'${shot.body}'`;
+    const type = shot.body === undefined ? "" : `["content-type"]="application/json",`;
+    return `  wrk.format("${shot.method}", "/api/v1${shot.path}", {${type}["x-api-key"]="${shot.key}"}, ${body}),`;
+  });
+  const delay = pauseMilliseconds ? `function delay() return ${pauseMilliseconds} end` : "";
+  return `
+local shots, at = nil, 0
+function init(args)
+  shots = {
+${lines.join("\n")}
+  }
+end
+function request()
+  at = at % #shots + 1
+  return shots[at]
+end
+${delay}
+function done(summary, latency)
+  local errors = summary.errors
+  print(string.format(
+    'MEASURED {"failed":%d,"microseconds":%d,"requests":%d,"p50":%d,"p99":%d}',
+    errors.connect + errors.read + errors.write + errors.status + errors.timeout,
+    summary.duration, summary.requests, latency:percentile(50), latency:percentile(99)))
+end
+`;
+}

@@ -1,0 +1,56 @@
+// What the kernel tells of a process and everything it started.
+
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Clock ticks a second in /proc: what Linux shows user programs on every platform. */
+const TICKS = 100;
+
+/** User and system time so far, of the processes and all their descendants that live. */
+export function cpuSeconds(pids: number[]): number {
+  return withDescendants(pids)
+    .map((pid) => {
+      const fields = statOf(pid);
+      return (Number(fields[11]) + Number(fields[12])) / TICKS;
+    })
+    .reduce((sum, seconds) => sum + seconds, 0);
+}
+
+/** Resident memory of the processes and their descendants; what they share is counted once, at its owner's part. */
+export function residentMegabytes(pids: number[]): number {
+  return withDescendants(pids)
+    .map((pid) => {
+      const status = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+      const field = pids.length === 1 && pids[0] === pid ? "Rss" : "Pss";
+      return Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(status)?.[1]) / 1024;
+    })
+    .reduce((sum, megabytes) => sum + megabytes, 0);
+}
+
+function withDescendants(pids: number[]): number[] {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const parent = Number(statOf(Number(name))[1]);
+    parents.set(Number(name), parent);
+  }
+  const wanted = new Set(pids);
+  for (let grown = true; grown;) {
+    grown = false;
+    for (const [pid, parent] of parents) {
+      if (!wanted.has(parent) || wanted.has(pid)) continue;
+      wanted.add(pid);
+      grown = true;
+    }
+  }
+  return [...wanted];
+}
+
+/** The fields of /proc/PID/stat after the command's name; none for a process that is gone. */
+function statOf(pid: number): string[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  } catch {
+    return [];
+  }
+}
