@@ -1,8 +1,8 @@
 // Every command there is, by name. HTTP, the command line and the writer know commands by these names only.
 
-import { createId } from "@paralleldrive/cuid2";
 import { type Connection, transact, type Tx } from "../db/connection.ts";
 import type { Context } from "./context.ts";
+import { createId } from "./ids.ts";
 import { createKey, setKeyActive } from "./keys.ts";
 import { moveOrder, placeOrder, progressOrder } from "./orders.ts";
 import { recharge } from "./recharges.ts";

@@ -3,6 +3,6 @@
 export interface Context {
   /** Milliseconds since 1970, the same for a whole batch. */
   now: number;
-  /** A new cuid2. */
+  /** A new id, in cuid2's form. */
   createId: () => string;
 }
