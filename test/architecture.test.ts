@@ -29,7 +29,7 @@ const OWNERS: Record<string, readonly string[]> = {
   "bun:sqlite": ["db"],
   commander: ["cli", "config.ts"],
   "csv-parse": ["cli"],
-  pino: ["log.ts"],
+  "sonic-boom": ["log.ts"],
   "@paralleldrive/cuid2": ["operations"],
 };
 
