@@ -6,6 +6,7 @@ import type { Config } from "./config.ts";
 import { addressPath, claimDataDirectory, openReader } from "./db/open.ts";
 import { type Server, startServer } from "./http/server.ts";
 import { createLog } from "./log.ts";
+import { startForgetting } from "./maintenance/used-keys.ts";
 import { startWriter } from "./writer/writer.ts";
 
 /** Named from this folder, where it is in the binary too: its two entry points are bundled below src. */
@@ -48,11 +49,16 @@ export async function startService(config: Config, onFatal: () => void): Promise
   };
   let server: Server;
   try {
-    server = startServer({ connection, writer, log }, config.host, config.port);
+    server = startServer(
+      { connection, writer, log, unanswered: new Map() },
+      config.host,
+      config.port,
+    );
   } catch (error) {
     await close();
     throw new ListenError(error instanceof Error && "code" in error ? String(error.code) : "");
   }
+  const forgetting = startForgetting(writer, log);
   const url = `http://${bracketed(server.hostname)}:${server.port}`;
   writeFileSync(address, url, { mode: 0o600 });
   log.info({ url, path }, "started");
@@ -65,6 +71,7 @@ export async function startService(config: Config, onFatal: () => void): Promise
         Bun.sleep(DRAIN_MILLISECONDS).then(() => false),
       ]);
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
+      await forgetting.stop();
       await close();
       log.info({}, "stopped");
       log.flush();

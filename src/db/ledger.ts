@@ -1,6 +1,6 @@
 // The ledger. postTransfer is the only function that writes a balance.
 
-import { sql, eq } from "drizzle-orm";
+import { eq, max, sql } from "drizzle-orm";
 import { CASH_ACCOUNT, SALES_ACCOUNT, type Transfer } from "../domain/ledger.ts";
 import { prepared, type Tx } from "./connection.ts";
 import { transfers, users } from "./schema.ts";
@@ -25,6 +25,10 @@ const statements = prepared((orm) => ({
     .set({ balanceMicros: sql`${users.balanceMicros} + ${sql.placeholder("amountMicros")}` })
     .where(eq(users.account, sql.placeholder("account")))
     .prepare(),
+  last: orm
+    .select({ seq: max(transfers.seq) })
+    .from(transfers)
+    .prepare(),
 }));
 
 /**
@@ -38,6 +42,13 @@ export function postTransfer(tx: Tx, transfer: Transfer): void {
   statements(tx).insert.run({ ...transfer, keyId: actor.keyId, operator: actor.operator });
   addToBalance(tx, debitAccount, -amountMicros);
   addToBalance(tx, creditAccount, amountMicros);
+}
+
+/** The number of the transfer that was posted last. */
+export function lastTransferSeq(tx: Tx): number {
+  const seq = statements(tx).last.get()?.seq;
+  if (!seq) throw new Error("no transfer was posted yet");
+  return seq;
 }
 
 function addToBalance(tx: Tx, account: number, amountMicros: number): void {

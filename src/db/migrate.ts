@@ -3,6 +3,7 @@
 
 import type { Database } from "bun:sqlite";
 import service from "../../migrations/0001_service.sql" with { type: "text" };
+import idempotency from "../../migrations/0003_idempotency.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -14,6 +15,7 @@ export interface Migration {
 /** Oldest first. Every file of migrations/ is here. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "0001_service", sql: service },
+  { version: 3, name: "0003_idempotency", sql: idempotency },
 ];
 
 /** Marks the file as ours: "rslr". */
@@ -31,7 +33,7 @@ export function pendingMigrations(
     const migration = known.get(version);
     if (!migration) {
       throw new OpenError(
-        `${path} was written by a newer reseller (schema ${version}, this binary knows ${migrations.length}): run that version or a later one`,
+        `${path} was written by a newer reseller (schema ${version}, this binary knows ${migrations.at(-1)?.version ?? 0}): run that version or a later one`,
       );
     }
     if (hashOf(migration) !== hash) {
@@ -40,7 +42,8 @@ export function pendingMigrations(
       );
     }
   }
-  return migrations.slice(applied.length);
+  const versions = new Set(applied.map(({ version }) => version));
+  return migrations.filter(({ version }) => !versions.has(version));
 }
 
 /** Applies what is pending in one transaction, with foreign keys off outside and checked inside it. */

@@ -97,3 +97,15 @@ export const transfers = sqliteTable("transfers", {
   note: text(),
   createdAt: integer("created_at").notNull(),
 });
+
+export const idempotency = sqliteTable("idempotency", {
+  seq: integer().primaryKey(),
+  resellerAccount: integer("reseller_account").notNull(),
+  key: text().notNull(),
+  requestHash: text("request_hash").notNull(),
+  orderId: integer("order_id"),
+  transferSeq: integer("transfer_seq"),
+  answerStatus: integer("answer_status"),
+  answerBody: text("answer_body"),
+  createdAt: integer("created_at").notNull(),
+});

@@ -32,6 +32,7 @@ export interface Refusals {
   quantity_above_maximum: { max: number };
   balance_insufficient: null;
   balance_too_large: null;
+  idempotency_key_reused: null;
   order_not_found: null;
   order_move_illegal: { from: string; to: string };
   order_not_processing: { status: string };

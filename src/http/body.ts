@@ -14,13 +14,19 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 export type Fields = Record<string, unknown>;
 
+export interface Body {
+  /** As they were sent. */
+  bytes: Uint8Array;
+  fields: Fields;
+}
+
 /** Refuses, in this order: body_too_large, content_type_invalid, body_not_json, body_not_object. */
-export async function readFields(request: Request): Promise<Fields> {
+export async function readBody(request: Request): Promise<Body> {
   const bytes = await readBytes(request);
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) {
     throw refusal("content_type_invalid");
   }
-  return parseFields(bytes);
+  return { bytes, fields: parseFields(bytes) };
 }
 
 /** Whether a body was announced that is longer than anyone will read. */

@@ -6,16 +6,19 @@ import type { Connection } from "../db/connection.ts";
 import { type CallerKey, findKeyByHash } from "../db/keys.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
 import { hashKey, isKeyWellFormed, mayKey, type Permission } from "../domain/keys.ts";
+import type { GivenAnswer } from "../domain/idempotency.ts";
 import type { Logger } from "../log.ts";
 import type { Writer } from "../writer/writer.ts";
 import { announcesTooMuch } from "./body.ts";
-import { type Answer, answerOf, INTERNAL } from "./errors.ts";
+import { type Answer, answerOf, errorBody, INTERNAL } from "./errors.ts";
+import type { Unanswered } from "./idempotency.ts";
 
 export interface Api {
   /** Reads only. */
   connection: Connection;
   writer: Writer;
   log: Logger;
+  unanswered: Unanswered;
 }
 
 export interface Call {
@@ -24,8 +27,19 @@ export interface Call {
   key: CallerKey;
 }
 
+/** An answer with its status and body settled: what a handler returns that does not mean a 200. */
+export class PreparedAnswer {
+  constructor(
+    readonly answer: GivenAnswer,
+    readonly replayed: boolean,
+  ) {}
+}
+
+/** Returns the JSON value of a 200, or a PreparedAnswer. */
 export type Handler = (call: Call) => object | Promise<object>;
 
+/** Tells a duplicate's answer from the first. */
+const REPLAYED = { "idempotent-replayed": "true" };
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** The Elysia handler of a route whose key must have `permission`. `route` is for the log. */
@@ -106,6 +120,10 @@ function authenticate(
 }
 
 function succeed(exchange: Exchange, body: object): Response {
+  if (body instanceof PreparedAnswer) {
+    const { answer, replayed } = body;
+    return write(exchange, answer.status, answer.body, replayed ? REPLAYED : undefined);
+  }
   return write(exchange, 200, JSON.stringify(body));
 }
 
@@ -117,8 +135,9 @@ function fail(exchange: Exchange, error: unknown): Response {
   return respond(exchange, INTERNAL);
 }
 
-function respond(exchange: Exchange, { status, message, headers, members }: Answer): Response {
-  const body = JSON.stringify({ status: "error", message, ...members });
+function respond(exchange: Exchange, answer: Answer): Response {
+  const { status, headers } = answer;
+  const body = errorBody(answer);
   // A body that nobody read is not read now: the connection ends instead.
   const unread = announcesTooMuch(exchange.request);
   return write(exchange, status, body, unread ? { ...headers, connection: "close" } : headers);

@@ -47,6 +47,10 @@ const ANSWERS: { [Code in RefusalCode]?: (details: Refusals[Code]) => Answer } =
   order_not_found: () => ({ status: 404, message: "Order not found" }),
   user_not_found: () => ({ status: 404, message: "User not found" }),
   user_unknown: () => ({ status: 404, message: "User not found", members: { exists: false } }),
+  idempotency_key_reused: () => ({
+    status: 422,
+    message: "Idempotency-Key was already used for a different request",
+  }),
   unavailable: () => ({
     status: 503,
     message: "Service temporarily unavailable",
@@ -57,6 +61,11 @@ const ANSWERS: { [Code in RefusalCode]?: (details: Refusals[Code]) => Answer } =
 /** Undefined for a refusal that no API call should meet. */
 export function answerOf<Code extends RefusalCode>(refusal: Refusal<Code>): Answer | undefined {
   return ANSWERS[refusal.code]?.(refusal.details);
+}
+
+/** The body of an answer that is not a success. */
+export function errorBody({ message, members }: Answer): string {
+  return JSON.stringify({ status: "error", message, ...members });
 }
 
 export function methodNotAllowed(method: string): Answer {

@@ -2,20 +2,26 @@
 
 import { findOrder, type Order } from "../db/orders.ts";
 import { refusal } from "../domain/errors.ts";
-import { jsonAmount } from "../domain/money.ts";
-import { linkField, quantityField, readFields, serviceField } from "./body.ts";
+import { orderAnswer, orderCreated } from "../operations/answers.ts";
+import { linkField, quantityField, readBody, serviceField } from "./body.ts";
 import type { Api, Call } from "./endpoint.ts";
+import { answerOnce, claimOf } from "./idempotency.ts";
 
-export async function postOrder({ writer }: Api, { request, key }: Call): Promise<object> {
-  const fields = await readFields(request);
-  const order = await writer.submit("placeOrder", {
+export async function postOrder(api: Api, { request, key }: Call): Promise<object> {
+  const { writer } = api;
+  const { bytes, fields } = await readBody(request);
+  const order = {
     resellerAccount: key.resellerAccount,
     keyId: key.id,
     service: serviceField(fields),
     link: linkField(fields),
     quantity: quantityField(fields),
-  });
-  return { status: "success", order: orderCreated(order) };
+  };
+  const claim = claimOf(request, bytes);
+  if (!claim) return orderAnswer(await writer.submit("placeOrder", order));
+  return answerOnce(api, key.resellerAccount, claim, () =>
+    writer.submit("placeOrderOnce", { order, claim }),
+  );
 }
 
 /** Another reseller's order is as unknown as one that does not exist. */
@@ -23,20 +29,6 @@ export function getOrder({ connection }: Api, { params, key }: Call): object {
   const order = findOrder(connection, params["id"]!);
   if (!order || order.resellerAccount !== key.resellerAccount) throw refusal("order_not_found");
   return { status: "success", order: orderStatus(order) };
-}
-
-/** The Order creation shape: specification 2. */
-function orderCreated(order: Order) {
-  return {
-    id: order.id,
-    orderId: order.orderId,
-    service: order.serviceName,
-    link: order.link,
-    quantity: order.quantity,
-    charge: jsonAmount(order.chargeMicros),
-    status: order.status,
-    createdAt: new Date(order.createdAt).toISOString(),
-  };
 }
 
 /** The Order status shape: specification 2. */

@@ -3,6 +3,7 @@
 import { type Connection, transact, type Tx } from "../db/connection.ts";
 import type { Context } from "./context.ts";
 import { createId } from "./ids.ts";
+import { forgetUsedKeys, placeOrderOnce, rechargeOnce, recordAnswer } from "./idempotency.ts";
 import { createKey, setKeyActive } from "./keys.ts";
 import { moveOrder, placeOrder, progressOrder } from "./orders.ts";
 import { recharge } from "./recharges.ts";
@@ -32,6 +33,10 @@ const commands = {
   moveOrder,
   progressOrder,
   recharge,
+  placeOrderOnce,
+  rechargeOnce,
+  recordAnswer,
+  forgetUsedKeys,
 };
 
 export type CommandName = keyof typeof commands;

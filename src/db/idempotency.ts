@@ -1,0 +1,115 @@
+// Used Idempotency-Keys: the effect each had, and the answer it got.
+
+import { and, eq, inArray, isNull, lt, sql } from "drizzle-orm";
+import type { Claim, GivenAnswer } from "../domain/idempotency.ts";
+import { type Connection, prepared, type Tx } from "./connection.ts";
+import { idempotency } from "./schema.ts";
+
+/** What a key did: created an order, or posted the transfer of a recharge. */
+export type Effect = { orderId: number } | { transferSeq: number };
+
+export interface UsedKey {
+  requestHash: string;
+  orderId: number | null;
+  /** Null as long as the first request has not been answered. */
+  answer: GivenAnswer | null;
+}
+
+const statements = prepared((orm) => {
+  const ofKey = and(
+    eq(idempotency.resellerAccount, sql.placeholder("resellerAccount")),
+    eq(idempotency.key, sql.placeholder("key")),
+  );
+  const old = orm
+    .select({ seq: idempotency.seq })
+    .from(idempotency)
+    .where(lt(idempotency.createdAt, sql.placeholder("before")))
+    .limit(sql.placeholder("limit"));
+  return {
+    find: orm
+      .select({
+        requestHash: idempotency.requestHash,
+        orderId: idempotency.orderId,
+        status: idempotency.answerStatus,
+        body: idempotency.answerBody,
+      })
+      .from(idempotency)
+      .where(ofKey)
+      .prepare(),
+    insert: orm
+      .insert(idempotency)
+      .values({
+        resellerAccount: sql.placeholder("resellerAccount"),
+        key: sql.placeholder("key"),
+        requestHash: sql.placeholder("requestHash"),
+        orderId: sql.placeholder("orderId"),
+        transferSeq: sql.placeholder("transferSeq"),
+        answerStatus: sql.placeholder("status"),
+        answerBody: sql.placeholder("body"),
+        createdAt: sql.placeholder("createdAt"),
+      })
+      .prepare(),
+    answer: orm
+      .update(idempotency)
+      .set({
+        answerStatus: sql`${sql.placeholder("status")}`,
+        answerBody: sql`${sql.placeholder("body")}`,
+      })
+      .where(and(ofKey, isNull(idempotency.answerBody)))
+      .prepare(),
+    deleteOld: orm
+      .delete(idempotency)
+      .where(inArray(idempotency.seq, old))
+      .returning({ seq: idempotency.seq })
+      .prepare(),
+  };
+});
+
+export function findUsedKey(
+  connection: Connection,
+  resellerAccount: number,
+  key: string,
+): UsedKey | undefined {
+  const row = statements(connection).find.get({ resellerAccount, key });
+  if (!row) return undefined;
+  const { requestHash, orderId, status, body } = row;
+  return {
+    requestHash,
+    orderId,
+    answer: status === null || body === null ? null : { status, body },
+  };
+}
+
+export function insertUsedKey(
+  tx: Tx,
+  resellerAccount: number,
+  claim: Claim,
+  effect: Effect,
+  answer: GivenAnswer | null,
+  createdAt: number,
+): void {
+  statements(tx).insert.run({
+    resellerAccount,
+    ...claim,
+    orderId: "orderId" in effect ? effect.orderId : null,
+    transferSeq: "transferSeq" in effect ? effect.transferSeq : null,
+    status: answer?.status ?? null,
+    body: answer?.body ?? null,
+    createdAt,
+  });
+}
+
+/** Does nothing when the key has its answer already. */
+export function updateUsedKeyAnswer(
+  tx: Tx,
+  resellerAccount: number,
+  key: string,
+  answer: GivenAnswer,
+): void {
+  statements(tx).answer.run({ resellerAccount, key, ...answer });
+}
+
+/** Deletes at most `limit` of those used before that time; returns how many it were. */
+export function deleteUsedKeys(tx: Tx, before: number, limit: number): number {
+  return statements(tx).deleteOld.all({ before, limit }).length;
+}

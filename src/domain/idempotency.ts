@@ -1,0 +1,32 @@
+// Idempotency-Key: one effect for a request and all its duplicates. Contract 2.
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+export const KEY_FORM = "1 to 255 visible ASCII characters";
+
+/**
+ * How long a used key is remembered. The contract promises 24 hours by the clock of the caller; ours may be put
+ * forward by a day meanwhile, and forgetting a key too early would let its retry order twice.
+ */
+export const REMEMBERED_MILLISECONDS = 72 * 60 * 60 * 1000;
+
+/** What a request with a key says of itself. */
+export interface Claim {
+  key: string;
+  /** SHA-256 of its method, path and body: tells a duplicate from another request. */
+  requestHash: string;
+}
+
+/** An answer as it was given, to be given again byte for byte. */
+export interface GivenAnswer {
+  status: number;
+  body: string;
+}
+
+export function isIdempotencyKey(text: string): boolean {
+  return KEY.test(text);
+}
+
+/** `path` is without the query; `body` is what was sent, byte for byte. */
+export function hashRequest(method: string, path: string, body: Uint8Array): string {
+  return new Bun.CryptoHasher("sha256").update(`${method} ${path}\n`).update(body).digest("hex");
+}

@@ -1,0 +1,94 @@
+// Requests with an Idempotency-Key. The writer decides what is a duplicate; here duplicates that arrive while the
+// first is still being answered wait for it, so that all get the same answer. Contract 2, Idempotency-Key.
+
+import type { Order } from "../db/orders.ts";
+import { Refusal } from "../domain/errors.ts";
+import {
+  type Claim,
+  type GivenAnswer,
+  hashRequest,
+  isIdempotencyKey,
+  KEY_FORM,
+} from "../domain/idempotency.ts";
+import { orderAnswer } from "../operations/answers.ts";
+import type { Outcome } from "../operations/idempotency.ts";
+import { type Api, PreparedAnswer } from "./endpoint.ts";
+import { answerOf, errorBody } from "./errors.ts";
+
+const HEADER = "idempotency-key";
+/** Read from the text: a Host header that makes no address would throw in `new URL`. */
+const PATH = /^[a-z]+:\/\/[^/]*([^?#]*)/;
+
+/** The requests with a key that are being answered now, and what to wait for. */
+export type Unanswered = Map<string, Promise<void>>;
+
+/** The claim a request makes with its key; null without one. `body` is what was sent. Refuses: field_invalid. */
+export function claimOf(request: Request, body: Uint8Array): Claim | null {
+  const key = request.headers.get(HEADER);
+  if (key === null) return null;
+  if (!isIdempotencyKey(key)) {
+    throw new Refusal("field_invalid", { field: "Idempotency-Key", must: KEY_FORM });
+  }
+  const path = PATH.exec(request.url)?.[1] ?? "";
+  return { key, requestHash: hashRequest(request.method, path, body) };
+}
+
+/**
+ * Answers a request that makes a claim. `act` is its command. `wait` makes the answer of an order that its command
+ * alone does not answer: it returns the body of a 200 or throws a Refusal, as a handler does.
+ */
+export async function answerOnce(
+  api: Api,
+  resellerAccount: number,
+  claim: Claim,
+  act: () => Promise<Outcome>,
+  wait: (order: Order) => object | Promise<object> = orderAnswer,
+): Promise<PreparedAnswer> {
+  const { unanswered } = api;
+  const request = `${resellerAccount} ${claim.requestHash} ${claim.key}`;
+  while (unanswered.has(request)) await unanswered.get(request);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  unanswered.set(request, promise);
+  try {
+    const outcome = await act();
+    const { replayed } = outcome;
+    if (outcome.answer) return new PreparedAnswer(outcome.answer, replayed);
+    // Whoever waited for this order ended with its process: the order as it is now is the answer.
+    if (replayed) return new PreparedAnswer(success(orderAnswer(outcome.order)), replayed);
+    const answer = await waited(() => wait(outcome.order));
+    await keep(api, resellerAccount, claim, answer);
+    return new PreparedAnswer(answer, replayed);
+  } finally {
+    unanswered.delete(request);
+    resolve();
+  }
+}
+
+/** The answer that `wait` comes to; its refusals are answers too: the order is there and was refunded. */
+async function waited(wait: () => object | Promise<object>): Promise<GivenAnswer> {
+  try {
+    return success(await wait());
+  } catch (error) {
+    const answer = error instanceof Refusal ? answerOf(error) : undefined;
+    if (!answer) throw error;
+    return { status: answer.status, body: errorBody(answer) };
+  }
+}
+
+/** An answer that cannot be kept is given all the same: its duplicates then get the order as it is. */
+async function keep(
+  { writer, log }: Api,
+  resellerAccount: number,
+  { key }: Claim,
+  answer: GivenAnswer,
+): Promise<void> {
+  try {
+    await writer.submit("recordAnswer", { resellerAccount, key, answer });
+  } catch (error) {
+    log.warn({ error: String(error) }, "the answer to a request with a key could not be kept");
+  }
+}
+
+function success(body: object): GivenAnswer {
+  return { status: 200, body: JSON.stringify(body) };
+}

@@ -1,0 +1,95 @@
+// Orders and recharges that carry an Idempotency-Key: one effect for a request and all its duplicates.
+// What a key did is written in the transaction that did it, with the answer where that is known by then.
+
+import { refusal } from "../domain/errors.ts";
+import { type Claim, type GivenAnswer, REMEMBERED_MILLISECONDS } from "../domain/idempotency.ts";
+import type { Tx } from "../db/connection.ts";
+import {
+  deleteUsedKeys,
+  findUsedKey,
+  insertUsedKey,
+  updateUsedKeyAnswer,
+} from "../db/idempotency.ts";
+import { lastTransferSeq } from "../db/ledger.ts";
+import { findOrder, type Order } from "../db/orders.ts";
+import { orderAnswer, rechargeAnswer } from "./answers.ts";
+import type { Context } from "./context.ts";
+import { placeOrder, type PlaceOrder } from "./orders.ts";
+import { recharge, type Recharge } from "./recharges.ts";
+
+/** What a request with a key comes to. Without an answer it is an order that its caller has to wait for. */
+export type Outcome = { replayed: boolean } & (
+  { answer: GivenAnswer } | { answer: null; order: Order }
+);
+
+export interface PlaceOrderOnce {
+  order: PlaceOrder;
+  claim: Claim;
+}
+
+/** Refuses: idempotency_key_reused, then what placeOrder refuses. Contract 2, Idempotency-Key. */
+export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context): Outcome {
+  const { claim } = command;
+  const { resellerAccount } = command.order;
+  const earlier = recall(tx, resellerAccount, claim);
+  if (earlier) return earlier;
+  const order = placeOrder(tx, command.order, context);
+  // An order that goes to a provider is answered once the provider was asked.
+  const answer = order.status === "PENDING" ? null : success(orderAnswer(order));
+  insertUsedKey(tx, resellerAccount, claim, { orderId: order.orderId }, answer, context.now);
+  return answer ? { replayed: false, answer } : { replayed: false, answer, order };
+}
+
+export interface RechargeOnce {
+  recharge: Recharge;
+  claim: Claim;
+}
+
+/** Refuses: idempotency_key_reused, then what recharge refuses. Contract 2, Idempotency-Key. */
+export function rechargeOnce(tx: Tx, command: RechargeOnce, context: Context): Outcome {
+  const { claim } = command;
+  const { resellerAccount } = command.recharge;
+  const earlier = recall(tx, resellerAccount, claim);
+  if (earlier) return earlier;
+  const answer = success(rechargeAnswer(recharge(tx, command.recharge, context)));
+  const effect = { transferSeq: lastTransferSeq(tx) };
+  insertUsedKey(tx, resellerAccount, claim, effect, answer, context.now);
+  return { replayed: false, answer };
+}
+
+export interface RecordAnswer {
+  resellerAccount: number;
+  key: string;
+  answer: GivenAnswer;
+}
+
+/** Keeps the answer of an order that was waited for, before it is given. The first one stays. */
+export function recordAnswer(tx: Tx, command: RecordAnswer): null {
+  updateUsedKeyAnswer(tx, command.resellerAccount, command.key, command.answer);
+  return null;
+}
+
+export interface ForgetUsedKeys {
+  /** How many at most, so that no order waits for long behind this. */
+  limit: number;
+}
+
+/** Forgets keys that were used long ago; returns how many. */
+export function forgetUsedKeys(tx: Tx, command: ForgetUsedKeys, context: Context): number {
+  return deleteUsedKeys(tx, context.now - REMEMBERED_MILLISECONDS, command.limit);
+}
+
+/** What an earlier request with the key came to; undefined when there was none. */
+function recall(tx: Tx, resellerAccount: number, claim: Claim): Outcome | undefined {
+  const used = findUsedKey(tx, resellerAccount, claim.key);
+  if (!used) return undefined;
+  if (used.requestHash !== claim.requestHash) throw refusal("idempotency_key_reused");
+  if (used.answer) return { replayed: true, answer: used.answer };
+  const order = findOrder(tx, String(used.orderId));
+  if (!order) throw new Error(`a used key refers to order ${used.orderId}, which is not there`);
+  return { replayed: true, answer: null, order };
+}
+
+function success(body: object): GivenAnswer {
+  return { status: 200, body: JSON.stringify(body) };
+}
