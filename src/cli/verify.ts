@@ -2,9 +2,11 @@
 
 import type { Command } from "commander";
 import { type Verification, verify } from "../db/verify.ts";
+import type { Connection } from "../db/connection.ts";
 import { databasePath } from "../db/open.ts";
 import { CommandFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
 import { print, table } from "./output.ts";
+import { startProgress } from "./progress.ts";
 
 export function declareVerify(program: Command): void {
   declare(
@@ -14,8 +16,8 @@ export function declareVerify(program: Command): void {
     "reseller verify --data /var/lib/reseller",
   ).action((options: CommonOptions) => {
     const path = databasePath(options.data);
-    const found = withDatabase(options, ({ connection }) => verify(connection));
-    const ok = found.problems.length === 0;
+    const found = withDatabase(options, ({ connection }) => verifyShown(connection));
+    const ok = found.problemCount === 0;
     print(options.json, { ok, database: path, ...found }, () => report(path, found));
     if (!ok)
       throw new CommandFailure(
@@ -24,11 +26,24 @@ export function declareVerify(program: Command): void {
   });
 }
 
-function report(path: string, { users, orders, transfers, problems }: Verification): string {
-  const counts = `${users} users, ${orders} orders, ${transfers} transfers in ${path}`;
-  if (problems.length === 0) return `ok: ${counts}: every balance, charge and refund adds up`;
-  return `${counts}\n\n${table(
+/** Verifies, with a progress line on a terminal. */
+export function verifyShown(connection: Connection): Verification {
+  const progress = startProgress("verifying");
+  try {
+    return verify(connection, progress.update);
+  } finally {
+    progress.end();
+  }
+}
+
+function report(path: string, found: Verification): string {
+  const { users, orders, transfers, usedKeys, problems, problemCount } = found;
+  const counts = `${users} users, ${orders} orders, ${transfers} transfers, ${usedKeys} used keys in ${path}`;
+  if (problemCount === 0) return `ok: ${counts}: every balance, charge and refund adds up`;
+  const listed = table(
     problems.map((problem) => ({ ...problem })),
     "",
-  )}`;
+  );
+  const more = problemCount - problems.length;
+  return `${counts}\n\n${listed}${more > 0 ? `\n… and ${more} more` : ""}`;
 }

@@ -128,7 +128,11 @@ describe("past the limit of the queue", () => {
   test("a caller over HTTP gets 503 with Retry-After, reads go on, and nothing is changed", async () => {
     const writer = await start(WRITER_THREAD, 0);
     const connection = openReader(database.connection.path);
-    const server = startServer({ connection, writer, log: createLog("silent") }, "127.0.0.1", 0);
+    const server = startServer(
+      { connection, writer, log: createLog("silent"), unanswered: new Map() },
+      "127.0.0.1",
+      0,
+    );
     const url = `http://127.0.0.1:${server.port}`;
     const before = database.fingerprint();
     const { service } = order();

@@ -1,0 +1,113 @@
+// What must hold of the whole database, as queries that find what does not. Each is one statement, so each sees
+// one moment of a live database, and none keeps the write-ahead log from being emptied for longer than it runs.
+
+/** Each query returns a row (subject, problem) for everything that breaks its rule. */
+export const CHECKS: Record<string, string> = {
+  "balances equal the ledger": `
+    SELECT 'user ' || username AS subject,
+      'balance is ' || balance_micros || ' micros, its transfers add up to ' || total AS problem
+    FROM (
+      SELECT username, balance_micros,
+        coalesce((SELECT sum(amount_micros) FROM transfers WHERE credit_account = users.account AND credit_account > 2), 0)
+        - coalesce((SELECT sum(amount_micros) FROM transfers WHERE debit_account = users.account AND debit_account > 2), 0)
+        AS total
+      FROM users
+    ) WHERE balance_micros <> total`,
+  "every charge is one transfer": `
+    SELECT 'order ' || orders.order_id AS subject,
+      'charge is ' || charge_micros || ' micros, transferred from its reseller were '
+        || coalesce(amount_micros, 0) AS problem
+    FROM orders LEFT JOIN transfers
+      ON transfers.order_id = orders.order_id AND kind = 'order'
+      AND debit_account = reseller_account AND credit_account = 2
+    WHERE charge_micros <> coalesce(amount_micros, 0)`,
+  "refunds are what was transferred back": `
+    SELECT 'order ' || orders.order_id AS subject,
+      'refunded is ' || refunded_micros || ' micros, transferred back were ' || coalesce(total, 0) AS problem
+    FROM orders LEFT JOIN (
+      SELECT order_id, sum(amount_micros) AS total FROM transfers
+      WHERE kind IN ('refund', 'partial_refund') GROUP BY order_id
+    ) AS refunds ON refunds.order_id = orders.order_id
+    WHERE refunded_micros <> coalesce(total, 0)`,
+  "refunds never exceed the charge": `
+    SELECT 'order ' || order_id AS subject,
+      'refunded ' || refunded_micros || ' of ' || charge_micros || ' micros' AS problem
+    FROM orders WHERE refunded_micros > charge_micros`,
+  "order transfers are between the order's reseller and sales": `
+    SELECT 'transfer ' || seq AS subject, kind || ' between accounts ' || debit_account || ' and ' || credit_account AS problem
+    FROM transfers JOIN orders USING (order_id)
+    WHERE NOT CASE kind
+      WHEN 'order' THEN debit_account = reseller_account AND credit_account = 2
+      ELSE debit_account = 2 AND credit_account = reseller_account END`,
+  "credits and debits are between a user and cash": `
+    SELECT 'transfer ' || seq AS subject, kind || ' between accounts ' || debit_account || ' and ' || credit_account AS problem
+    FROM transfers
+    WHERE order_id IS NULL AND NOT (
+      (debit_account = 1 AND credit_account > 2)
+      OR (kind = 'adjustment' AND credit_account = 1 AND debit_account > 2))`,
+  "the last event of an order is its status": `
+    SELECT 'order ' || order_id AS subject, 'status is ' || status || ', its last event led to ' || to_status AS problem
+    FROM orders JOIN order_events USING (order_id)
+    WHERE seq = (SELECT max(seq) FROM order_events AS later WHERE later.order_id = orders.order_id)
+      AND status <> to_status`,
+  "an order that moved has an event": `
+    SELECT 'order ' || order_id AS subject, 'status is ' || status || ' without an event' AS problem
+    FROM orders
+    WHERE status NOT IN ('PENDING', 'PROCESSING')
+      AND NOT EXISTS (SELECT 1 FROM order_events WHERE order_events.order_id = orders.order_id)`,
+  "events are moves of the state table": `
+    SELECT 'order ' || order_id AS subject, 'an event moved it from ' || from_status || ' to ' || to_status AS problem
+    FROM order_events
+    WHERE (from_status, to_status) NOT IN (VALUES
+      ('PENDING', 'PROCESSING'), ('PENDING', 'FAILED'), ('PENDING', 'CANCELLED'),
+      ('PROCESSING', 'COMPLETED'), ('PROCESSING', 'PARTIAL'), ('PROCESSING', 'FAILED'), ('PROCESSING', 'CANCELLED'),
+      ('COMPLETED', 'REFUNDED'), ('PARTIAL', 'REFUNDED'))`,
+  "every event begins where the one before it ended": `
+    SELECT 'order ' || order_id AS subject, 'an event begins at ' || from_status || ', the one before it ended at ' || before AS problem
+    FROM (
+      SELECT order_id, from_status, lag(to_status) OVER (PARTITION BY order_id ORDER BY seq) AS before
+      FROM order_events
+    ) WHERE before <> from_status`,
+  "nothing remains of a completed order": `
+    SELECT 'order ' || order_id AS subject, 'COMPLETED with ' || remains || ' remaining' AS problem
+    FROM orders WHERE status = 'COMPLETED' AND remains <> 0`,
+  "orders belong to resellers": `
+    SELECT 'order ' || order_id AS subject, 'belongs to the child user ' || username AS problem
+    FROM orders JOIN users ON account = reseller_account WHERE parent_account IS NOT NULL`,
+  "keys belong to resellers": `
+    SELECT 'key ' || keys.id AS subject, 'belongs to the child user ' || username AS problem
+    FROM keys JOIN users ON account = reseller_account WHERE parent_account IS NOT NULL`,
+  "parents are resellers": `
+    SELECT 'user ' || child.username AS subject, 'parent ' || parent.username || ' is a child user' AS problem
+    FROM users AS child JOIN users AS parent ON parent.account = child.parent_account
+    WHERE parent.parent_account IS NOT NULL`,
+  "a used key has an effect of its own reseller": `
+    SELECT 'used key ' || idempotency.seq AS subject,
+      'its reseller is account ' || idempotency.reseller_account || ', its effect is one of account '
+        || coalesce(orders.reseller_account, keys.reseller_account, 'nobody') AS problem
+    FROM idempotency LEFT JOIN orders USING (order_id)
+      LEFT JOIN transfers ON transfers.seq = transfer_seq AND kind = 'recharge'
+      LEFT JOIN keys ON keys.id = key_id
+    WHERE coalesce(orders.reseller_account, keys.reseller_account, 0) <> idempotency.reseller_account`,
+  "no effect has two used keys": `
+    SELECT coalesce('order ' || order_id, 'transfer ' || transfer_seq) AS subject,
+      'it was done under ' || count(*) || ' keys' AS problem
+    FROM idempotency GROUP BY order_id, transfer_seq HAVING count(*) > 1`,
+  "a kept answer tells what was done": `
+    SELECT 'used key ' || idempotency.seq AS subject,
+      'its answer tells of ' || coalesce(told, 'nothing') || ', done was ' || done AS problem
+    FROM idempotency JOIN (
+      SELECT idempotency.seq AS seq,
+        iif(idempotency.order_id IS NULL, json_extract(answer_body, '$.amount') * 1e6, json_extract(answer_body, '$.order.orderId')) AS told,
+        coalesce(idempotency.order_id, amount_micros) AS done
+      FROM idempotency LEFT JOIN transfers ON transfers.seq = transfer_seq
+      WHERE answer_body IS NOT NULL
+    ) AS kept USING (seq)
+    WHERE told IS NULL OR round(told) <> done`,
+  "references lead somewhere": `
+    SELECT "table" || ' row ' || coalesce(rowid, '?') AS subject, 'refers to a missing row of ' || parent AS problem
+    FROM pragma_foreign_key_check`,
+  "the file is intact": `
+    SELECT 'file' AS subject, integrity_check AS problem
+    FROM pragma_integrity_check WHERE integrity_check <> 'ok'`,
+};
