@@ -33,6 +33,11 @@ export async function startService(config: Config, onFatal: () => void): Promise
   const writer = await startWriter({
     path,
     thread: WRITER_THREAD,
+    onWritable(writable) {
+      if (writable) log.info({ path }, "the database takes writes again");
+      else
+        log.error({ path }, "the database takes no writes: no room, or another process holds it");
+    },
     onFatal(cause) {
       log.error({ path, cause }, "the database cannot be written any more: stopping");
       onFatal();

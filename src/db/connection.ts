@@ -61,3 +61,20 @@ export function prepared<T>(prepare: (orm: BunSQLiteDatabase) => T): (connection
     return statements;
   };
 }
+
+/** A disk or file that cannot be trusted any more. */
+const FATAL = /^SQLITE_(IOERR|CORRUPT|NOTADB)/;
+/** Nothing was written and a later try may succeed: no room (for the log's index too), or another process at it. */
+const PASSING = /^SQLITE_(FULL|BUSY|LOCKED|IOERR_SHMSIZE)/;
+
+export function isPassingTrouble(error: unknown): boolean {
+  return PASSING.test(sqliteCodeOf(error));
+}
+
+export function isFatalTrouble(error: unknown): boolean {
+  return FATAL.test(sqliteCodeOf(error)) && !isPassingTrouble(error);
+}
+
+function sqliteCodeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}

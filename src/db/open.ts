@@ -77,6 +77,8 @@ export function claimDataDirectory(dataDirectory: string, now: number): Instance
 export function openWriter(path: string): Connection {
   const { sqlite } = openFile(path, false);
   sqlite.run(`PRAGMA cache_size = -${CACHE_KIB}`);
+  // The writer does it itself, between two batches: writer/checkpoint.ts.
+  sqlite.run("PRAGMA wal_autocheckpoint = 0");
   return connectionOf(sqlite, path);
 }
 

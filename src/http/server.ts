@@ -70,6 +70,14 @@ function createApp(api: Api) {
     app.all(path, refuse, { parse: "none" });
   }
   app.get("/livez", () => Response.json({ status: "ok" }));
+  app.get("/readyz", () => {
+    const database = api.writer.isWritable() ? "ok" : "takes no writes";
+    const ready = database === "ok";
+    return Response.json(
+      { status: ready ? "ok" : "not ready", database },
+      { status: ready ? 200 : 503 },
+    );
+  });
   app.onError(({ error, request }) => {
     if (!(error instanceof NotFoundError)) return answerFault(api, request, error);
     const decoded = decodedRequest(request);

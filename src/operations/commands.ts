@@ -6,6 +6,7 @@ import { createId } from "./ids.ts";
 import { forgetUsedKeys, placeOrderOnce, rechargeOnce, recordAnswer } from "./idempotency.ts";
 import { createKey, setKeyActive } from "./keys.ts";
 import { moveOrder, placeOrder, progressOrder } from "./orders.ts";
+import { probe } from "./probe.ts";
 import { recharge } from "./recharges.ts";
 import {
   createService,
@@ -37,6 +38,7 @@ const commands = {
   rechargeOnce,
   recordAnswer,
   forgetUsedKeys,
+  probe,
 };
 
 export type CommandName = keyof typeof commands;

@@ -1,15 +1,17 @@
 // Group commit: a batch of commands in one transaction, answered only after its COMMIT.
 // A command that is refused or throws is undone alone; its neighbours go on.
 
-import { type Connection, savepoint, transact, type Tx } from "../db/connection.ts";
+import {
+  type Connection,
+  isFatalTrouble,
+  isPassingTrouble,
+  savepoint,
+  transact,
+  type Tx,
+} from "../db/connection.ts";
 import { Refusal } from "../domain/errors.ts";
 import { contextAt, runCommand } from "../operations/commands.ts";
 import type { Reply, Request } from "./messages.ts";
-
-/** SQLite's word for a disk or file that cannot be trusted any more. */
-const FATAL = /^SQLITE_(IOERR|CORRUPT|NOTADB)/;
-/** Nothing was written and a later try may succeed: no room, or another process holds the database. */
-const PASSING = /^SQLITE_(FULL|BUSY|LOCKED)/;
 
 /** The database cannot be trusted: whoever holds it must stop. */
 export class FatalError extends Error {
@@ -32,8 +34,8 @@ export function runBatch(connection: Connection, batch: readonly Request[], now:
   try {
     return transact(connection, (tx) => batch.map((request) => runOne(tx, request)));
   } catch (error) {
-    if (FATAL.test(codeOf(error))) throw new FatalError(textOf(error));
-    const reply: Reply = PASSING.test(codeOf(error))
+    if (isFatalTrouble(error)) throw new FatalError(textOf(error));
+    const reply: Reply = isPassingTrouble(error)
       ? { refused: "unavailable", details: null }
       : { failed: textOf(error) };
     return batch.map(() => reply);
@@ -41,11 +43,7 @@ export function runBatch(connection: Connection, batch: readonly Request[], now:
 }
 
 function isDatabaseTrouble(error: unknown): boolean {
-  return FATAL.test(codeOf(error)) || PASSING.test(codeOf(error));
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
+  return isFatalTrouble(error) || isPassingTrouble(error);
 }
 
 function textOf(error: unknown): string {

@@ -12,8 +12,14 @@ export interface Request {
 export type Reply =
   { done: unknown } | { refused: RefusalCode; details: unknown } | { failed: string };
 
-export type ToThread = { open: string } | { batch: Request[] } | { close: true };
+/** `checkpoint`: for a second thread, which does that one thing and ends. */
+export type ToThread =
+  { open: string } | { batch: Request[] } | { close: true } | { checkpoint: string };
 
-/** `fatal`: the database is damaged or the disk fails; the server must stop. */
+/** `behind`: much waits to be checkpointed. `fatal`: the database is damaged or the disk fails; the server must stop. */
 export type FromThread =
-  { opened: true } | { replies: Reply[] } | { closed: true } | { fatal: string };
+  | { opened: true }
+  | { replies: Reply[]; behind: boolean }
+  | { checkpointed: true }
+  | { closed: true }
+  | { fatal: string };

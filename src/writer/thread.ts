@@ -1,7 +1,9 @@
 // The writer thread: holds the only writing connection of the server and runs one batch after the other.
+// The same code in a second thread, now and then, checkpoints what is too much to do between two batches.
 
 import { openWriter } from "../db/open.ts";
 import type { Connection } from "../db/connection.ts";
+import { backlogOf, checkpoint } from "./checkpoint.ts";
 import { FatalError, runBatch } from "./batch.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 
@@ -16,7 +18,15 @@ self.onmessage = (event: MessageEvent<string>) => {
       connection = openWriter(message.open);
       send({ opened: true });
     } else if ("batch" in message) {
-      send({ replies: runBatch(connection!, message.batch, Date.now()) });
+      const replies = runBatch(connection!, message.batch, Date.now());
+      const backlog = backlogOf(connection!);
+      send({ replies, behind: backlog === "much" });
+      if (backlog === "some") checkpoint(connection!);
+    } else if ("checkpoint" in message) {
+      const second = openWriter(message.checkpoint);
+      checkpoint(second);
+      second.sqlite.close();
+      send({ checkpointed: true });
     } else {
       connection?.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
       connection?.sqlite.close();

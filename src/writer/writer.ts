@@ -9,6 +9,10 @@ import type { FromThread, Reply, Request, ToThread } from "./messages.ts";
 const QUEUE_LIMIT = 4096;
 /** Commands in one transaction: bounds the time that a read of the next answer can lag behind. */
 const BATCH_LIMIT = 512;
+/** Between two tries to write while the database takes no writes. */
+const PROBE_MILLISECONDS = 1000;
+/** Between two runs of the checkpointing thread: while a reader holds them up they have little to do. */
+const CHECKPOINT_MILLISECONDS = 1000;
 
 export interface Writer {
   /**
@@ -20,6 +24,8 @@ export interface Writer {
     name: Name,
     input: CommandInput<Name>,
   ): Promise<CommandOutput<Name>>;
+  /** False from a write that found no room, or the database held, until one succeeds. */
+  isWritable(): boolean;
   /** Runs what is queued, checkpoints and closes the database. */
   close(): Promise<void>;
 }
@@ -29,6 +35,8 @@ export interface WriterOptions {
   path: string;
   /** Called once if the thread dies or the database fails: nothing can be written any more. */
   onFatal: (cause: string) => void;
+  /** Called when the database stops taking writes, and when it takes them again. */
+  onWritable?: (writable: boolean) => void;
   /** Where the thread's code is: src/writer/thread.ts. */
   thread: URL;
   queueLimit?: number;
@@ -47,8 +55,8 @@ interface Waiting {
 
 /** Starts the thread and resolves once it has opened the database. */
 export async function startWriter(options: WriterOptions): Promise<Writer> {
-  const { path, onFatal, queueLimit = QUEUE_LIMIT } = options;
-  const worker = new Worker(options.thread);
+  const { path, thread, onFatal, onWritable, queueLimit = QUEUE_LIMIT } = options;
+  const worker = new Worker(thread);
   const opened = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
   let queue: Waiting[] = [];
@@ -56,12 +64,15 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
   let scheduled = false;
   let closing = false;
   let dead = false;
+  let writable = true;
+  let checkpointing: Promise<void> | null = null;
 
   const send = (message: ToThread) => worker.postMessage(JSON.stringify(message));
 
   const die = (cause: string) => {
     if (dead) return;
     dead = true;
+    clearInterval(probe);
     opened.reject(new Error(cause));
     closed.resolve();
     // Whether the thread committed what it had, nobody knows; `unavailable` would say that it did not.
@@ -91,9 +102,33 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
     }
   };
 
+  const noteWritable = (replies: readonly Reply[]) => {
+    const now = !replies.every((reply) => "refused" in reply && reply.refused === "unavailable");
+    if (now === writable) return;
+    writable = now;
+    onWritable?.(writable);
+  };
+
+  /** Whether there is room again is found out by writing, with or without callers. */
+  const probe = setInterval(() => {
+    if (writable || queue.length > 0 || closing || dead) return;
+    const ignore = () => {};
+    queue.push({ request: { name: "probe", input: null }, resolve: ignore, reject: ignore });
+    schedule();
+  }, PROBE_MILLISECONDS);
+
+  const catchUp = () => {
+    checkpointing ??= checkpointOnce(thread, path, die).then(async () => {
+      await Bun.sleep(CHECKPOINT_MILLISECONDS);
+      checkpointing = null;
+    });
+  };
+
   worker.onmessage = (event: MessageEvent<string>) => {
     const message = JSON.parse(event.data) as FromThread;
     if ("replies" in message) {
+      noteWritable(message.replies);
+      if (message.behind && !closing) catchUp();
       const answered = inFlight;
       inFlight = [];
       flush();
@@ -103,6 +138,7 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
     } else if ("opened" in message) {
       opened.resolve();
     } else {
+      clearInterval(probe);
       dead = true;
       closed.resolve();
       worker.terminate();
@@ -124,8 +160,10 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
         schedule();
       });
     },
-    close() {
+    isWritable: () => writable && !dead,
+    async close() {
       closing = true;
+      await checkpointing;
       if (!dead) flush();
       return closed.promise;
     },
@@ -136,4 +174,19 @@ function settle({ resolve, reject }: Waiting, reply: Reply): void {
   if ("done" in reply) resolve(reply.done as never);
   else if ("refused" in reply) reject(new Refusal(reply.refused, reply.details as never));
   else reject(new CommandFault(reply.failed));
+}
+
+/** Checkpoints in a second thread, beside the writer. */
+function checkpointOnce(thread: URL, path: string, die: (cause: string) => void): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const worker = new Worker(thread);
+  worker.onmessage = (event: MessageEvent<string>) => {
+    const message = JSON.parse(event.data) as FromThread;
+    if ("fatal" in message) die(message.fatal);
+    worker.terminate();
+    resolve();
+  };
+  worker.onerror = () => resolve();
+  worker.postMessage(JSON.stringify({ checkpoint: path } satisfies ToThread));
+  return promise;
 }
