@@ -2,10 +2,11 @@
 
 import { rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Config } from "./config.ts";
+import { backupFolder, type Config } from "./config.ts";
 import { addressPath, claimDataDirectory, openReader } from "./db/open.ts";
 import { type Server, startServer } from "./http/server.ts";
 import { createLog } from "./log.ts";
+import { type BackupPlan, startBackups } from "./maintenance/backups.ts";
 import { startForgetting } from "./maintenance/used-keys.ts";
 import { startWriter } from "./writer/writer.ts";
 
@@ -21,6 +22,8 @@ export class ListenError extends Error {
 
 export interface Service {
   url: string;
+  /** Makes a backup now, unless one is being made. */
+  backUpNow(): void;
   /** Answers what is in flight, writes what is queued, checkpoints, and lets the data directory go. */
   stop(): Promise<void>;
 }
@@ -64,11 +67,13 @@ export async function startService(config: Config, onFatal: () => void): Promise
     throw new ListenError(error instanceof Error && "code" in error ? String(error.code) : "");
   }
   const forgetting = startForgetting(writer, log);
+  const backups = startBackups(backupPlan(config, path), log);
   const url = `http://${bracketed(server.hostname)}:${server.port}`;
   writeFileSync(address, url, { mode: 0o600 });
   log.info({ url, path }, "started");
   return {
     url,
+    backUpNow: () => backups.backUpNow(),
     async stop() {
       log.info({}, "stopping");
       const drained = await Promise.race([
@@ -76,12 +81,17 @@ export async function startService(config: Config, onFatal: () => void): Promise
         Bun.sleep(DRAIN_MILLISECONDS).then(() => false),
       ]);
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
-      await forgetting.stop();
+      await Promise.all([forgetting.stop(), backups.stop()]);
       await close();
       log.info({}, "stopped");
       log.flush();
     },
   };
+}
+
+function backupPlan(config: Config, path: string): BackupPlan {
+  const { data, backupEvery: every, backupKeep: keep } = config;
+  return { path, data, every, keep, folder: backupFolder(config) };
 }
 
 function bracketed(hostname: string): string {

@@ -15,10 +15,21 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   operations: ["db", "domain"],
   writer: ["operations", "db", "domain"],
   http: ["writer", "operations", "db", "domain", "log.ts"],
-  cli: ["writer", "operations", "db", "domain", "config.ts", "serve.ts"],
+  cli: [
+    "writer",
+    "operations",
+    "db",
+    "domain",
+    "maintenance",
+    "config.ts",
+    "serve.ts",
+    "backup.ts",
+  ],
+  maintenance: ["writer", "operations", "db", "domain", "log.ts"],
   "log.ts": [],
   "config.ts": ["log.ts"],
-  "serve.ts": ["http", "writer", "db", "config.ts", "log.ts"],
+  "backup.ts": ["maintenance"],
+  "serve.ts": ["http", "writer", "maintenance", "db", "config.ts", "log.ts"],
   "main.ts": ["cli"],
 };
 

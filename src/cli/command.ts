@@ -3,6 +3,7 @@
 
 import { Command } from "commander";
 import { dataOption } from "../config.ts";
+import { BackupError } from "../db/backup.ts";
 import type { Connection } from "../db/connection.ts";
 import { openErrorOf } from "../db/open-error.ts";
 import { closeForCommand, databasePath, openForCommand } from "../db/open.ts";
@@ -70,6 +71,7 @@ export function withDatabase<T>(options: CommonOptions, body: (session: Session)
 /** What an error means to the operator; errors of ours stay as they are. */
 export function asFailure(error: unknown, path: string): unknown {
   if (error instanceof Refusal) return new CommandFailure(`${sentenceOf(error)} (${path})`);
+  if (error instanceof BackupError) return new CommandFailure(error.message);
   const trouble = openErrorOf(error, path);
   return trouble ? new CommandFailure(trouble.message) : error;
 }

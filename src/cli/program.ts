@@ -3,10 +3,13 @@
 import { Command, CommanderError, Help, type Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { CommandFailure, declareGroup } from "./command.ts";
+import { declareBackup } from "./backup.ts";
+import { declareDoctor } from "./doctor.ts";
 import { declareHealth } from "./health.ts";
 import { declareKeys } from "./keys.ts";
 import { declareOrders } from "./orders.ts";
 import { declareQuickstart } from "./quickstart.ts";
+import { declareRestore } from "./restore.ts";
 import { declareServe } from "./serve.ts";
 import { declareServices } from "./services.ts";
 import { usageError } from "./usage.ts";
@@ -64,7 +67,10 @@ export function createProgram(): Command {
   declareKeys(admin);
   declareServices(admin);
   declareOrders(admin);
+  declareBackup(program);
+  declareRestore(program);
   declareVerify(program);
+  declareDoctor(program);
   declareHealth(program);
   declareVersion(program);
   return program;

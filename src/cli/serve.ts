@@ -25,7 +25,7 @@ export function declareServe(program: Command): void {
   });
 }
 
-/** Starts the server and lets SIGTERM and SIGINT stop it; a second signal ends the process at once. */
+/** Starts the server and lets SIGTERM and SIGINT stop it; a second one ends the process at once. SIGUSR1: a backup. */
 export async function serve(options: Config): Promise<Service> {
   const service = await start(options);
   let stopping = false;
@@ -42,6 +42,7 @@ export async function serve(options: Config): Promise<Service> {
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+  process.on("SIGUSR1", () => service.backUpNow());
   return service;
 }
 

@@ -30,7 +30,7 @@ export function declareVerify(program: Command): void {
 export function verifyShown(connection: Connection): Verification {
   const progress = startProgress("verifying");
   try {
-    return verify(connection, progress.update);
+    return verify(connection, (done, total) => progress.update(done, total));
   } finally {
     progress.end();
   }

@@ -52,6 +52,11 @@ export function savepoint<T>(tx: Tx, body: () => Synchronous<T>): T {
   }
 }
 
+/** Writes a page that says what it said before. */
+export function writePage(tx: Tx): void {
+  tx.sqlite.run("PRAGMA user_version = 0");
+}
+
 /** Prepared statements, made once a connection and at first use. */
 export function prepared<T>(prepare: (orm: BunSQLiteDatabase) => T): (connection: Connection) => T {
   const made = new WeakMap<BunSQLiteDatabase, T>();

@@ -51,33 +51,39 @@ export interface Instance {
 
 /** Makes a data directory ready to be served by this process alone: created, locked, migrated. */
 export function claimDataDirectory(dataDirectory: string, now: number): Instance {
-  const directory = resolve(dataDirectory);
-  const path = databasePath(directory);
-  requireSqliteVersion();
-  createDirectory(directory);
-  refuseNetworkFileSystem(directory);
-  const lock = takeLock(directory);
+  const path = databasePath(dataDirectory);
+  const release = lockDataDirectory(dataDirectory);
   try {
     const { sqlite, pending } = openFile(path, true);
     try {
       const keptCopy = pending.length > 0 ? keepCopy(sqlite, path, now) : null;
       if (pending.length > 0) migrate(sqlite, pending, now);
       chmodSync(path, 0o600);
-      return { path, keptCopy, release: () => lock.close() };
+      return { path, keptCopy, release };
     } finally {
       sqlite.close();
     }
   } catch (error) {
-    lock.close();
+    release();
     throw openErrorOf(error, path) ?? error;
   }
+}
+
+/** Creates a data directory where there is none and keeps every server out of it until the result is called. */
+export function lockDataDirectory(dataDirectory: string): () => void {
+  const directory = resolve(dataDirectory);
+  requireSqliteVersion();
+  createDirectory(directory);
+  refuseNetworkFileSystem(directory);
+  const lock = takeLock(directory);
+  return () => lock.close();
 }
 
 /** The server's writing connection. Only after claimDataDirectory. */
 export function openWriter(path: string): Connection {
   const { sqlite } = openFile(path, false);
   sqlite.run(`PRAGMA cache_size = -${CACHE_KIB}`);
-  // The writer does it itself, between two batches: writer/checkpoint.ts.
+  // The writer does it itself, between two batches: db/checkpoint.ts.
   sqlite.run("PRAGMA wal_autocheckpoint = 0");
   return connectionOf(sqlite, path);
 }
@@ -246,11 +252,15 @@ function requireSqliteVersion(): void {
 
 function refuseNetworkFileSystem(directory: string): void {
   const type = fileSystemOf(realpathSync(directory));
-  if (type && NETWORK_FILE_SYSTEMS.has(type)) {
+  if (type && isNetworkFileSystem(type)) {
     throw new OpenError(
       `${databasePath(directory)} is on a network file system (${type}), where SQLite loses data: put --data on a local disk`,
     );
   }
+}
+
+export function isNetworkFileSystem(type: string): boolean {
+  return NETWORK_FILE_SYSTEMS.has(type);
 }
 
 /** The type of the file system that holds a directory; null where the system does not tell. */

@@ -25,8 +25,9 @@ export const CHECKS: Record<string, string> = {
     SELECT 'order ' || orders.order_id AS subject,
       'refunded is ' || refunded_micros || ' micros, transferred back were ' || coalesce(total, 0) AS problem
     FROM orders LEFT JOIN (
-      SELECT order_id, sum(amount_micros) AS total FROM transfers
-      WHERE kind IN ('refund', 'partial_refund') GROUP BY order_id
+      SELECT order_id, sum(amount_micros) AS total FROM transfers JOIN orders USING (order_id)
+      WHERE kind IN ('refund', 'partial_refund') AND debit_account = 2 AND credit_account = reseller_account
+      GROUP BY order_id
     ) AS refunds ON refunds.order_id = orders.order_id
     WHERE refunded_micros <> coalesce(total, 0)`,
   "refunds never exceed the charge": `
@@ -98,7 +99,9 @@ export const CHECKS: Record<string, string> = {
       'its answer tells of ' || coalesce(told, 'nothing') || ', done was ' || done AS problem
     FROM idempotency JOIN (
       SELECT idempotency.seq AS seq,
-        iif(idempotency.order_id IS NULL, json_extract(answer_body, '$.amount') * 1e6, json_extract(answer_body, '$.order.orderId')) AS told,
+        CASE WHEN NOT json_valid(answer_body) THEN NULL
+          WHEN idempotency.order_id IS NULL THEN json_extract(answer_body, '$.amount') * 1e6
+          ELSE json_extract(answer_body, '$.order.orderId') END AS told,
         coalesce(idempotency.order_id, amount_micros) AS done
       FROM idempotency LEFT JOIN transfers ON transfers.seq = transfer_seq
       WHERE answer_body IS NOT NULL

@@ -49,14 +49,13 @@ export function verify(
     problemCount: 0,
   };
   const checks = [
-    ...Object.entries(CHECKS).map(
-      ([check, query]) =>
-        () =>
-          queryProblems(connection, check, query),
-    ),
-    () => termProblems(connection),
+    ...Object.entries(CHECKS).map(([check, query]) => ({
+      check,
+      problems: () => queryProblems(connection, check, query),
+    })),
+    { check: "charges and refunds", problems: () => termProblems(connection) },
   ];
-  for (const [done, problems] of checks.entries()) {
+  for (const [done, { check, problems }] of checks.entries()) {
     progress(done, checks.length);
     let ofThis = 0;
     for (const problem of unlessUnreadable(check, problems())) {

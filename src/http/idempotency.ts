@@ -10,7 +10,7 @@ import {
   isIdempotencyKey,
   KEY_FORM,
 } from "../domain/idempotency.ts";
-import { orderAnswer } from "../operations/answers.ts";
+import { orderAnswer } from "../domain/answers.ts";
 import type { Outcome } from "../operations/idempotency.ts";
 import { type Api, PreparedAnswer } from "./endpoint.ts";
 import { answerOf, errorBody } from "./errors.ts";

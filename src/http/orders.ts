@@ -2,7 +2,7 @@
 
 import { findOrder, type Order } from "../db/orders.ts";
 import { refusal } from "../domain/errors.ts";
-import { orderAnswer, orderCreated } from "../operations/answers.ts";
+import { orderAnswer, orderCreated } from "../domain/answers.ts";
 import { linkField, quantityField, readBody, serviceField } from "./body.ts";
 import type { Api, Call } from "./endpoint.ts";
 import { answerOnce, claimOf } from "./idempotency.ts";

@@ -12,7 +12,7 @@ import {
 } from "../db/idempotency.ts";
 import { lastTransferSeq } from "../db/ledger.ts";
 import { findOrder, type Order } from "../db/orders.ts";
-import { orderAnswer, rechargeAnswer } from "./answers.ts";
+import { orderAnswer, rechargeAnswer } from "../domain/answers.ts";
 import type { Context } from "./context.ts";
 import { placeOrder, type PlaceOrder } from "./orders.ts";
 import { recharge, type Recharge } from "./recharges.ts";

@@ -3,7 +3,7 @@
 
 import { openWriter } from "../db/open.ts";
 import type { Connection } from "../db/connection.ts";
-import { backlogOf, checkpoint } from "./checkpoint.ts";
+import { backlogOf, checkpoint } from "../db/checkpoint.ts";
 import { FatalError, runBatch } from "./batch.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 

@@ -42,7 +42,7 @@ const SHAPES: [title: string, argv: string[], members: string[]][] = [
   ["order cancel", ["admin", "order", "cancel", numbers[3]!], ORDER],
   ["order fail", ["admin", "order", "fail", numbers[4]!], ORDER],
   ["order refund", ["admin", "order", "refund", numbers[0]!], ORDER],
-  ["verify", ["verify"], ["ok", "database", "users", "orders", "transfers", "problems"]],
+  ["verify", ["verify"], ["ok", "database", "users", "orders", "transfers", "usedKeys", "problems", "problemCount"]],
   ["version", ["version"], ["version", "commit", "bun", "sqlite"]],
 ]; // prettier-ignore
 

@@ -26,7 +26,17 @@ const DAMAGE: [what: string, sql: string, found: string[]][] = [
   ["an event that the state table forbids", "UPDATE order_events SET from_status = 'FAILED' WHERE order_id = 3", ["order 3", "from FAILED to CANCELLED"]],
   ["events with a gap", "INSERT INTO order_events (order_id, from_status, to_status, created_at) VALUES (3, 'COMPLETED', 'REFUNDED', 1)", ["order 3", "an event begins at COMPLETED", "ended at CANCELLED"]],
   ["an order of a child user", "UPDATE orders SET reseller_account = (SELECT account FROM users WHERE username = 'kid') WHERE order_id = 1", ["order 1", "belongs to the child user kid"]],
+  ["a used key of another reseller", usedKey("bob", "a", 1, '{"order":{"orderId":1}}'), ["used key 1", "its effect is one of account"]],
+  ["an effect under two keys", `${usedKey("alice", "a", 1, '{"order":{"orderId":1}}')};${usedKey("alice", "b", 1, '{"order":{"orderId":1}}')}`, ["order 1", "done under 2 keys"]],
+  ["a kept answer that tells of another order", usedKey("alice", "a", 1, '{"order":{"orderId":3}}'), ["used key 1", "tells of 3, done was 1"]],
+  ["a kept answer that is no answer", usedKey("alice", "a", 1, "{"), ["used key 1", "tells of nothing"]],
 ]; // prettier-ignore
+
+/** SQL that remembers a key which placed that order. */
+function usedKey(username: string, key: string, orderId: number, body: string): string {
+  return `INSERT INTO idempotency (reseller_account, key, request_hash, order_id, answer_status, answer_body, created_at)
+    SELECT account, '${key}', '${"0".repeat(64)}', ${orderId}, 200, '${body}', 1 FROM users WHERE username = '${username}'`;
+}
 
 /** A page of SQLite's: an index leaf without a cell. */
 const EMPTY_INDEX = Uint8Array.of(10, 0, 0, 0, 0, 0x10, 0, 0);
@@ -41,7 +51,9 @@ test("an undamaged database is ok: exit 0, with its path and its counts", async 
     users: 3,
     orders: 3,
     transfers: 7,
+    usedKeys: 0,
     problems: [],
+    problemCount: 0,
   });
   expect((await shop.cli("verify")).stdout).toContain(`${shop.folder}/reseller.db`);
 });

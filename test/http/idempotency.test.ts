@@ -209,11 +209,20 @@ test("a used key survives a restart", async () => {
   database.user("late", "10");
   database.service({ id: "likes", price: "10" });
   const { text } = database.key("late", "order");
-  const config = { data: database.folder, host: "127.0.0.1", port: 0, logLevel: "silent" as const };
+  const config = {
+    data: database.folder,
+    host: "127.0.0.1",
+    port: 0,
+    backupEvery: 0,
+    backupKeep: 7,
+    logLevel: "silent" as const,
+  };
   const call = async () => {
-    const { url, stop } = await startService(config, () => {});
-    const answer = await callApi(url, "POST", "/orders", text, ORDER, { "idempotency-key": "k" });
-    await stop();
+    const service = await startService(config, () => {});
+    const answer = await callApi(service.url, "POST", "/orders", text, ORDER, {
+      "idempotency-key": "k",
+    });
+    await service.stop();
     return answer;
   };
   const first = await call();

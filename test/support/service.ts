@@ -142,7 +142,14 @@ export interface TestService extends TestDatabase {
 export async function freshService(): Promise<TestService> {
   const database = freshDatabase();
   const service = await startService(
-    { data: database.folder, host: "127.0.0.1", port: 0, logLevel: "silent" },
+    {
+      data: database.folder,
+      host: "127.0.0.1",
+      port: 0,
+      backupEvery: 0,
+      backupKeep: 7,
+      logLevel: "silent",
+    },
     () => {
       throw new Error("the writer died");
     },

@@ -2,7 +2,7 @@
 // answers of a batch are sent, and only as much as is quickly done. What piles up behind a long reader (a backup,
 // a verification) is left to a thread of its own: PASSIVE checkpoints run beside the writer and block nobody.
 
-import { type Connection, isPassingTrouble } from "../db/connection.ts";
+import { type Connection, isPassingTrouble } from "./connection.ts";
 
 /** Below this the log is left alone. 4 MB: SQLite's own limit. */
 const LIGHT_PAGES = 1000;

@@ -1,18 +1,43 @@
 // The bodies of the answers to an order and to a recharge, and the objects in them. Specification 2 and 4.
 // They are made here because idempotency keeps an answer in the transaction of its effect.
 
-import type { Order } from "../db/orders.ts";
-import type { User } from "../db/users.ts";
-import { jsonAmount } from "../domain/money.ts";
-import type { Recharged } from "./recharges.ts";
+import { jsonAmount } from "./money.ts";
+import type { OrderStatus } from "./orders.ts";
+
+/** What an answer tells of an order. */
+export interface ToldOrder {
+  id: string;
+  orderId: number;
+  serviceName: string;
+  link: string;
+  quantity: number;
+  chargeMicros: number;
+  status: OrderStatus;
+  createdAt: number;
+}
+
+/** What an answer tells of a user. */
+export interface ToldUser {
+  id: string;
+  username: string;
+  name: string;
+  parentAccount: number | null;
+  balanceMicros: number;
+}
+
+export interface ToldRecharge {
+  /** As it is after the credit. */
+  user: ToldUser;
+  previousBalanceMicros: number;
+}
 
 /** The body of a 200 to `POST /orders`. */
-export function orderAnswer(order: Order) {
+export function orderAnswer(order: ToldOrder) {
   return { status: "success", order: orderCreated(order) };
 }
 
 /** The body of a 200 to `POST /recharge`. */
-export function rechargeAnswer({ user, previousBalanceMicros }: Recharged) {
+export function rechargeAnswer({ user, previousBalanceMicros }: ToldRecharge) {
   return {
     status: "success",
     user: { ...userBalances(user), previousBalance: jsonAmount(previousBalanceMicros) },
@@ -21,7 +46,7 @@ export function rechargeAnswer({ user, previousBalanceMicros }: Recharged) {
 }
 
 /** The Order creation shape. */
-export function orderCreated(order: Order) {
+export function orderCreated(order: ToldOrder) {
   return {
     id: order.id,
     orderId: order.orderId,
@@ -35,7 +60,7 @@ export function orderCreated(order: Order) {
 }
 
 /** Both balances are always there; the one that does not apply is 0. */
-export function userBalances(user: User) {
+export function userBalances(user: ToldUser) {
   const balance = jsonAmount(user.balanceMicros);
   const isChild = user.parentAccount !== null;
   return {

@@ -1,0 +1,44 @@
+// `backup FILE`: a verified copy of the live database.
+
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { makeBackup } from "../backup.ts";
+import { mebibytes, sizeOf } from "../db/backup.ts";
+import { databasePath } from "../db/open.ts";
+import type { Backup } from "../maintenance/copy.ts";
+import { asFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
+import { print } from "./output.ts";
+import { startProgress } from "./progress.ts";
+
+export function declareBackup(program: Command): void {
+  declare(
+    program,
+    "backup <file>",
+    "copy the database while it is used, and verify the copy",
+    "reseller backup /backup/reseller-monday.db --data /var/lib/reseller",
+  ).action(async (file: string, options: CommonOptions) => {
+    const path = databasePath(options.data);
+    // It has to be there, and one that this program knows.
+    withDatabase(options, () => {});
+    const backup = await shown(path, resolve(file));
+    print(options.json, { database: path, ...backup }, () => report(path, backup));
+  });
+}
+
+async function shown(path: string, target: string): Promise<Backup> {
+  const progress = startProgress("MiB copied");
+  const total = mebibytes(sizeOf(path));
+  try {
+    return await makeBackup(path, target, (step, bytes) => {
+      if (step === "copying") progress.update(mebibytes(bytes), total);
+    });
+  } catch (error) {
+    throw asFailure(error, path);
+  } finally {
+    progress.end();
+  }
+}
+
+function report(path: string, { file, bytes, seconds, users, orders, transfers }: Backup): string {
+  return `${file}: ${mebibytes(bytes)} MiB in ${seconds} s, ${users} users, ${orders} orders, ${transfers} transfers of ${path}, verified`;
+}

@@ -1,0 +1,39 @@
+// `doctor`: looks at everything that a service on this machine needs, one line each. Exit 1 on a fail.
+
+import type { Command } from "commander";
+import { backupDirOption, backupFolder, type Config } from "../config.ts";
+import { databasePath } from "../db/open.ts";
+import { examine, type Finding } from "../maintenance/doctor.ts";
+import { CommandFailure, type CommonOptions, declare } from "./command.ts";
+import { print, table } from "./output.ts";
+
+export function declareDoctor(program: Command): void {
+  declare(
+    program,
+    "doctor",
+    "look at the data directory, the disk, the clock, the database and the backups",
+    "reseller doctor --data /var/lib/reseller",
+  )
+    .addOption(backupDirOption())
+    .action((options: CommonOptions & Pick<Config, "backupDir">) => {
+      const findings = examine({
+        data: options.data,
+        backupFolder: backupFolder(options),
+        now: Date.now(),
+      });
+      const failed = findings.filter(({ state }) => state === "fail").length;
+      const database = databasePath(options.data);
+      print(options.json, { ok: failed === 0, database, findings }, () => report(findings));
+      if (failed > 0)
+        throw new CommandFailure(`${failed} checks failed for ${database}: see above`);
+    });
+}
+
+function report(findings: readonly Finding[]): string {
+  const rows = findings.map(({ state, check, found, advice }) => ({
+    state,
+    check,
+    found: advice === "" ? found : `${found}: ${advice}`,
+  }));
+  return table(rows, "");
+}

@@ -1,0 +1,49 @@
+// What `doctor` asks the database itself.
+
+import { Database } from "bun:sqlite";
+import { pendingMigrations } from "./migrate.ts";
+
+export interface DatabaseFacts {
+  /** What the pages and indexes have to say: `ok`, or the first trouble. */
+  integrity: string;
+  /** How many migrations of this binary it lacks. Throws OpenError for a newer or foreign database. */
+  pendingMigrations: number;
+  /** The latest time that any row bears, in milliseconds; null without a row. */
+  lastRowAt: number | null;
+  /** Orders of which nobody knows whether their provider has them. */
+  unknownPlacements: number;
+  /** Of the orders that are followed at a provider: when the one that waits longest was due; null without one. */
+  oldestDueAt: number | null;
+}
+
+/** Reads only. Throws OpenError, or what SQLite throws for a file it cannot read. */
+export function factsOf(path: string): DatabaseFacts {
+  const sqlite = new Database(path, { readonly: true });
+  try {
+    sqlite.run("PRAGMA busy_timeout = 10000");
+    const pending = pendingMigrations(sqlite, path).length;
+    const one = <T>(query: string): T => (sqlite.query(query).get() as { value: T }).value;
+    const follows = one<number>(
+      "SELECT count(*) AS value FROM pragma_table_info('orders') WHERE name = 'next_check_at'",
+    );
+    return {
+      pendingMigrations: pending,
+      integrity: one("SELECT quick_check AS value FROM pragma_quick_check LIMIT 1"),
+      lastRowAt:
+        one(`SELECT max(
+          coalesce((SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1), 0),
+          coalesce((SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1), 0),
+          coalesce((SELECT max(created_at) FROM users), 0)) AS value`) || null,
+      unknownPlacements: follows
+        ? one(
+            "SELECT count(*) AS value FROM orders WHERE placement = 'unknown' AND status = 'PENDING'",
+          )
+        : 0,
+      oldestDueAt: follows
+        ? one("SELECT min(next_check_at) AS value FROM orders WHERE next_check_at IS NOT NULL")
+        : null,
+    };
+  } finally {
+    sqlite.close();
+  }
+}
