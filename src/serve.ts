@@ -3,6 +3,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { backupFolder, type Config } from "./config.ts";
+import { isFatalTrouble } from "./db/connection.ts";
 import { addressPath, claimDataDirectory, openReader } from "./db/open.ts";
 import { type Server, startServer } from "./http/server.ts";
 import { createLog } from "./log.ts";
@@ -46,6 +47,11 @@ export async function startService(config: Config, onFatal: () => void): Promise
       onFatal();
     },
   });
+  const onFault = (error: unknown) => {
+    if (!isFatalTrouble(error)) return;
+    log.error({ path, cause: String(error) }, "the database cannot be read any more: stopping");
+    onFatal();
+  };
   const connection = openReader(path);
   const address = addressPath(dirname(path));
   const close = async () => {
@@ -58,7 +64,7 @@ export async function startService(config: Config, onFatal: () => void): Promise
   let server: Server;
   try {
     server = startServer(
-      { connection, writer, log, unanswered: new Map() },
+      { connection, writer, log, unanswered: new Map(), onFault },
       config.host,
       config.port,
     );

@@ -26,11 +26,10 @@ export function declareBackup(program: Command): void {
 }
 
 async function shown(path: string, target: string): Promise<Backup> {
-  const progress = startProgress("MiB copied");
-  const total = mebibytes(sizeOf(path));
+  const progress = startProgress("MiB copied:", mebibytes(sizeOf(path)));
   try {
     return await makeBackup(path, target, (step, bytes) => {
-      if (step === "copying") progress.update(mebibytes(bytes), total);
+      if (step === "copying") progress.update(mebibytes(bytes));
     });
   } catch (error) {
     throw asFailure(error, path);

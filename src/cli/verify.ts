@@ -1,7 +1,7 @@
 // `verify`: the whole database, recomputed. Exit 1 names what is off.
 
 import type { Command } from "commander";
-import { type Verification, verify } from "../db/verify.ts";
+import { CHECK_COUNT, type Verification, verify } from "../db/verify.ts";
 import type { Connection } from "../db/connection.ts";
 import { databasePath } from "../db/open.ts";
 import { CommandFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
@@ -28,9 +28,9 @@ export function declareVerify(program: Command): void {
 
 /** Verifies, with a progress line on a terminal. */
 export function verifyShown(connection: Connection): Verification {
-  const progress = startProgress("verifying");
+  const progress = startProgress("verifying", CHECK_COUNT);
   try {
-    return verify(connection, (done, total) => progress.update(done, total));
+    return verify(connection, (done) => progress.update(done));
   } finally {
     progress.end();
   }

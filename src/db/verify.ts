@@ -31,10 +31,13 @@ export interface Verification {
   problemCount: number;
 }
 
-/** `progress` is told after each check how many of how many are done. */
+/** How many checks there are, for whoever shows the progress. */
+export const CHECK_COUNT = Object.keys(CHECKS).length + 1;
+
+/** `progress` is told how many checks are done. */
 export function verify(
   connection: Connection,
-  progress: (done: number, total: number) => void = () => {},
+  progress: (done: number) => void = () => {},
 ): Verification {
   const { sqlite } = connection;
   sqlite.run(`PRAGMA cache_size = -${CACHE_KIB}`);
@@ -56,14 +59,14 @@ export function verify(
     { check: "charges and refunds", problems: () => termProblems(connection) },
   ];
   for (const [done, { check, problems }] of checks.entries()) {
-    progress(done, checks.length);
+    progress(done);
     let ofThis = 0;
     for (const problem of unlessUnreadable(check, problems())) {
       found.problemCount++;
       if (ofThis++ < PROBLEMS_LISTED) found.problems.push(problem);
     }
   }
-  progress(checks.length, checks.length);
+  progress(CHECK_COUNT);
   return found;
 }
 

@@ -19,6 +19,8 @@ export interface Api {
   writer: Writer;
   log: Logger;
   unanswered: Unanswered;
+  /** Told of every error that is no refusal: a database that cannot be read ends the server. */
+  onFault: (error: unknown) => void;
 }
 
 export interface Call {
@@ -85,6 +87,7 @@ export function answerFault(api: Api, request: Request, error: unknown): Respons
 /** One request and what its log line needs. */
 interface Exchange {
   log: Logger;
+  onFault: (error: unknown) => void;
   request: Request;
   /** The route's pattern, never the path that was asked for; null where there is none. */
   route: string | null;
@@ -93,10 +96,10 @@ interface Exchange {
   keyId: string | null;
 }
 
-function beginExchange({ log }: Api, request: Request, route: string | null): Exchange {
+function beginExchange({ log, onFault }: Api, request: Request, route: string | null): Exchange {
   const given = request.headers.get("x-request-id");
   const requestId = given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID();
-  return { log, request, route, requestId, started: performance.now(), keyId: null };
+  return { log, onFault, request, route, requestId, started: performance.now(), keyId: null };
 }
 
 function authenticate(
@@ -130,8 +133,9 @@ function succeed(exchange: Exchange, body: object): Response {
 function fail(exchange: Exchange, error: unknown): Response {
   const answer = error instanceof Refusal ? answerOf(error) : undefined;
   if (answer) return respond(exchange, answer);
-  const { log, requestId } = exchange;
+  const { log, onFault, requestId } = exchange;
   log.error({ requestId, error: error instanceof Error ? error.stack : String(error) }, "fault");
+  onFault(error);
   return respond(exchange, INTERNAL);
 }
 

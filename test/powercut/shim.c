@@ -3,6 +3,7 @@
 //     the answers that left through a socket, so that a power cut can be replayed at any point of it;
 //   - fails calls: SHIM_FAULT=KIND:FIRST:COUNT fails COUNT calls from the FIRST on (counted from 1), where KIND is
 //     EIO (reads, writes, syncs) or ENOSPC (what takes room). With SHIM_GATE, calls count only while that file exists.
+// SHIM_CLOCK adds so many seconds to the time of day.
 // One lock round each call and its record: the trace's order is the order of the calls.
 
 #define _GNU_SOURCE
@@ -20,7 +21,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/time.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DESCRIPTORS 65536
@@ -64,6 +67,9 @@ static int (*real_fsync)(int);
 static int (*real_fdatasync)(int);
 static int (*real_ftruncate)(int, off_t);
 static int (*real_unlink)(const char *);
+static int (*real_clock_gettime)(clockid_t, struct timespec *);
+static int (*real_gettimeofday)(struct timeval *, void *);
+static long clock_seconds;
 
 static void start(void) {
   real_pwrite = dlsym(RTLD_NEXT, "pwrite64");
@@ -79,6 +85,10 @@ static void start(void) {
   real_fdatasync = dlsym(RTLD_NEXT, "fdatasync");
   real_ftruncate = dlsym(RTLD_NEXT, "ftruncate64");
   real_unlink = dlsym(RTLD_NEXT, "unlink");
+  real_clock_gettime = dlsym(RTLD_NEXT, "clock_gettime");
+  real_gettimeofday = dlsym(RTLD_NEXT, "gettimeofday");
+  const char *shift = getenv("SHIM_CLOCK");
+  if (shift) clock_seconds = atol(shift);
   const char *watched = getenv("SHIM_DIR");
   if (!watched) return;
   snprintf(directory, sizeof directory, "%s", watched);
@@ -311,4 +321,18 @@ ssize_t sendmsg(int descriptor, const struct msghdr *message, int flags) {
   begin();
   if (message->msg_iovlen == 1) answering(message->msg_iov->iov_base, message->msg_iov->iov_len);
   return real_sendmsg(descriptor, message, flags);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  begin();
+  int result = real_clock_gettime(clock, time);
+  if (result == 0 && clock == CLOCK_REALTIME) time->tv_sec += clock_seconds;
+  return result;
+}
+
+int gettimeofday(struct timeval *restrict time, void *restrict zone) {
+  begin();
+  int result = real_gettimeofday(time, zone);
+  if (result == 0) time->tv_sec += clock_seconds;
+  return result;
 }

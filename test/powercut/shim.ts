@@ -3,12 +3,20 @@
 import { join } from "node:path";
 import { freshFolder } from "../support/service.ts";
 
+export interface ShimOptions {
+  /** File to write the trace to. */
+  trace?: string;
+  /** KIND:FIRST:COUNT. */
+  fault?: string;
+  /** Calls fail only while this file is there. */
+  gate?: string;
+  /** Added to the time of day. */
+  clockSeconds?: number;
+}
+
 export interface Shim {
   /** What a process needs in its environment for the shim to watch `folder`. */
-  environment(
-    folder: string,
-    options: { trace?: string; fault?: string; gate?: string },
-  ): Record<string, string>;
+  environment(folder: string, options: ShimOptions): Record<string, string>;
 }
 
 export async function compileShim(): Promise<Shim> {
@@ -21,12 +29,13 @@ export async function compileShim(): Promise<Shim> {
   });
   if ((await gcc.exited) !== 0) throw new Error("gcc could not compile test/powercut/shim.c");
   return {
-    environment: (folder, { trace, fault, gate }) => ({
+    environment: (folder, { trace, fault, gate, clockSeconds }) => ({
       LD_PRELOAD: library,
       SHIM_DIR: folder,
       ...(trace === undefined ? {} : { SHIM_TRACE: trace }),
       ...(fault === undefined ? {} : { SHIM_FAULT: fault }),
       ...(gate === undefined ? {} : { SHIM_GATE: gate }),
+      ...(clockSeconds === undefined ? {} : { SHIM_CLOCK: String(clockSeconds) }),
     }),
   };
 }
