@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { makeBackup } from "../backup.ts";
-import { mebibytes, sizeOf } from "../db/backup.ts";
+import { mebibytes, sizeOf } from "../db/files.ts";
 import { databasePath } from "../db/open.ts";
 import type { Backup } from "../maintenance/copy.ts";
 import { asFailure, type CommonOptions, declare, withDatabase } from "./command.ts";

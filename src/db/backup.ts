@@ -2,11 +2,10 @@
 // whole, synced and verified file.
 
 import { Database } from "bun:sqlite";
-import {
-  closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statfsSync, statSync,
-} from "node:fs"; // prettier-ignore
+import { existsSync, linkSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { connectionOf } from "./connection.ts";
+import { freeRoom, mebibytes, sizeOf, syncPath } from "./files.ts";
 import { openReader } from "./open.ts";
 import { verify, type Verification } from "./verify.ts";
 
@@ -90,29 +89,4 @@ export function publishCopy(partial: string, target: string): void {
     renameSync(partial, target);
   }
   syncPath(dirname(target));
-}
-
-/** Makes what was written to a file, or entered in a folder, survive a power cut. */
-export function syncPath(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/** 0 when it is not there. */
-export function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-/** Bytes that this process may still fill. */
-export function freeRoom(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
-}
-
-export function mebibytes(bytes: number): number {
-  return Math.ceil(bytes / 1024 / 1024);
 }

@@ -12,9 +12,10 @@ import {
   realpathSync,
   statSync,
 } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { type Connection, connectionOf } from "./connection.ts";
 import { migrate, type Migration, pendingMigrations } from "./migrate.ts";
+import { syncPath } from "./files.ts";
 import { OpenError, openErrorOf } from "./open-error.ts";
 
 /** How long a connection waits for another process's write. */
@@ -188,7 +189,9 @@ function requireDatabase(path: string): void {
 
 function createDirectory(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const first = mkdirSync(directory, { recursive: true, mode: 0o700 });
+    // SQLite syncs what it enters in the folder; the folder itself is entered in another.
+    if (first !== undefined) syncPath(dirname(first));
     if (isOurs(directory)) chmodSync(directory, 0o700);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

@@ -6,7 +6,8 @@ import {
   chownSync, copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync,
 } from "node:fs"; // prettier-ignore
 import { dirname, join, resolve } from "node:path";
-import { BackupError, freeRoom, mebibytes, sizeOf, syncPath, verifyCopy } from "./backup.ts";
+import { BackupError, verifyCopy } from "./backup.ts";
+import { freeRoom, mebibytes, sizeOf, syncPath } from "./files.ts";
 import { claimDataDirectory, databasePath, lockDataDirectory, openForCommand } from "./open.ts";
 import { openErrorOf } from "./open-error.ts";
 import { pendingMigrations } from "./migrate.ts";

@@ -4,7 +4,8 @@
 import { constants, setPriority } from "node:os";
 import { existsSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { BackupError, partialPath, publishCopy, refuseBackup, sizeOf } from "../db/backup.ts";
+import { BackupError, partialPath, publishCopy, refuseBackup } from "../db/backup.ts";
+import { sizeOf } from "../db/files.ts";
 import type { Verification } from "../db/verify.ts";
 
 /**

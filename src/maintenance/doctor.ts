@@ -2,8 +2,8 @@
 
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { freeRoom, mebibytes, sizeOf } from "../db/backup.ts";
 import { type DatabaseFacts, factsOf } from "../db/doctor.ts";
+import { freeRoom, mebibytes, sizeOf } from "../db/files.ts";
 import { databasePath, fileSystemOf, isNetworkFileSystem, sqliteVersion } from "../db/open.ts";
 import { listBackups, timeOfBackup } from "./backups.ts";
 
