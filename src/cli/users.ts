@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import { findUser, listUsers, type User } from "../db/users.ts";
 import { refusal } from "../domain/errors.ts";
+import { userBalances } from "../domain/answers.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
 import { operator } from "./operator.ts";
@@ -87,16 +88,7 @@ function declareAdjustment(
 }
 
 function userJson(user: User) {
-  const balance = jsonAmount(user.balanceMicros);
-  const isChild = user.parentAccount !== null;
-  return {
-    id: user.id,
-    username: user.username,
-    name: user.name,
-    balance: isChild ? 0 : balance,
-    childBalance: isChild ? balance : 0,
-    resellerId: user.resellerId,
-  };
+  return { ...userBalances(user), resellerId: user.resellerId };
 }
 
 function userText(user: ReturnType<typeof userJson>): string {

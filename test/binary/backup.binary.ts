@@ -3,13 +3,11 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openForCommand } from "../../src/db/open.ts";
-import { verify } from "../../src/db/verify.ts";
 import { binary, binaryJson, until } from "../support/binary.ts";
 import { randomFrom } from "../support/seeded.ts";
 import { freshDatabase, freshFolder } from "../support/service.ts";
 import { type ServerProcess, startServerProcess } from "../support/server-process.ts";
-import { auditWishes, prepareLoad, sendLoad, type Wish } from "../support/wishes.ts";
+import { prepareLoad, problemsOf, sendLoad } from "../support/wishes.ts";
 
 const SERVERS: ServerProcess[] = [];
 afterEach(async () => {
@@ -34,17 +32,6 @@ async function loadedServer(...flags: string[]): Promise<Loaded> {
 
 function load({ server, key }: Loaded, first: number, more: (sent: number) => boolean) {
   return sendLoad(server.url, key, { first, connections: 8, random: randomFrom(first), more });
-}
-
-/** What is wrong with a database, as a list of sentences. */
-function problemsOf(folder: string, wishes: Wish[]): string[] {
-  const connection = openForCommand(folder);
-  const problems = [
-    ...auditWishes(connection, wishes),
-    ...verify(connection).problems.map(({ problem }) => problem),
-  ];
-  connection.sqlite.close();
-  return problems;
 }
 
 describe("a backup", () => {

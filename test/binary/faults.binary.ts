@@ -3,14 +3,12 @@
 import { afterEach, beforeAll, expect, test } from "bun:test";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openForCommand } from "../../src/db/open.ts";
-import { verify } from "../../src/db/verify.ts";
 import { compileShim, type Shim } from "../powercut/shim.ts";
 import { binary } from "../support/binary.ts";
 import { randomFrom } from "../support/seeded.ts";
 import { callApi, freshDatabase, freshFolder } from "../support/service.ts";
 import { type ServerProcess, startServerProcess } from "../support/server-process.ts";
-import { auditWishes, prepareLoad, send, sendLoad, type Wish, wishFor } from "../support/wishes.ts";
+import { prepareLoad, problemsOf, send, sendLoad, type Wish, wishFor } from "../support/wishes.ts";
 
 /** No end of calls. */
 const ALL = 1_000_000_000;
@@ -45,16 +43,6 @@ async function faulty(kind: string) {
 
 function load(server: ServerProcess, first: number, more: (sent: number) => boolean) {
   return sendLoad(server.url, key, { first, connections: 8, random: randomFrom(first), more });
-}
-
-function problemsOf(folder: string, wishes: Wish[]): string[] {
-  const connection = openForCommand(folder);
-  const problems = [
-    ...auditWishes(connection, wishes),
-    ...verify(connection).problems.map(({ problem }) => problem),
-  ];
-  connection.sqlite.close();
-  return problems;
 }
 
 async function readiness(server: ServerProcess): Promise<number> {

@@ -3,10 +3,8 @@
 // verify is clean; after the restart the unanswered ones are sent again and have one effect each.
 
 import { rmSync } from "node:fs";
-import { openForCommand } from "../../src/db/open.ts";
-import { verify } from "../../src/db/verify.ts";
 import {
-  auditWishes,
+  problemsOf,
   prepareLoad,
   send,
   sendLoad,
@@ -85,12 +83,7 @@ async function settle(folder: string, key: string, wishes: readonly Wish[]): Pro
 }
 
 function check(folder: string, wishes: readonly Wish[], when: string): void {
-  const connection = openForCommand(folder);
-  const problems = auditWishes(connection, wishes);
-  for (const { check, subject, problem } of verify(connection).problems) {
-    problems.push(`${check}: ${subject}: ${problem}`);
-  }
-  connection.sqlite.close();
+  const problems = problemsOf(folder, wishes);
   if (problems.length > 0) fail(problems, `${when}, ${folder}`);
 }
 

@@ -4,12 +4,10 @@
 // With ENOSPC it must go on without a restart; with EIO it may end, and then says so and exits non-zero.
 
 import { cpSync, rmSync } from "node:fs";
-import { openForCommand } from "../../src/db/open.ts";
-import { verify } from "../../src/db/verify.ts";
 import { below, randomFrom } from "../support/seeded.ts";
 import { freshDatabase, freshFolder } from "../support/service.ts";
 import { type ServerProcess, startServerProcess } from "../support/server-process.ts";
-import { auditWishes, prepareLoad, send, sendLoad, type Wish } from "../support/wishes.ts";
+import { problemsOf, prepareLoad, send, sendLoad, type Wish } from "../support/wishes.ts";
 import { compileShim } from "./shim.ts";
 
 const WISHES = 80;
@@ -91,12 +89,7 @@ async function fulfil(folder: string, wishes: readonly Wish[], what: string): Pr
 }
 
 function check(folder: string, wishes: readonly Wish[], what: string): void {
-  const connection = openForCommand(folder);
-  const problems = auditWishes(connection, wishes);
-  for (const { check, subject, problem } of verify(connection).problems) {
-    problems.push(`${check}: ${subject}: ${problem}`);
-  }
-  connection.sqlite.close();
+  const problems = problemsOf(folder, wishes);
   if (problems.length > 0) fail(problems, what);
 }
 

@@ -2,6 +2,8 @@
 // and the audit of what became of them: an acknowledged one is there exactly once, a refused one is not.
 
 import type { Connection } from "../../src/db/connection.ts";
+import { openForCommand } from "../../src/db/open.ts";
+import { verify } from "../../src/db/verify.ts";
 import { below, type Random } from "./seeded.ts";
 import type { Answer, TestDatabase } from "./service.ts";
 import { tryCall } from "./server-process.ts";
@@ -72,7 +74,7 @@ export async function sendLoad(
 }
 
 /** A sentence for each wish whose effect is not what its answer says. */
-export function auditWishes(connection: Connection, wishes: readonly Wish[]): string[] {
+function auditWishes(connection: Connection, wishes: readonly Wish[]): string[] {
   const found = effects(connection);
   return wishes.flatMap((wish) => {
     const name = wish.path === "/orders" ? linkOf(wish.number) : String(microsOf(wish.number));
@@ -87,6 +89,17 @@ export function auditWishes(connection: Connection, wishes: readonly Wish[]): st
     const told = wish.path === "/orders" ? wish.answer.body.order.orderId : null;
     return told === effect!.orderId ? [] : problem(`told order ${told}, found ${effect!.orderId}`);
   });
+}
+
+/** Everything that is wrong with the database in `folder`: wishes, sums, states, the file itself. */
+export function problemsOf(folder: string, wishes: readonly Wish[]): string[] {
+  const connection = openForCommand(folder);
+  const problems = auditWishes(connection, wishes);
+  for (const { check, subject, problem } of verify(connection).problems) {
+    problems.push(`${check}: ${subject}: ${problem}`);
+  }
+  connection.sqlite.close();
+  return problems;
 }
 
 /** What the database holds, by link or amount. */
