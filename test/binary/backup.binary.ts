@@ -1,6 +1,6 @@
 // Backups of a server under load: whole, verified, never over another file; and back again on another place.
 
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary, binaryJson, until } from "../support/binary.ts";
@@ -8,6 +8,9 @@ import { randomFrom } from "../support/seeded.ts";
 import { freshDatabase, freshFolder } from "../support/service.ts";
 import { type ServerProcess, startServerProcess } from "../support/server-process.ts";
 import { prepareLoad, problemsOf, sendLoad } from "../support/wishes.ts";
+
+/** Processes start slowly on a machine with other work. */
+setDefaultTimeout(120_000);
 
 const SERVERS: ServerProcess[] = [];
 afterEach(async () => {

@@ -1,6 +1,6 @@
 // The binary on a disk that is full, that fails, beside busy commands, and under a clock that jumps.
 
-import { afterEach, beforeAll, expect, test } from "bun:test";
+import { afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compileShim, type Shim } from "../powercut/shim.ts";
@@ -9,6 +9,9 @@ import { randomFrom } from "../support/seeded.ts";
 import { callApi, freshDatabase, freshFolder } from "../support/service.ts";
 import { type ServerProcess, startServerProcess } from "../support/server-process.ts";
 import { prepareLoad, problemsOf, send, sendLoad, type Wish, wishFor } from "../support/wishes.ts";
+
+/** Processes start slowly on a machine with other work. */
+setDefaultTimeout(120_000);
 
 /** No end of calls. */
 const ALL = 1_000_000_000;
@@ -132,7 +135,7 @@ test("commands in a loop beside a loaded server: neither fails", async () => {
   expect(slowest).toBeLessThan(10_000);
   expect(wishes.filter(({ answer }) => answer?.status !== 200)).toEqual([]);
   expect(problemsOf(folder, wishes)).toEqual([]);
-}, 120_000);
+});
 
 test("a clock that jumps a day either way changes no order, no amount and no retry", async () => {
   const folder = freshFolder();
