@@ -2,7 +2,7 @@
 // machine, and writes a table and a JSON file. README.md beside this file says what is measured and why.
 
 import { BAR, judge } from "./bar.ts";
-import { stopEverything } from "./tools/children.ts";
+import { removeAtEnd, stopEverything } from "./tools/children.ts";
 import { describeMachine } from "./tools/machine.ts";
 import { readOptions } from "./options.ts";
 import { disk } from "./parts/disk.ts";
@@ -18,6 +18,7 @@ import { say } from "./tools/say.ts";
 const PARTS = { orders, disk, reads, sizes, starts, memory };
 
 const options = readOptions(process.argv.slice(2), Object.keys(PARTS));
+if (!options.keep) removeAtEnd(options.cache);
 const results = new Results();
 const machine = await describeMachine();
 print(tableOf(Object.entries(machine)));

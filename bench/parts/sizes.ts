@@ -1,6 +1,5 @@
 // Whether a database that has grown slows orders down: 0, 1 and 10 million orders in it.
 
-import { rmSync } from "node:fs";
 import type { Options } from "../options.ts";
 import { databaseOf } from "../subjects/grown.ts";
 import { reseller, serve } from "../subjects/reseller.ts";
@@ -11,23 +10,19 @@ import { measureOrders } from "./orders.ts";
 const CONNECTIONS = 128;
 
 export async function sizes(options: Options, results: Results): Promise<void> {
-  try {
-    const grown: Subject[] = options.sizes.map((orders) => ({
-      name: sizeOf(orders),
-      async start(env) {
-        if (orders === 0) return reseller.start(env);
-        const { folder, keys } = await databaseOf(orders, options.cache);
-        return serve(folder, keys, env);
-      },
-    }));
-    await inTurn(grown, options.rounds, (running, { name }) =>
-      measureOrders(running, CONNECTIONS, RESELLERS, options.seconds, (metric, value) =>
-        results.add("sizes", name, reseller.name, metric, value),
-      ),
-    );
-  } finally {
-    if (!options.keep) rmSync(options.cache, { recursive: true, force: true });
-  }
+  const grown: Subject[] = options.sizes.map((orders) => ({
+    name: sizeOf(orders),
+    async start(env) {
+      if (orders === 0) return reseller.start(env);
+      const { folder, keys } = await databaseOf(orders, options.cache);
+      return serve(folder, keys, env);
+    },
+  }));
+  await inTurn(grown, options.rounds, (running, { name }) =>
+    measureOrders(running, CONNECTIONS, RESELLERS, options.seconds, (metric, value) =>
+      results.add("sizes", name, reseller.name, metric, value),
+    ),
+  );
 }
 
 export function sizeOf(orders: number): string {

@@ -1,6 +1,5 @@
 // From exec to the first answered request, on a database without orders and on one of a million.
 
-import { rmSync } from "node:fs";
 import type { Options } from "../options.ts";
 import { databaseOf } from "../subjects/grown.ts";
 import { type Market, market, reseller, serve } from "../subjects/reseller.ts";
@@ -11,15 +10,11 @@ const STARTS_A_ROUND = 5;
 export const MILLION = 1_000_000;
 
 export async function starts(options: Options, results: Results): Promise<void> {
-  try {
-    const empty = await market();
-    const million = await databaseOf(MILLION, options.cache);
-    for (let start = 0; start < options.rounds * STARTS_A_ROUND; start += 1) {
-      results.add("starts", sizeOf(0), reseller.name, "ms", await timeStart(empty));
-      results.add("starts", sizeOf(MILLION), reseller.name, "ms", await timeStart(million));
-    }
-  } finally {
-    if (!options.keep) rmSync(options.cache, { recursive: true, force: true });
+  const empty = await market();
+  const million = await databaseOf(MILLION, options.cache);
+  for (let start = 0; start < options.rounds * STARTS_A_ROUND; start += 1) {
+    results.add("starts", sizeOf(0), reseller.name, "ms", await timeStart(empty));
+    results.add("starts", sizeOf(MILLION), reseller.name, "ms", await timeStart(million));
   }
 }
 

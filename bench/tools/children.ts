@@ -44,6 +44,11 @@ export function freshFolder(): string {
   return folder;
 }
 
+/** For a folder that others make. */
+export function removeAtEnd(folder: string): void {
+  folders.add(folder);
+}
+
 export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   folders.delete(folder);

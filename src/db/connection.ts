@@ -40,15 +40,29 @@ export function transact<T>(connection: Connection, body: (tx: Tx) => Synchronou
 
 /** Runs `body` so that, if it throws, its writes alone are undone and the transaction goes on. Costs 0.1 µs. */
 export function savepoint<T>(tx: Tx, body: () => Synchronous<T>): T {
-  const { sqlite } = tx;
-  sqlite.query("SAVEPOINT command").run();
+  const { begin, release } = savepoints(tx);
+  begin.run();
   try {
     const result = body();
-    sqlite.query("RELEASE command").run();
+    release.run();
     return result;
   } catch (error) {
-    if (sqlite.inTransaction) sqlite.run("ROLLBACK TO command; RELEASE command");
+    if (tx.sqlite.inTransaction) tx.sqlite.run("ROLLBACK TO command; RELEASE command");
     throw error;
+  }
+}
+
+/**
+ * Runs reads in one transaction: they see the database at one moment, and SQLite takes its locks once and not for
+ * each of them, which saves 0.7 µs a read. What `body` does after an await is outside.
+ */
+export function readTogether<T>(connection: Connection, body: () => T): T {
+  const { begin, end } = reading(connection);
+  begin.run();
+  try {
+    return body();
+  } finally {
+    if (connection.sqlite.inTransaction) end.run();
   }
 }
 
@@ -58,14 +72,36 @@ export function writePage(tx: Tx): void {
 }
 
 /** Prepared statements, made once a connection and at first use. */
-export function prepared<T>(prepare: (orm: BunSQLiteDatabase) => T): (connection: Connection) => T {
-  const made = new WeakMap<BunSQLiteDatabase, T>();
-  return ({ orm }) => {
-    let statements = made.get(orm);
-    if (!statements) made.set(orm, (statements = prepare(orm)));
+export function prepared<T>(
+  prepare: (orm: BunSQLiteDatabase, sqlite: Database) => T,
+): (connection: Connection) => T {
+  const made = new WeakMap<Database, T>();
+  return ({ orm, sqlite }) => {
+    let statements = made.get(sqlite);
+    if (!statements) made.set(sqlite, (statements = prepare(orm, sqlite)));
     return statements;
   };
 }
+
+/**
+ * What to SELECT so that a raw statement's rows have the fields named here; booleans come as 0 and 1.
+ * For look-ups that every request makes: drizzle's mapping of a row adds 0.4 µs to the 0.7 of a key, and more to an order.
+ */
+export function columnsOf(fields: Record<string, { name: string }>): string {
+  return Object.entries(fields)
+    .map(([field, { name }]) => `${name} AS ${field}`)
+    .join(", ");
+}
+
+const savepoints = prepared((_, sqlite) => ({
+  begin: sqlite.query("SAVEPOINT command"),
+  release: sqlite.query("RELEASE command"),
+}));
+
+const reading = prepared((_, sqlite) => ({
+  begin: sqlite.query("BEGIN"),
+  end: sqlite.query("COMMIT"),
+}));
 
 /** A disk or file that cannot be trusted any more. */
 const FATAL = /^SQLITE_(IOERR|CORRUPT|NOTADB)/;

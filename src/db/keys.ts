@@ -2,7 +2,7 @@
 
 import { asc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { KeyReach, KeyType } from "../domain/keys.ts";
-import { type Connection, prepared, type Tx } from "./connection.ts";
+import { columnsOf, type Connection, prepared, type Tx } from "./connection.ts";
 import { keys, users } from "./schema.ts";
 
 /** What a request needs to know of its key. */
@@ -25,24 +25,22 @@ export interface ListedKey extends Key {
   username: string;
 }
 
-const statements = prepared((orm) => {
+const statements = prepared((orm, sqlite) => {
   const selectKeys = () =>
     orm
       .select({ ...getTableColumns(keys), username: users.username })
       .from(keys)
       .innerJoin(users, eq(users.account, keys.resellerAccount));
   return {
-    byHash: orm
-      .select({
+    byHash: sqlite.query<Omit<CallerKey, "active"> & { active: number }, [string]>(
+      `SELECT ${columnsOf({
         id: keys.id,
         resellerAccount: keys.resellerAccount,
         type: keys.type,
         reach: keys.reach,
         active: keys.active,
-      })
-      .from(keys)
-      .where(eq(keys.hash, sql.placeholder("hash")))
-      .prepare(),
+      })} FROM keys WHERE hash = ?`,
+    ),
     byId: selectKeys()
       .where(eq(keys.id, sql.placeholder("id")))
       .prepare(),
@@ -74,7 +72,8 @@ const statements = prepared((orm) => {
 });
 
 export function findKeyByHash(connection: Connection, hash: string): CallerKey | undefined {
-  return statements(connection).byHash.get({ hash });
+  const row = statements(connection).byHash.get(hash);
+  return row ? { ...row, active: row.active === 1 } : undefined;
 }
 
 export function findKey(connection: Connection, id: string): ListedKey | undefined {

@@ -4,7 +4,7 @@ import { and, asc, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { Actor } from "../domain/ledger.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { Per } from "../domain/services.ts";
-import { type Connection, prepared, type Tx } from "./connection.ts";
+import { columnsOf, type Connection, prepared, type Tx } from "./connection.ts";
 import { orderEvents, orders, users } from "./schema.ts";
 
 export interface Order {
@@ -51,17 +51,11 @@ export interface OrderFilter {
 const NUMERIC_ID = /^[1-9][0-9]{0,15}$/;
 const CUID = /^[a-z0-9]{24}$/;
 
-const statements = prepared((orm) => ({
-  byOrderId: orm
-    .select()
-    .from(orders)
-    .where(eq(orders.orderId, sql.placeholder("orderId")))
-    .prepare(),
-  byId: orm
-    .select()
-    .from(orders)
-    .where(eq(orders.id, sql.placeholder("id")))
-    .prepare(),
+const SELECT_ORDER = `SELECT ${columnsOf(getTableColumns(orders))} FROM orders`;
+
+const statements = prepared((orm, sqlite) => ({
+  byOrderId: sqlite.query<Order, [number]>(`${SELECT_ORDER} WHERE order_id = ?`),
+  byId: sqlite.query<Order, [string]>(`${SELECT_ORDER} WHERE id = ?`),
   insert: orm
     .insert(orders)
     .values({
@@ -112,8 +106,9 @@ const statements = prepared((orm) => ({
 
 /** By either of its ids: the order number as digits without a leading zero, or the cuid. */
 export function findOrder(connection: Connection, id: string): Order | undefined {
-  if (NUMERIC_ID.test(id)) return statements(connection).byOrderId.get({ orderId: Number(id) });
-  if (CUID.test(id)) return statements(connection).byId.get({ id });
+  const { byOrderId, byId } = statements(connection);
+  if (NUMERIC_ID.test(id)) return byOrderId.get(Number(id)) ?? undefined;
+  if (CUID.test(id)) return byId.get(id) ?? undefined;
   return undefined;
 }
 

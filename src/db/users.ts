@@ -2,7 +2,7 @@
 
 import { asc, eq, getTableColumns, max, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
-import { type Connection, prepared, type Tx } from "./connection.ts";
+import { columnsOf, type Connection, prepared, type Tx } from "./connection.ts";
 import { accounts, users } from "./schema.ts";
 
 export interface User {
@@ -25,7 +25,7 @@ export interface NewUser {
   createdAt: number;
 }
 
-const statements = prepared((orm) => {
+const statements = prepared((orm, sqlite) => {
   const parents = alias(users, "parents");
   const selectUsers = () =>
     orm
@@ -40,11 +40,9 @@ const statements = prepared((orm) => {
       .where(eq(users.account, sql.placeholder("account")))
       .prepare(),
     all: selectUsers().orderBy(asc(users.account)).prepare(),
-    balance: orm
-      .select({ balanceMicros: users.balanceMicros })
-      .from(users)
-      .where(eq(users.account, sql.placeholder("account")))
-      .prepare(),
+    balance: sqlite.query<{ balanceMicros: number }, [number]>(
+      `SELECT ${columnsOf({ balanceMicros: users.balanceMicros })} FROM users WHERE account = ?`,
+    ),
     lastAccount: orm
       .select({ account: max(accounts.account) })
       .from(accounts)
@@ -83,7 +81,7 @@ export function listUsers(connection: Connection): User[] {
 
 /** The balance of an account that is known to exist, in micros. */
 export function balanceOf(connection: Connection, account: number): number {
-  const row = statements(connection).balance.get({ account });
+  const row = statements(connection).balance.get(account);
   if (!row) throw new Error(`no user has account ${account}`);
   return row.balanceMicros;
 }

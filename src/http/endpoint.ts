@@ -2,7 +2,7 @@
 // key → permission → the handler (body, then the operation) → one answer, one log line.
 // Handlers return the JSON value of a 200 and throw Refusal; they catch nothing.
 
-import type { Connection } from "../db/connection.ts";
+import { type Connection, readTogether } from "../db/connection.ts";
 import { type CallerKey, findKeyByHash } from "../db/keys.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
 import { hashKey, isKeyWellFormed, mayKey, type Permission } from "../domain/keys.ts";
@@ -55,8 +55,10 @@ export function endpoint(api: Api, route: string, permission: Permission, handle
   }): Response | Promise<Response> => {
     const exchange = beginExchange(api, request, route);
     try {
-      const key = authenticate(api, request, permission, exchange);
-      const result = handle({ request, params, key });
+      const result = readTogether(api.connection, () => {
+        const key = authenticate(api, request, permission, exchange);
+        return handle({ request, params, key });
+      });
       return result instanceof Promise
         ? result.then(
             (body) => succeed(exchange, body),
