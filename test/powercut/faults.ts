@@ -72,7 +72,8 @@ async function loadOn(server: ServerProcess, kind: string, what: string): Promis
   if (died) tally.ended++;
   else tally.wentOn++;
   if (died && exitCode === 0) fail(["it ended with exit 0"], what);
-  if (died && !server.log().includes("stopping")) fail(["it ended without a word"], what);
+  if (died && !server.log().includes("stopping"))
+    fail([`it ended without a word: ${server.log()}`], what);
   if (died && kind === "ENOSPC") fail([`it ended for want of room: ${server.log()}`], what);
   return wishes;
 }

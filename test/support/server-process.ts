@@ -46,18 +46,20 @@ export async function startServerProcess(options: ServerOptions): Promise<Server
     await logged;
     throw new Error(`serve did not start (exit ${code}): ${log}`);
   }
+  // Ended is a process whose last words were heard.
+  const exited = logged.then(() => server.exited);
   return {
     url,
     pid: server.pid,
-    exited: server.exited,
+    exited,
     log: () => log,
     stop() {
       server.kill("SIGTERM");
-      return server.exited;
+      return exited;
     },
     async kill() {
       server.kill("SIGKILL");
-      await server.exited;
+      await exited;
     },
   };
 }

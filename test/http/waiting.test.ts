@@ -1,0 +1,112 @@
+// Requests with a key whose order has to be waited for, as one for a provider: its duplicates wait as well, all get
+// one answer, and when nobody waits any more they get the order as it is.
+
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { openReader } from "../../src/db/open.ts";
+import { findOrder, type Order } from "../../src/db/orders.ts";
+import { findUser } from "../../src/db/users.ts";
+import { type Claim, hashRequest } from "../../src/domain/idempotency.ts";
+import { refusal } from "../../src/domain/errors.ts";
+import type { Api } from "../../src/http/endpoint.ts";
+import { answerOnce } from "../../src/http/idempotency.ts";
+import { createLog } from "../../src/log.ts";
+import type { Outcome } from "../../src/operations/idempotency.ts";
+import { startWriter } from "../../src/writer/writer.ts";
+import { freshDatabase, micros, type TestDatabase, WRITER_THREAD } from "../support/service.ts";
+
+let database: TestDatabase;
+let api: Api;
+let account: number;
+let keyId: string;
+
+beforeEach(async () => {
+  database = freshDatabase();
+  database.user("anna", "100");
+  database.service({ id: "likes", price: "10" });
+  keyId = database.key("anna", "full").id;
+  account = findUser(database.connection, "anna")!.account;
+  // What placeOrderOnce leaves for an order that goes to a provider: no answer yet.
+  database.connection.sqlite.run("DROP TRIGGER idempotency_keeps_its_answer");
+  const { path } = database.connection;
+  api = {
+    connection: openReader(path),
+    writer: await startWriter({ path, thread: WRITER_THREAD, onFatal() {} }),
+    log: createLog("silent"),
+    unanswered: new Map(),
+    onFault() {},
+  };
+});
+afterEach(async () => {
+  api.connection.sqlite.close();
+  await api.writer.close();
+  database.connection.sqlite.close();
+});
+
+function claim(body = "{}"): Claim {
+  return { key: "k", requestHash: hashRequest("POST", "/api/v1/orders", Buffer.from(body)) };
+}
+
+/** Places the order once, and leaves the first request without an answer. */
+async function place(by: Claim): Promise<Outcome> {
+  const order = { resellerAccount: account, keyId, service: "likes", link: "a", quantity: 100 };
+  const outcome = await api.writer.submit("placeOrderOnce", { order, claim: by });
+  if (outcome.replayed) return outcome;
+  database.connection.sqlite.run("UPDATE idempotency SET answer_status = NULL, answer_body = NULL");
+  return { replayed: false, answer: null, order: findOrder(database.connection, "1")! };
+}
+
+function request(wait: (order: Order) => object | Promise<object>, by = claim()) {
+  return answerOnce(api, account, by, () => place(by), wait);
+}
+
+test("fifty at once wait for the first, have one effect and get its answer", async () => {
+  const provider = Promise.withResolvers<object>();
+  let asked = 0;
+  const wait = () => {
+    asked++;
+    return provider.promise;
+  };
+  const all = Array.from({ length: 50 }, () => request(wait));
+  await Bun.sleep(50);
+  provider.resolve({ status: "success", order: "as the provider left it" });
+  const answers = await Promise.all(all);
+  expect(new Set(answers.map(({ answer }) => answer.body)).size).toBe(1);
+  expect(answers[0]!.answer.body).toContain("as the provider left it");
+  expect(answers.filter(({ replayed }) => replayed).length).toBe(49);
+  expect(asked).toBe(1);
+  expect(database.balance("anna")).toBe(micros("99"));
+  expect((await request(wait)).answer).toEqual(answers[0]!.answer);
+  expect(api.unanswered.size).toBe(0);
+});
+
+test("another request under the key does not wait for the first: it is refused at once", async () => {
+  const provider = Promise.withResolvers<object>();
+  const first = request(() => provider.promise);
+  await Bun.sleep(20);
+  const other = request(() => provider.promise, claim("another body"));
+  expect(await other.catch((error: unknown) => String(error))).toContain("idempotency_key_reused");
+  provider.resolve({});
+  expect((await first).replayed).toBe(false);
+});
+
+test("an answer that refuses is remembered, for the order is there", async () => {
+  const wait = () => Promise.reject(refusal("service_not_found"));
+  const first = await request(wait);
+  const second = await request(wait);
+  expect(first.answer.status).toBe(400);
+  expect(second).toEqual({ answer: first.answer, replayed: true } as typeof second);
+  expect(database.balance("anna")).toBe(micros("99"));
+});
+
+test("when the process died before it answered, each duplicate gets the order as it is", async () => {
+  await place(claim());
+  const never = () => Promise.reject(new Error("asked again"));
+  const first = await request(never);
+  expect(first.answer).toMatchObject({ status: 200 });
+  expect(JSON.parse(first.answer.body).order.status).toBe("PROCESSING");
+  const actor = { keyId: null, operator: "tester" };
+  database.run("moveOrder", { id: "1", to: "CANCELLED", note: null, actor });
+  const second = await request(never);
+  expect(JSON.parse(second.answer.body).order.status).toBe("CANCELLED");
+  expect(second.replayed).toBe(true);
+});
