@@ -52,6 +52,7 @@ function standardError() {
     minLength: BUFFER_LENGTH,
     periodicFlush: FLUSH_MILLISECONDS,
   });
+  const urgent = new SonicBoom({ fd: STDERR, sync: true });
   let lines = "";
   const handOn = () => {
     if (lines !== "") stream.write(lines);
@@ -63,9 +64,11 @@ function standardError() {
       lines += line;
       if (lines.length >= BUFFER_LENGTH) handOn();
     },
+    /** Past the background: what is being written there is lost when the process ends right after this. */
     flush() {
-      handOn();
       stream.flushSync();
+      if (lines !== "") urgent.write(lines);
+      lines = "";
     },
   };
 }
