@@ -1,13 +1,18 @@
 // The server's own backups: at intervals and when asked, each by `reseller backup` in a process of its own with a low
 // priority, so that orders keep the server's threads and memory to themselves. The newest few are kept.
 
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { partialPath } from "../db/backup.ts";
 import type { Logger } from "../log.ts";
 import type { Upkeep } from "./used-keys.ts";
 
 /** After a start without a backup that is young enough: not in the way of the first requests. */
 const FIRST_MILLISECONDS = 60_000;
+/** A file of 1 GB that goes at once holds up the syncs of others for 300 ms; it is cut off in steps of 32 MiB. */
+const REMOVE_STEP_BYTES = 32 * 1024 * 1024;
+const REMOVE_PAUSE_MILLISECONDS = 5;
 /** Sorts by time. */
 const NAME = /^reseller-(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}-\d{3}Z)\.db$/;
 const UNFINISHED = /^reseller-.*\.db\.partial(-journal)?$/;
@@ -40,7 +45,8 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
 
   const run = async (): Promise<void> => {
     try {
-      const file = prepareFile(folder, Date.now());
+      const file = await prepareFile(folder, Date.now());
+      if (stopped) return;
       child = Bun.spawn([...PROGRAM, "backup", file, "--data", plan.data, "--json"], {
         stdout: "pipe",
         stderr: "pipe",
@@ -52,7 +58,12 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
         return;
       }
       log.info({ ...(JSON.parse(result) as object) }, "backup made");
-      for (const old of outdated(folder, plan.keep)) rmSync(join(folder, old));
+      for (const name of outdated(folder, plan.keep)) {
+        // Half removed it must not pass for a backup.
+        const old = join(folder, name);
+        await rename(old, partialPath(old));
+        await removeGently(partialPath(old));
+      }
     } catch (error) {
       log.error({ folder, trouble: String(error) }, "backup not made");
     }
@@ -108,17 +119,28 @@ function untilFirst({ folder, every }: BackupPlan, now: number): number {
 }
 
 /** The folder is there and holds no remains; returns the name of the next file in it. */
-function prepareFile(folder: string, now: number): string {
+async function prepareFile(folder: string, now: number): Promise<string> {
   if (!existsSync(folder)) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     chmodSync(folder, 0o700);
   }
   for (const name of readdirSync(folder)) {
-    if (UNFINISHED.test(name)) rmSync(join(folder, name));
+    if (UNFINISHED.test(name)) await removeGently(join(folder, name));
   }
   return join(folder, `reseller-${new Date(now).toISOString().replace(/[:.]/g, "-")}.db`);
 }
 
 function outdated(folder: string, keep: number): string[] {
   return listBackups(folder).slice(keep);
+}
+
+async function removeGently(file: string): Promise<void> {
+  const handle = await open(file, "r+");
+  const { size } = await handle.stat();
+  for (let left = size; left > 0; left -= REMOVE_STEP_BYTES) {
+    await handle.truncate(Math.max(0, left - REMOVE_STEP_BYTES));
+    await Bun.sleep(REMOVE_PAUSE_MILLISECONDS);
+  }
+  await handle.close();
+  await rm(file);
 }
