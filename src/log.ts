@@ -6,7 +6,7 @@ export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Lines wait for this many characters or milliseconds; a warning or an error goes out at once. */
-const BUFFER_LENGTH = 8 * 1024;
+const BUFFER_LENGTH = 64 * 1024;
 const FLUSH_MILLISECONDS = 250;
 
 const STDERR = 2;
@@ -50,6 +50,7 @@ function standardError() {
     fd: STDERR,
     sync: false,
     minLength: BUFFER_LENGTH,
+    maxWrite: 2 * BUFFER_LENGTH,
     periodicFlush: FLUSH_MILLISECONDS,
   });
   const urgent = new SonicBoom({ fd: STDERR, sync: true });

@@ -70,7 +70,8 @@ export async function startChild(command: string[], options: ChildOptions): Prom
   ]);
   if (found === null) {
     await stop(child);
-    throw new Error(`${command.join(" ")}: not ready`);
+    const why = options.log ? await Bun.file(options.log).text() : "";
+    throw new Error(`${command.join(" ")}: not ready\n${why}`);
   }
   return { pid: child.pid, ready: found, stop: () => stop(child) };
 }
