@@ -10,7 +10,12 @@ export interface Config {
   host: string;
   /** 0 takes a free port. */
   port: number;
-  /** Milliseconds, like every duration here. 0: no backups by itself. */
+  /** Milliseconds, like every duration here. */
+  placeWait: number;
+  placeRetry: number;
+  providerTimeout: number;
+  pollInterval: number;
+  /** 0: no backups by itself. */
   backupEvery: number;
   /** Undefined: `backups` in the data directory. */
   backupDir?: string;
@@ -40,6 +45,11 @@ export function backupDirOption(): Option {
   return setting("backup-dir", "DIR", description).argParser(parseText);
 }
 
+/** The setting of every command that calls a provider. */
+export function providerTimeoutOption(): Option {
+  return duration("provider-timeout", "how long one call to a provider may take", "30s", 1);
+}
+
 /** The settings of `serve` besides --data. */
 export function serveOptions(): Option[] {
   return [
@@ -47,6 +57,10 @@ export function serveOptions(): Option[] {
     setting("port", "PORT", "port to listen on; 0 takes a free one")
       .default(8080)
       .argParser(parsePort),
+    duration("place-wait", "how long POST /orders waits for the provider's answer", "10s", 0),
+    duration("place-retry", "how long an order that could not be sent is tried again", "1h", 0),
+    providerTimeoutOption(),
+    duration("poll-interval", "shortest pause between two looks at an order", "60s", 1),
     duration("backup-every", "time between two backups; 0 turns them off", "24h", 0),
     backupDirOption(),
     setting("backup-keep", "N", "backups to keep").default(7).argParser(parseKeep),

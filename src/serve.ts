@@ -1,4 +1,4 @@
-// `reseller serve`: claims the data directory, starts the writer and the HTTP server, and stops them in order.
+// `reseller serve`: claims the data directory, starts the writer, the fulfilment and the HTTP server, and stops them in order.
 
 import { rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -6,9 +6,13 @@ import { backupFolder, type Config } from "./config.ts";
 import { isFatalTrouble } from "./db/connection.ts";
 import { addressPath, claimDataDirectory, openReader } from "./db/open.ts";
 import { type Server, startServer } from "./http/server.ts";
+import type { Order } from "./db/orders.ts";
+import { systemClock } from "./fulfilment/clock.ts";
+import { type Fulfilment, startFulfilment } from "./fulfilment/fulfilment.ts";
 import { createLog } from "./log.ts";
 import { type BackupPlan, startBackups } from "./maintenance/backups.ts";
 import { startForgetting } from "./maintenance/used-keys.ts";
+import { connectProvider } from "./providers/protocols.ts";
 import { startWriter } from "./writer/writer.ts";
 
 /** Named from this folder, where it is in the binary too: its two entry points are bundled below src. */
@@ -54,6 +58,9 @@ export async function startService(config: Config, onFatal: () => void): Promise
   };
   const connection = openReader(path);
   const address = addressPath(dirname(path));
+  // The server first: where it cannot listen, nothing must have been sent to a provider.
+  const fulfilling = Promise.withResolvers<Fulfilment>();
+  const placed = async (order: Order) => (await fulfilling.promise).placed(order);
   const close = async () => {
     // The writer closes last: it checkpoints, which a reader would hold up.
     connection.sqlite.close();
@@ -64,7 +71,7 @@ export async function startService(config: Config, onFatal: () => void): Promise
   let server: Server;
   try {
     server = startServer(
-      { connection, writer, log, unanswered: new Map(), onFault },
+      { connection, writer, log, unanswered: new Map(), onFault, placed },
       config.host,
       config.port,
     );
@@ -72,6 +79,20 @@ export async function startService(config: Config, onFatal: () => void): Promise
     await close();
     throw new ListenError(error instanceof Error && "code" in error ? String(error.code) : "");
   }
+  const fulfilment = await startFulfilment({
+    connection,
+    writer,
+    log,
+    clock: systemClock,
+    random: Math.random,
+    settings: {
+      placeWaitMs: config.placeWait,
+      placeRetryMs: config.placeRetry,
+      pollIntervalMs: config.pollInterval,
+    },
+    connect: (provider) => connectProvider(provider, config.providerTimeout),
+  });
+  fulfilling.resolve(fulfilment);
   const forgetting = startForgetting(writer, log);
   const backups = startBackups(backupPlan(config, path), log);
   const url = `http://${bracketed(server.hostname)}:${server.port}`;
@@ -82,10 +103,12 @@ export async function startService(config: Config, onFatal: () => void): Promise
     backUpNow: () => backups.backUpNow(),
     async stop() {
       log.info({}, "stopping");
+      const placings = fulfilment.stop(DRAIN_MILLISECONDS);
       const drained = await Promise.race([
         server.stop().then(() => true),
         Bun.sleep(DRAIN_MILLISECONDS).then(() => false),
       ]);
+      await placings;
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
       await Promise.all([forgetting.stop(), backups.stop()]);
       await close();

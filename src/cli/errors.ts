@@ -31,6 +31,18 @@ const SENTENCES: { [Code in RefusalCode]?: (details: Refusals[Code]) => string }
     `the order is ${status}: progress is noted on PROCESSING orders only`,
   remains_above_quantity: ({ quantity }) =>
     `--remains is above the order's quantity: give 0 to ${quantity}`,
+  order_being_sent: () =>
+    "the order is being sent to its provider right now: try again once that has ended",
+  order_not_unknown: ({ status, placement }) =>
+    `the order is ${status} and its placement ${placement}: only a PENDING one that is unknown can be settled`,
+  provider_not_found: () => "no provider has that name: see `reseller admin provider list`",
+  provider_name_taken: () =>
+    "a provider has that name already (case does not count): choose another",
+  provider_order_taken: ({ orderId }) =>
+    `order ${orderId} has that number at this provider: look the right one up there`,
+  service_has_no_provider: () => "the service has no provider: name one with --provider",
+  catalogue_changed: () =>
+    "the catalogue changed while the provider's list was compared: nothing was changed, run it again",
 };
 
 export function sentenceOf<Code extends RefusalCode>(refusal: Refusal<Code>): string {

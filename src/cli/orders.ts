@@ -1,13 +1,9 @@
 // `admin order …`
 
 import { type Command, Option } from "commander";
-import {
-  findOrder,
-  listOrderEvents,
-  listOrders,
-  type ListedOrder,
-  type Order,
-} from "../db/orders.ts";
+import type { Connection } from "../db/connection.ts";
+import { findOrder, listOrders, type ListedOrder, type Order } from "../db/orders.ts";
+import { providerOf } from "../db/providers.ts";
 import { findUser, findUserByAccount } from "../db/users.ts";
 import { refusal } from "../domain/errors.ts";
 import { jsonAmount } from "../domain/money.ts";
@@ -20,10 +16,19 @@ import {
   withDatabase,
 } from "./command.ts";
 import { operator } from "./operator.ts";
+import { timelineOf } from "./order-timeline.ts";
 import { dollars, fields, print, table } from "./output.ts";
-import { count, limit, note, username } from "./values.ts";
+import { count, limit, note, providerOrder, username } from "./values.ts";
 
 const LIST_DEFAULT = 50;
+
+interface ListOptions extends CommonOptions {
+  status?: OrderStatus;
+  user?: string;
+  unknown?: true;
+  late?: true;
+  limit: number;
+}
 
 type MoveVerb = "complete" | "fail" | "cancel" | "refund";
 
@@ -43,6 +48,7 @@ export function declareOrders(admin: Command): void {
   declareProgress(group);
   for (const verb of Object.keys(MOVES) as MoveVerb[]) declareMove(group, verb);
   declarePartial(group);
+  declareSettle(group);
 }
 
 function declareList(group: Command): void {
@@ -57,15 +63,19 @@ function declareList(group: Command): void {
     .addOption(
       new Option("--limit <number>", "at most this many").argParser(limit).default(LIST_DEFAULT),
     )
-    .action((options: CommonOptions & { status?: OrderStatus; user?: string; limit: number }) => {
+    .option("--unknown", "only PENDING ones of which it is not known whether they were placed")
+    .option("--late", "only those of which a change was reported after their end")
+    .action((options: ListOptions) => {
       const orders = withDatabase(options, ({ connection }) => {
         const user = options.user === undefined ? undefined : findUser(connection, options.user);
         if (options.user !== undefined && !user) throw refusal("user_not_found");
         return listOrders(connection, {
           status: options.status,
           resellerAccount: user?.account,
+          unknown: options.unknown,
+          late: options.late,
           limit: options.limit,
-        });
+        }).map((order) => withProvider(connection, order));
       });
       print(options.json, orders.map(orderJson), () => orderTable(orders));
     });
@@ -75,23 +85,16 @@ function declareShow(group: Command): void {
   declare(group, "show", "show one order and what happened to it", "reseller admin order show 12")
     .argument("<id>", "either of the order's ids")
     .action((id: string, options: CommonOptions) => {
-      const { order, events } = withDatabase(options, ({ connection }) => {
+      const { order, timeline } = withDatabase(options, ({ connection }) => {
         const found = findOrder(connection, id);
         if (!found) throw refusal("order_not_found");
         return {
-          order: withUsername({ connection }, found),
-          events: listOrderEvents(connection, found.orderId),
+          order: withNames(connection, found),
+          timeline: timelineOf(connection, found),
         };
       });
-      const timeline = events.map((event) => ({
-        at: new Date(event.createdAt).toISOString(),
-        from: event.fromStatus,
-        to: event.toStatus,
-        by: event.actor.operator ?? event.actor.keyId,
-        note: event.note,
-      }));
       print(options.json, { ...orderJson(order), timeline }, ({ timeline: rows, ...shown }) =>
-        [fields(shown), "", table(rows, "no change of status yet")].join("\n"),
+        [fields(shown), "", table(rows, "")].join("\n"),
       );
     });
 }
@@ -162,17 +165,59 @@ function declarePartial(group: Command): void {
     });
 }
 
+function declareSettle(group: Command): void {
+  declare(
+    group,
+    "settle",
+    "say what became of an order whose placement is unknown",
+    "reseller admin order settle 12 --placed 23501",
+  )
+    .argument("<id>", "either of the order's ids")
+    .option("--placed <number>", "the provider has it under this number: follow it", providerOrder)
+    .addOption(
+      new Option("--not-placed", "the provider never had it: refund it").conflicts("placed"),
+    )
+    .action(
+      (
+        id: string,
+        options: CommonOptions & { placed?: string; notPlaced?: true },
+        command: Command,
+      ) => {
+        const { placed = null, notPlaced } = options;
+        if (placed === null && !notPlaced) {
+          command.error("error: give --placed with the provider's order number, or --not-placed.");
+        }
+        changeOrder(options, ({ execute }) =>
+          execute("settleOrder", { id, providerOrder: placed, actor: operator() }),
+        );
+      },
+    );
+}
+
 function changeOrder(options: CommonOptions, change: (session: Session) => Order): void {
-  const order = withDatabase(options, (session) => withUsername(session, change(session)));
+  const order = withDatabase(options, (session) => withNames(session.connection, change(session)));
   print(options.json, orderJson(order), fields);
 }
 
-function withUsername({ connection }: Pick<Session, "connection">, order: Order): ListedOrder {
-  const reseller = findUserByAccount(connection, order.resellerAccount)!;
-  return { ...order, username: reseller.username };
+/** An order with the names of whom it is for and who delivers it. */
+interface NamedOrder extends ListedOrder {
+  provider: string | null;
 }
 
-function orderJson(order: ListedOrder) {
+function withNames(connection: Connection, order: Order): NamedOrder {
+  const reseller = findUserByAccount(connection, order.resellerAccount)!;
+  return withProvider(connection, { ...order, username: reseller.username });
+}
+
+function withProvider(connection: Connection, order: ListedOrder): NamedOrder {
+  const { providerId } = order;
+  return {
+    ...order,
+    provider: providerId === null ? null : providerOf(connection, providerId).name,
+  };
+}
+
+function orderJson(order: NamedOrder) {
   return {
     id: order.id,
     orderId: order.orderId,
@@ -186,16 +231,17 @@ function orderJson(order: ListedOrder) {
     remains: order.remains,
     username: order.username,
     refunded: jsonAmount(order.refundedMicros),
-    provider: null,
-    providerOrder: null,
-    placement: "manual",
+    provider: order.provider,
+    providerOrder: order.providerOrder,
+    placement: order.placement,
   };
 }
 
-function orderTable(orders: ListedOrder[]): string {
+function orderTable(orders: NamedOrder[]): string {
   const rows = orders.map((order) => ({
     order: order.orderId,
     status: order.status,
+    placement: order.placement,
     user: order.username,
     service: order.serviceName,
     quantity: order.quantity,

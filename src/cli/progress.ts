@@ -17,3 +17,16 @@ export function startProgress(what: string, total: number): Progress {
     },
   };
 }
+
+/** For what has no known total: the number so far, with its unit in `what`. */
+export function startCounter(what: string): Progress {
+  if (!process.stderr.isTTY) return { update() {}, end() {} };
+  return {
+    update(done) {
+      process.stderr.write(`\r${what} ${done}`);
+    },
+    end() {
+      process.stderr.write("\r\x1b[K");
+    },
+  };
+}

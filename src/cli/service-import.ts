@@ -5,16 +5,23 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import { CsvError, parse } from "csv-parse/sync";
-import { Refusal } from "../domain/errors.ts";
+import { Refusal, type RefusalCode } from "../domain/errors.ts";
 import { type Per, PERS } from "../domain/services.ts";
 import type { CreateService } from "../operations/services.ts";
 import { CommandFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
 import { print } from "./output.ts";
 import { startProgress } from "./progress.ts";
-import { price, quantity, serviceId, serviceName } from "./values.ts";
+import {
+  price,
+  providerName,
+  providerService,
+  quantity,
+  serviceId,
+  serviceName,
+} from "./values.ts";
 
 const REQUIRED_COLUMNS = ["name", "price", "min", "max"];
-const COLUMNS = [...REQUIRED_COLUMNS, "per", "id", "private"];
+const COLUMNS = [...REQUIRED_COLUMNS, "per", "id", "private", "provider", "providerService"];
 /** What the CSV parser's codes mean to the owner of the file. */
 const CSV_PROBLEMS: Record<string, string> = {
   CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: "it has not as many cells as the header",
@@ -22,6 +29,11 @@ const CSV_PROBLEMS: Record<string, string> = {
   CSV_QUOTE_NOT_CLOSED: "a cell that begins here with a quote never ends with one",
   CSV_INVALID_CLOSING_QUOTE: "text follows a cell's closing quote",
   INVALID_OPENING_QUOTE: "a quote stands inside a cell that does not begin with one",
+};
+/** What the data says of one row. */
+const ROW_PROBLEMS: { [Code in RefusalCode]?: string } = {
+  import_id_taken: "id is taken by another service or an earlier row",
+  import_provider_unknown: "no provider has that name",
 };
 /** Rows between two updates of the progress line. */
 const PROGRESS_ROWS = 5000;
@@ -40,7 +52,11 @@ export function declareImport(group: Command): void {
     "add services from a file: all of them or, if one row is wrong, none",
     "reseller admin service import catalogue.csv",
   )
-    .argument("<file>", "FILE.csv or FILE.json with name,price,min,max[,per,id,private]", fileName)
+    .argument(
+      "<file>",
+      "FILE.csv or FILE.json with name,price,min,max[,per,id,private,provider,providerService]",
+      fileName,
+    )
     .action((file: string, options: CommonOptions) => {
       const rows = readRows(file, readText(file));
       const services = servicesOf(rows);
@@ -48,12 +64,12 @@ export function declareImport(group: Command): void {
         try {
           return execute("importServices", { services });
         } catch (error) {
-          if (!(error instanceof Refusal) || error.code !== "import_id_taken") throw error;
-          const { index } = error.details as { index: number };
-          throw new RowError(
-            rows[index]!.place,
-            "id is taken by another service or an earlier row",
-          );
+          if (!(error instanceof Refusal)) throw error;
+          const { code, details } = error as Refusal<"import_id_taken">;
+          const problem = ROW_PROBLEMS[code];
+          if (problem === undefined) throw error;
+          const { index } = details;
+          throw new RowError(rows[index]!.place, problem);
         }
       });
       print(options.json, { imported }, () => `imported ${imported} services`);
@@ -107,8 +123,15 @@ function serviceOf(place: string, cells: Record<string, unknown>): CreateService
     max: cell("max", quantity),
     private: optional("private", yesOrNo, false),
   };
+  const provider = optional<string | null>("provider", providerName, null);
+  const atProvider = optional<string | null>("providerService", providerService, null);
+  if ((provider === null) !== (atProvider === null)) {
+    throw new RowError(place, "provider and providerService go together");
+  }
   if (service.min > service.max) throw new RowError(place, "min must not be above max");
-  return service;
+  return provider === null
+    ? service
+    : { ...service, provider: { name: provider, service: atProvider! } };
 }
 
 function per(text: string): Per {
@@ -196,7 +219,7 @@ function csvRows(file: string, text: string): FileRow[] {
     const missing = REQUIRED_COLUMNS.filter((column) => !columns.includes(column));
     if (missing.length > 0) {
       throw new CommandFailure(
-        `${file} has no column ${missing.join(", ")}: its first line must be name,price,min,max[,per,id,private]`,
+        `${file} has no column ${missing.join(", ")}: its first line must be name,price,min,max[,per,id,private,provider,providerService]`,
       );
     }
     return rows.map(({ record, info }) => ({

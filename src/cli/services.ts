@@ -1,13 +1,29 @@
 // `admin service …`
 
 import { type Command, Option } from "commander";
+import type { Connection } from "../db/connection.ts";
+import { listProviders } from "../db/providers.ts";
 import { listServices, type Service } from "../db/services.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { type Per, PERS } from "../domain/services.ts";
-import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
+import {
+  type CommonOptions,
+  declare,
+  declareGroup,
+  type Session,
+  withDatabase,
+} from "./command.ts";
 import { declareImport } from "./service-import.ts";
 import { dollars, fields, print, table } from "./output.ts";
-import { price, quantity, serviceId, serviceName, username } from "./values.ts";
+import {
+  price,
+  providerName,
+  providerService,
+  quantity,
+  serviceId,
+  serviceName,
+  username,
+} from "./values.ts";
 
 interface ServiceOptions extends CommonOptions {
   id?: string;
@@ -18,6 +34,8 @@ interface ServiceOptions extends CommonOptions {
   per?: Per;
   private?: true;
   public?: true;
+  provider?: string;
+  providerService?: string;
 }
 
 export function declareServices(admin: Command): void {
@@ -27,19 +45,28 @@ export function declareServices(admin: Command): void {
 
   declare(group, "list", "list the catalogue", "reseller admin service list").action(
     (options: CommonOptions) => {
-      const services = withDatabase(options, ({ connection }) => listServices(connection));
+      const services = withDatabase(options, ({ connection }) => {
+        const names = providerNames(connection);
+        return listServices(connection).map((service) => ({
+          ...service,
+          provider: names(service.providerId),
+        }));
+      });
       print(options.json, services.map(serviceJson), () =>
         table(
-          services.map(({ id, name, priceMicros, per, min, max, active, private: hidden }) => ({
-            id,
-            name,
-            "price usd": dollars(priceMicros),
-            per,
-            min,
-            max,
-            active,
-            private: hidden,
-          })),
+          services.map(
+            ({ id, name, priceMicros, per, min, max, active, private: hidden, provider }) => ({
+              id,
+              name,
+              "price usd": dollars(priceMicros),
+              per,
+              min,
+              max,
+              active,
+              private: hidden,
+              provider,
+            }),
+          ),
           "no services yet: create one with `reseller admin service create`",
         ),
       );
@@ -63,7 +90,11 @@ function declareCreate(group: Command): void {
     .option("--id <id>", "an id of your own (default: a new one)", serviceId)
     .action((options: ServiceOptions, command: Command) => {
       refuseCrossedBounds(command, options);
-      const service = withDatabase(options, ({ execute }) =>
+      const { provider: name, providerService: service } = options;
+      if ((name === undefined) !== (service === undefined)) {
+        command.error("error: give --provider and --provider-service together.");
+      }
+      changeService(options, ({ execute }) =>
         execute("createService", {
           id: options.id ?? null,
           name: options.name!,
@@ -72,9 +103,9 @@ function declareCreate(group: Command): void {
           min: options.min!,
           max: options.max!,
           private: options.private ?? false,
+          ...(name !== undefined && service !== undefined ? { provider: { name, service } } : {}),
         }),
       );
-      print(options.json, serviceJson(service), fields);
     });
 }
 
@@ -94,11 +125,21 @@ function declareUpdate(group: Command): void {
       const hidden = options.private ? true : options.public ? false : undefined;
       const changes = { name, priceMicros, per, min, max, private: hidden };
       const named = Object.entries(changes).filter(([, value]) => value !== undefined);
-      if (named.length === 0) command.error("error: name at least one thing to change.");
-      const service = withDatabase(options, ({ execute }) =>
-        execute("updateService", { id, changes: Object.fromEntries(named) }),
+      const { provider: providerName, providerService: service } = options;
+      if (providerName !== undefined && service === undefined) {
+        command.error("error: give --provider-service with --provider.");
+      }
+      if (named.length === 0 && service === undefined) {
+        command.error("error: name at least one thing to change.");
+      }
+      const link = providerName === undefined ? {} : { name: providerName };
+      changeService(options, ({ execute }) =>
+        execute("updateService", {
+          id,
+          changes: Object.fromEntries(named),
+          ...(service === undefined ? {} : { provider: { ...link, service } }),
+        }),
       );
-      print(options.json, serviceJson(service), fields);
     });
 }
 
@@ -116,7 +157,9 @@ function addServiceOptions(command: Command, mandatory: boolean): Command {
         mandatory ? "what the price buys (default: 1000)" : "what the price buys",
       ).choices(PERS),
     )
-    .option("--private", "only for resellers with a grant");
+    .option("--private", "only for resellers with a grant")
+    .option("--provider <name>", "who delivers it (default: you, by hand)", providerName)
+    .option("--provider-service <id>", "its id at the provider", providerService);
 }
 
 /** Wrong without looking at the data: exit 2. */
@@ -130,10 +173,7 @@ function declareSwitch(group: Command, verb: string, active: boolean, descriptio
   declare(group, verb, description, `reseller admin service ${verb} followers`)
     .argument("<id>", "the service", serviceId)
     .action((id: string, options: CommonOptions) => {
-      const service = withDatabase(options, ({ execute }) =>
-        execute("setServiceActive", { id, active }),
-      );
-      print(options.json, serviceJson(service), fields);
+      changeService(options, ({ execute }) => execute("setServiceActive", { id, active }));
     });
 }
 
@@ -175,7 +215,23 @@ function declareGrants(group: Command): void {
     });
 }
 
-function serviceJson(service: Service) {
+function changeService(options: CommonOptions, change: (session: Session) => Service): void {
+  const service = withDatabase(options, (session) => {
+    const changed = change(session);
+    return { ...changed, provider: providerNames(session.connection)(changed.providerId) };
+  });
+  print(options.json, serviceJson(service), fields);
+}
+
+/** From a provider's number to its name; a manual service has none. */
+function providerNames(connection: Connection): (providerId: number | null) => string | null {
+  const names = new Map(
+    listProviders(connection).map(({ providerId, name }) => [providerId, name]),
+  );
+  return (providerId) => (providerId === null ? null : names.get(providerId)!);
+}
+
+function serviceJson(service: Service & { provider: string | null }) {
   return {
     id: service.id,
     name: service.name,
@@ -185,7 +241,7 @@ function serviceJson(service: Service) {
     max: service.max,
     active: service.active,
     private: service.private,
-    provider: null,
-    providerService: null,
+    provider: service.provider,
+    providerService: service.providerService,
   };
 }

@@ -4,6 +4,9 @@ import { InvalidArgumentError } from "commander";
 import { KEY_LABEL_LENGTH_LIMIT } from "../domain/keys.ts";
 import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/money.ts";
 import { QUANTITY_LIMIT } from "../domain/orders.ts";
+import { parseDecimal } from "../domain/catalogue.ts";
+import { isProviderOrder } from "../domain/placements.ts";
+import { isProviderName, isProviderService, isProviderUrl } from "../domain/providers.ts";
 import { isQuantity, isServiceId, SERVICE_NAME_LENGTH_LIMIT } from "../domain/services.ts";
 import { isLabel } from "../domain/text.ts";
 import { isUsername, USER_NAME_LENGTH_LIMIT } from "../domain/users.ts";
@@ -22,6 +25,32 @@ export const note = label(NOTE_LENGTH_LIMIT);
 
 export function serviceId(text: string): string {
   return require(isServiceId(text), text, "must be 1 to 64 of letters, digits and . _ -");
+}
+
+export function providerName(text: string): string {
+  return require(isProviderName(text), text, "must be 1 to 64 of letters, digits and . _ -");
+}
+
+export function providerService(text: string): string {
+  return require(isProviderService(text), text, "must be 1 to 64 of letters, digits and . _ -");
+}
+
+export function providerUrl(text: string): string {
+  return require(isProviderUrl(
+    text,
+  ), text, "must be an http or https address without a user name or password");
+}
+
+/** The number that a provider gave an order. */
+export function providerOrder(text: string): string {
+  return require(isProviderOrder(text), text, "must be a positive whole number");
+}
+
+/** A percentage such as `30%` or `12.5%`, as its decimal text. */
+export function markup(text: string): string {
+  const percent = text.replace(/%$/, "");
+  const valid = /^\d{1,6}(\.\d{1,6})?$/.test(percent) && parseDecimal(percent) !== null;
+  return require(valid, percent, "must be a percentage from 0% to 999999%, such as 30%");
 }
 
 /** Micros of an amount of money to credit or debit. */

@@ -3,6 +3,7 @@
 
 import type { Database } from "bun:sqlite";
 import service from "../../migrations/0001_service.sql" with { type: "text" };
+import providers from "../../migrations/0002_providers.sql" with { type: "text" };
 import idempotency from "../../migrations/0003_idempotency.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
@@ -15,6 +16,7 @@ export interface Migration {
 /** Oldest first. Every file of migrations/ is here. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "0001_service", sql: service },
+  { version: 2, name: "0002_providers", sql: providers },
   { version: 3, name: "0003_idempotency", sql: idempotency },
 ];
 

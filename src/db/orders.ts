@@ -3,6 +3,7 @@
 import { and, asc, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { Actor } from "../domain/ledger.ts";
 import type { OrderStatus } from "../domain/orders.ts";
+import type { Placement } from "../domain/placements.ts";
 import type { Per } from "../domain/services.ts";
 import { columnsOf, type Connection, prepared, type Tx } from "./connection.ts";
 import { orderEvents, orders, users } from "./schema.ts";
@@ -25,9 +26,43 @@ export interface Order {
   startCount: number;
   remains: number;
   createdAt: number;
+  /** Null: a manual service. */
+  providerId: number | null;
+  providerService: string | null;
+  placement: Placement;
+  /** The number that the provider gave it; null until it is placed. */
+  providerOrder: string | null;
+  /** The status that the provider reported last. */
+  reported: OrderStatus | null;
+  /** When a queued one is sent next. */
+  nextPlaceAt: number | null;
+  /** When a placed one is looked at next; null once its end is long past. */
+  nextCheckAt: number | null;
+  /** When the provider last answered for it. */
+  checkedAt: number | null;
+  /** When that, or anyone else, last changed something. */
+  changedAt: number | null;
 }
 
-export type NewOrder = Omit<Order, "orderId" | "refundedMicros" | "startCount">;
+export type NewOrder = Pick<
+  Order,
+  | "id"
+  | "resellerAccount"
+  | "serviceId"
+  | "serviceName"
+  | "priceMicros"
+  | "per"
+  | "link"
+  | "quantity"
+  | "chargeMicros"
+  | "status"
+  | "remains"
+  | "createdAt"
+  | "providerId"
+  | "providerService"
+  | "placement"
+  | "nextPlaceAt"
+>;
 
 export interface ListedOrder extends Order {
   username: string;
@@ -45,6 +80,10 @@ export interface OrderEvent {
 export interface OrderFilter {
   status?: OrderStatus | undefined;
   resellerAccount?: number | undefined;
+  /** Only PENDING ones whose placement is unknown. */
+  unknown?: boolean | undefined;
+  /** Only those of which a change was reported after their end. */
+  late?: boolean | undefined;
   limit: number;
 }
 
@@ -71,8 +110,12 @@ const statements = prepared((orm, sqlite) => ({
       status: sql.placeholder("status"),
       remains: sql.placeholder("remains"),
       createdAt: sql.placeholder("createdAt"),
+      providerId: sql.placeholder("providerId"),
+      providerService: sql.placeholder("providerService"),
+      placement: sql.placeholder("placement"),
+      nextPlaceAt: sql.placeholder("nextPlaceAt"),
     })
-    .returning({ orderId: orders.orderId })
+    .returning()
     .prepare(),
   update: orm
     .update(orders)
@@ -81,6 +124,13 @@ const statements = prepared((orm, sqlite) => ({
       startCount: sql`${sql.placeholder("startCount")}`,
       remains: sql`${sql.placeholder("remains")}`,
       refundedMicros: sql`${sql.placeholder("refundedMicros")}`,
+      placement: sql`${sql.placeholder("placement")}`,
+      providerOrder: sql`${sql.placeholder("providerOrder")}`,
+      reported: sql`${sql.placeholder("reported")}`,
+      nextPlaceAt: sql`${sql.placeholder("nextPlaceAt")}`,
+      nextCheckAt: sql`${sql.placeholder("nextCheckAt")}`,
+      checkedAt: sql`${sql.placeholder("checkedAt")}`,
+      changedAt: sql`${sql.placeholder("changedAt")}`,
     })
     .where(eq(orders.orderId, sql.placeholder("orderId")))
     .prepare(),
@@ -121,6 +171,12 @@ export function listOrders(connection: Connection, filter: OrderFilter): ListedO
     .where(
       and(
         filter.status && eq(orders.status, filter.status),
+        filter.late
+          ? sql`EXISTS (SELECT 1 FROM late_reports WHERE late_reports.order_id = ${orders.orderId})`
+          : undefined,
+        filter.unknown
+          ? sql`${orders.placement} = 'unknown' AND ${orders.status} = 'PENDING'`
+          : undefined,
         filter.resellerAccount === undefined
           ? undefined
           : eq(orders.resellerAccount, filter.resellerAccount),
@@ -139,14 +195,12 @@ export function listOrderEvents(connection: Connection, orderId: number): OrderE
 
 /** Returns the order with the number it was given. */
 export function insertOrder(tx: Tx, order: NewOrder): Order {
-  const { orderId } = statements(tx).insert.get({ ...order });
-  return { ...order, orderId, refundedMicros: 0, startCount: 0 };
+  return statements(tx).insert.get({ ...order });
 }
 
-/** Writes what may change of an order: status, counts and refunded amount. */
+/** Writes what may change of an order: status, counts, refunded amount, and where it stands with its provider. */
 export function updateOrder(tx: Tx, order: Order): void {
-  const { orderId, status, startCount, remains, refundedMicros } = order;
-  statements(tx).update.run({ orderId, status, startCount, remains, refundedMicros });
+  statements(tx).update.run({ ...order });
 }
 
 export function insertOrderEvent(tx: Tx, event: OrderEvent): void {

@@ -4,6 +4,7 @@ import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import type { KeyReach, KeyType } from "../domain/keys.ts";
 import type { TransferKind } from "../domain/ledger.ts";
 import type { OrderStatus } from "../domain/orders.ts";
+import type { AttemptOutcome, Placement } from "../domain/placements.ts";
 import type { Per } from "../domain/services.ts";
 
 export const accounts = sqliteTable("accounts", {
@@ -33,6 +34,17 @@ export const keys = sqliteTable("keys", {
   createdAt: integer("created_at").notNull(),
 });
 
+export const providers = sqliteTable("providers", {
+  providerId: integer("provider_id").primaryKey(),
+  name: text().notNull(),
+  protocol: text().notNull(),
+  url: text().notNull(),
+  key: text().notNull(),
+  lastSuccessAt: integer("last_success_at"),
+  outOfFundsAt: integer("out_of_funds_at"),
+  createdAt: integer("created_at").notNull(),
+});
+
 export const services = sqliteTable("services", {
   id: text().primaryKey(),
   name: text().notNull(),
@@ -43,6 +55,13 @@ export const services = sqliteTable("services", {
   active: integer({ mode: "boolean" }).notNull(),
   private: integer({ mode: "boolean" }).notNull(),
   createdAt: integer("created_at").notNull(),
+  providerId: integer("provider_id"),
+  providerService: text("provider_service"),
+  nameByHand: integer("name_by_hand", { mode: "boolean" }).notNull(),
+  priceByHand: integer("price_by_hand", { mode: "boolean" }).notNull(),
+  minByHand: integer("min_by_hand", { mode: "boolean" }).notNull(),
+  maxByHand: integer("max_by_hand", { mode: "boolean" }).notNull(),
+  vanished: integer({ mode: "boolean" }).notNull(),
 });
 
 export const grants = sqliteTable(
@@ -72,7 +91,36 @@ export const orders = sqliteTable("orders", {
   startCount: integer("start_count").notNull().default(0),
   remains: integer().notNull(),
   createdAt: integer("created_at").notNull(),
+  providerId: integer("provider_id"),
+  providerService: text("provider_service"),
+  placement: text().$type<Placement>().notNull(),
+  providerOrder: text("provider_order"),
+  reported: text().$type<OrderStatus>(),
+  nextPlaceAt: integer("next_place_at"),
+  nextCheckAt: integer("next_check_at"),
+  checkedAt: integer("checked_at"),
+  changedAt: integer("changed_at"),
 });
+
+export const placementAttempts = sqliteTable("placement_attempts", {
+  attemptId: integer("attempt_id").primaryKey(),
+  orderId: integer("order_id").notNull(),
+  outcome: text().$type<AttemptOutcome>().notNull(),
+  cause: text(),
+  startedAt: integer("started_at").notNull(),
+  finishedAt: integer("finished_at"),
+});
+
+export const lateReports = sqliteTable(
+  "late_reports",
+  {
+    orderId: integer("order_id").notNull(),
+    reported: text().$type<OrderStatus>().notNull(),
+    status: text().$type<OrderStatus>().notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orderId, table.reported] })],
+);
 
 export const orderEvents = sqliteTable("order_events", {
   seq: integer().primaryKey(),

@@ -15,10 +15,24 @@ export interface Service {
   active: boolean;
   private: boolean;
   createdAt: number;
+  /** Null: a manual service. */
+  providerId: number | null;
+  /** Its id at the provider. */
+  providerService: string | null;
+  /** Set by the operator: a sync leaves that field alone. */
+  nameByHand: boolean;
+  priceByHand: boolean;
+  minByHand: boolean;
+  maxByHand: boolean;
+  /** Deactivated by a sync because its provider no longer lists it. */
+  vanished: boolean;
 }
 
 /** An active service that a reseller may order, at the price that reseller pays. */
-export type OpenService = Pick<Service, "id" | "name" | "priceMicros" | "per" | "min" | "max">;
+export type OpenService = Pick<
+  Service,
+  "id" | "name" | "priceMicros" | "per" | "min" | "max" | "providerId" | "providerService"
+>;
 
 export interface Grant {
   serviceId: string;
@@ -45,12 +59,27 @@ const statements = prepared((orm) => {
     max: sql.placeholder("max"),
     active: sql.placeholder("active"),
     private: sql.placeholder("private"),
+    providerId: sql.placeholder("providerId"),
+    providerService: sql.placeholder("providerService"),
+    nameByHand: sql.placeholder("nameByHand"),
+    priceByHand: sql.placeholder("priceByHand"),
+    minByHand: sql.placeholder("minByHand"),
+    maxByHand: sql.placeholder("maxByHand"),
+    vanished: sql.placeholder("vanished"),
   };
   return {
     byId: orm
       .select()
       .from(services)
       .where(eq(services.id, sql.placeholder("id")))
+      .prepare(),
+    ofProvider: orm
+      .select()
+      .from(services)
+      .where(
+        sql`${services.providerId} = ${sql.placeholder("providerId")} AND ${services.providerId} IS NOT NULL`,
+      )
+      .orderBy(asc(services.name), asc(services.id))
       .prepare(),
     all: orm.select().from(services).orderBy(asc(services.name), asc(services.id)).prepare(),
     open: orm
@@ -61,6 +90,8 @@ const statements = prepared((orm) => {
         per: services.per,
         min: services.min,
         max: services.max,
+        providerId: services.providerId,
+        providerService: services.providerService,
       })
       .from(services)
       .leftJoin(
@@ -83,15 +114,9 @@ const statements = prepared((orm) => {
       .prepare(),
     update: orm
       .update(services)
-      .set({
-        name: sql`${values.name}`,
-        priceMicros: sql`${values.priceMicros}`,
-        per: sql`${values.per}`,
-        min: sql`${values.min}`,
-        max: sql`${values.max}`,
-        active: sql`${values.active}`,
-        private: sql`${values.private}`,
-      })
+      .set(
+        Object.fromEntries(Object.entries(values).map(([field, value]) => [field, sql`${value}`])),
+      )
       .where(eq(services.id, sql.placeholder("id")))
       .prepare(),
     grant: orm.select().from(grants).where(isGrant).prepare(),
@@ -119,6 +144,11 @@ export function findService(connection: Connection, id: string): Service | undef
 /** The whole catalogue, by name then id, names by code point. */
 export function listServices(connection: Connection): Service[] {
   return statements(connection).all.all();
+}
+
+/** By name then id, inactive ones too. */
+export function listServicesOfProvider(connection: Connection, providerId: number): Service[] {
+  return statements(connection).ofProvider.all({ providerId });
 }
 
 /**
@@ -169,6 +199,12 @@ export function deleteGrant(tx: Tx, serviceId: string, resellerAccount: number):
   statements(tx).deleteGrant.run({ serviceId, resellerAccount });
 }
 
-function row(service: Service) {
-  return { ...service, active: service.active ? 1 : 0, private: service.private ? 1 : 0 };
+/** Booleans as SQLite keeps them. */
+function row(service: Service): Record<string, string | number | null> {
+  return Object.fromEntries(
+    Object.entries(service).map(([field, value]) => [
+      field,
+      typeof value === "boolean" ? Number(value) : value,
+    ]),
+  );
 }

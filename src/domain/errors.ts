@@ -2,7 +2,7 @@
 // A rule or an operation throws Refusal; http/errors.ts and cli/errors.ts turn each code into an answer.
 // Anything else that is thrown is a fault of ours ("internal"): logged, never shown.
 
-/** Every refusal and the details its message may use. Details hold numbers and our own words, never a caller's text. */
+/** Every refusal and the details its message may use. Details hold numbers, our own words and the caller's own order, never another text. */
 export interface Refusals {
   field_missing: { field: string };
   field_invalid: { field: string; must: string };
@@ -27,6 +27,7 @@ export interface Refusals {
   service_id_taken: null;
   service_bounds_crossed: { min: number; max: number };
   import_id_taken: { index: number };
+  import_provider_unknown: { index: number };
   grant_not_found: null;
   quantity_below_minimum: { min: number };
   quantity_above_maximum: { max: number };
@@ -37,6 +38,15 @@ export interface Refusals {
   order_move_illegal: { from: string; to: string };
   order_not_processing: { status: string };
   remains_above_quantity: { quantity: number };
+  order_being_sent: null;
+  order_not_unknown: { status: string; placement: string };
+  provider_not_found: null;
+  provider_name_taken: null;
+  provider_order_taken: { orderId: number };
+  /** The order as its caller sees it: FAILED and refunded. */
+  provider_refused: { order: object };
+  service_has_no_provider: null;
+  catalogue_changed: null;
   unavailable: null;
 }
 

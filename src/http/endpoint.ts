@@ -4,6 +4,7 @@
 
 import { type Connection, readTogether } from "../db/connection.ts";
 import { type CallerKey, findKeyByHash } from "../db/keys.ts";
+import type { Order } from "../db/orders.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
 import { hashKey, isKeyWellFormed, mayKey, type Permission } from "../domain/keys.ts";
 import type { GivenAnswer } from "../domain/idempotency.ts";
@@ -21,6 +22,8 @@ export interface Api {
   unanswered: Unanswered;
   /** Told of every error that is no refusal: a database that cannot be read ends the server. */
   onFault: (error: unknown) => void;
+  /** Resolves with the order once its provider has answered, or as it is when that takes too long. */
+  placed: (order: Order) => Promise<Order>;
 }
 
 export interface Call {

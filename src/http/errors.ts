@@ -51,6 +51,11 @@ const ANSWERS: { [Code in RefusalCode]?: (details: Refusals[Code]) => Answer } =
     status: 422,
     message: "Idempotency-Key was already used for a different request",
   }),
+  provider_refused: ({ order }) => ({
+    status: 502,
+    message: "The provider refused the order; the charge was refunded",
+    members: { order },
+  }),
   unavailable: () => ({
     status: 503,
     message: "Service temporarily unavailable",

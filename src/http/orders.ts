@@ -1,12 +1,13 @@
 // POST /orders and GET /orders/:id. Specification 4.
 
 import { findOrder, type Order } from "../db/orders.ts";
-import { refusal } from "../domain/errors.ts";
+import { Refusal, refusal } from "../domain/errors.ts";
 import { orderAnswer, orderCreated } from "../domain/answers.ts";
 import { linkField, quantityField, readBody, serviceField } from "./body.ts";
 import type { Api, Call } from "./endpoint.ts";
 import { answerOnce, claimOf } from "./idempotency.ts";
 
+/** An order that its provider refuses while the caller waits is a 502, refunded already. Contract 3. */
 export async function postOrder(api: Api, { request, key }: Call): Promise<object> {
   const { writer } = api;
   const { bytes, fields } = await readBody(request);
@@ -17,11 +18,18 @@ export async function postOrder(api: Api, { request, key }: Call): Promise<objec
     link: linkField(fields),
     quantity: quantityField(fields),
   };
+  const wait = async (placed: Order) => placedAnswer(await api.placed(placed));
   const claim = claimOf(request, bytes);
-  if (!claim) return orderAnswer(await writer.submit("placeOrder", order));
-  return answerOnce(api, key.resellerAccount, claim, () =>
-    writer.submit("placeOrderOnce", { order, claim }),
-  );
+  if (!claim) return wait(await writer.submit("placeOrder", order));
+  const act = () => writer.submit("placeOrderOnce", { order, claim });
+  return answerOnce(api, key.resellerAccount, claim, act, wait);
+}
+
+function placedAnswer(order: Order): object {
+  if (order.placement === "refused") {
+    throw new Refusal("provider_refused", { order: orderCreated(order) });
+  }
+  return orderAnswer(order);
 }
 
 /** Another reseller's order is as unknown as one that does not exist. */

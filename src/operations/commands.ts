@@ -6,8 +6,17 @@ import { createId } from "./ids.ts";
 import { forgetUsedKeys, placeOrderOnce, rechargeOnce, recordAnswer } from "./idempotency.ts";
 import { createKey, setKeyActive } from "./keys.ts";
 import { moveOrder, placeOrder, progressOrder } from "./orders.ts";
+import {
+  abandonAttempts,
+  finishAttempt,
+  hurryFulfilment,
+  settleOrder,
+  startAttempt,
+} from "./placements.ts";
+import { createProvider, noteProviderSuccess, syncCatalogue } from "./providers.ts";
 import { probe } from "./probe.ts";
 import { recharge } from "./recharges.ts";
+import { recordReports, takeChecks } from "./reports.ts";
 import {
   createService,
   grantService,
@@ -33,6 +42,16 @@ const commands = {
   placeOrder,
   moveOrder,
   progressOrder,
+  startAttempt,
+  finishAttempt,
+  abandonAttempts,
+  settleOrder,
+  takeChecks,
+  recordReports,
+  hurryFulfilment,
+  createProvider,
+  noteProviderSuccess,
+  syncCatalogue,
   recharge,
   placeOrderOnce,
   rechargeOnce,

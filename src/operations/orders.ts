@@ -1,15 +1,16 @@
 // Orders: placed against the balance, then moved by the state table. Contract 3.
 
-import { refusal } from "../domain/errors.ts";
+import { Refusal, refusal } from "../domain/errors.ts";
 import { type Actor, refuseDebitAboveBalance, SALES_ACCOUNT } from "../domain/ledger.ts";
-import { Refusal } from "../domain/errors.ts";
 import { chargeMicros, decideMove, type OrderStatus, refuseProgress } from "../domain/orders.ts";
+import { refuseOperatorMove } from "../domain/placements.ts";
 import type { Tx } from "../db/connection.ts";
 import { postTransfer } from "../db/ledger.ts";
-import { findOrder, insertOrder, insertOrderEvent, type Order, updateOrder } from "../db/orders.ts";
-import { findOpenService } from "../db/services.ts";
+import { findOrder, insertOrder, type Order, updateOrder } from "../db/orders.ts";
+import { findOpenService, type OpenService } from "../db/services.ts";
 import { balanceOf } from "../db/users.ts";
 import type { Context } from "./context.ts";
+import { applyMove } from "./order-moves.ts";
 
 export interface PlaceOrder {
   resellerAccount: number;
@@ -46,9 +47,9 @@ export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order
     link: command.link,
     quantity,
     chargeMicros: charge,
-    status: "PROCESSING",
     remains: quantity,
     createdAt: context.now,
+    ...standingOf(service, context),
   });
   postTransfer(tx, {
     debitAccount: resellerAccount,
@@ -74,34 +75,15 @@ export interface MoveOrder {
 }
 
 /**
- * Moves an order by the state table and refunds what the move gives back, both or neither.
- * Refuses: order_not_found, order_move_illegal, remains_above_quantity.
+ * The operator moves an order by the state table and refunds what the move gives back, both or neither.
+ * Refuses: order_not_found, order_move_illegal, order_being_sent, remains_above_quantity.
  */
 export function moveOrder(tx: Tx, command: MoveOrder, context: Context): Order {
   const order = requireOrder(tx, command.id);
-  const { refundMicros, ...changes } = decideMove(order, command.to, command.remains);
+  refuseOperatorMove(order, command.to);
+  const move = decideMove(order, command.to, command.remains);
   // From here on the order moves.
-  const moved = { ...order, ...changes, refundedMicros: order.refundedMicros + refundMicros };
-  updateOrder(tx, moved);
-  postTransfer(tx, {
-    debitAccount: SALES_ACCOUNT,
-    creditAccount: order.resellerAccount,
-    amountMicros: refundMicros,
-    kind: command.to === "PARTIAL" ? "partial_refund" : "refund",
-    orderId: order.orderId,
-    actor: command.actor,
-    note: command.note,
-    createdAt: context.now,
-  });
-  insertOrderEvent(tx, {
-    orderId: order.orderId,
-    fromStatus: order.status,
-    toStatus: moved.status,
-    actor: command.actor,
-    note: command.note,
-    createdAt: context.now,
-  });
-  return moved;
+  return applyMove(tx, order, move, { actor: command.actor, note: command.note }, context);
 }
 
 export interface ProgressOrder {
@@ -125,7 +107,27 @@ export function progressOrder(tx: Tx, command: ProgressOrder): Order {
   return progressed;
 }
 
-function requireOrder(tx: Tx, id: string): Order {
+/** Where a new order stands: with the operator at once, or first in line for its provider. */
+function standingOf({ providerId, providerService }: OpenService, { now }: Context) {
+  return providerId === null
+    ? {
+        status: "PROCESSING" as const,
+        placement: "manual" as const,
+        providerId,
+        providerService,
+        nextPlaceAt: null,
+      }
+    : {
+        status: "PENDING" as const,
+        placement: "queued" as const,
+        providerId,
+        providerService,
+        nextPlaceAt: now,
+      };
+}
+
+/** Refuses: order_not_found. */
+export function requireOrder(tx: Tx, id: string): Order {
   const order = findOrder(tx, id);
   if (!order) throw refusal("order_not_found");
   return order;

@@ -52,6 +52,7 @@ export interface TestDatabase {
     min?: number;
     max?: number;
     private?: boolean;
+    provider?: { name: string; service: string };
   }): string;
   /** In USD micros, straight from the database. */
   balance(username: string): number;
@@ -94,6 +95,7 @@ export function freshDatabase(folder = freshFolder()): TestDatabase {
         min: fields.min ?? 10,
         max: fields.max ?? 10_000,
         private: fields.private ?? false,
+        ...(fields.provider ? { provider: fields.provider } : {}),
       }).id;
     },
     balance(username) {
@@ -105,7 +107,9 @@ export function freshDatabase(folder = freshFolder()): TestDatabase {
     fingerprint() {
       const count = (table: string) =>
         JSON.stringify(connection.sqlite.query(`SELECT * FROM ${table}`).values());
-      return ["users", "orders", "transfers", "order_events"].map(count).join("\n");
+      return ["users", "orders", "transfers", "order_events", "placement_attempts"]
+        .map(count)
+        .join("\n");
     },
   };
 }
@@ -138,22 +142,27 @@ export interface TestService extends TestDatabase {
   stop(): Promise<void>;
 }
 
-/** A running service on a fresh database. */
-export async function freshService(): Promise<TestService> {
-  const database = freshDatabase();
-  const service = await startService(
-    {
-      data: database.folder,
-      host: "127.0.0.1",
-      port: 0,
-      backupEvery: 0,
-      backupKeep: 7,
-      logLevel: "silent",
-    },
-    () => {
-      throw new Error("the writer died");
-    },
-  );
+/** What a service under test is set to, unless it says otherwise. */
+export const TEST_CONFIG = {
+  host: "127.0.0.1",
+  port: 0,
+  backupEvery: 0,
+  backupKeep: 7,
+  logLevel: "silent" as const,
+  placeWait: 10_000,
+  placeRetry: 3_600_000,
+  providerTimeout: 30_000,
+  pollInterval: 60_000,
+};
+
+/** A running service on a fresh database, or on the one given. */
+export async function freshService(
+  settings: Partial<typeof TEST_CONFIG> = {},
+  database = freshDatabase(),
+): Promise<TestService> {
+  const service = await startService({ data: database.folder, ...TEST_CONFIG, ...settings }, () => {
+    throw new Error("the writer died");
+  });
   return {
     ...database,
     url: service.url,

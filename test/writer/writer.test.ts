@@ -129,7 +129,14 @@ describe("past the limit of the queue", () => {
     const writer = await start(WRITER_THREAD, 0);
     const connection = openReader(database.connection.path);
     const server = startServer(
-      { connection, writer, log: createLog("silent"), unanswered: new Map(), onFault() {} },
+      {
+        connection,
+        writer,
+        log: createLog("silent"),
+        unanswered: new Map(),
+        onFault() {},
+        placed: (order) => Promise.resolve(order),
+      },
       "127.0.0.1",
       0,
     );

@@ -1,0 +1,103 @@
+// `admin provider sync`: the provider's list into our catalogue. What it does is shown before it is done.
+
+import { type Command, Option } from "commander";
+import { providerTimeoutOption } from "../config.ts";
+import { countsOf, ListProblem, type SyncedFields, type SyncPlan } from "../domain/catalogue.ts";
+import { formatMicros } from "../domain/money.ts";
+import { planCatalogue, requireProvider } from "../operations/providers.ts";
+import { CommandFailure, declare, withDatabase } from "./command.ts";
+import { print } from "./output.ts";
+import { startCounter } from "./progress.ts";
+import { type CallOptions, callProvider, never } from "./providers.ts";
+import { markup, providerName } from "./values.ts";
+
+interface SyncOptions extends CallOptions {
+  markup: string;
+  dryRun?: true;
+}
+
+export function declareSync(group: Command): void {
+  declare(
+    group,
+    "sync",
+    "bring a provider's services into the catalogue",
+    "reseller admin provider sync acme --markup 30% --dry-run",
+  )
+    .argument("<name>", "the provider", providerName)
+    .addOption(
+      new Option("--markup <percent>", "what is added to the provider's rate")
+        .argParser(markup)
+        .default("0", "0%"),
+    )
+    .option("--dry-run", "only show what it would do")
+    .addOption(providerTimeoutOption())
+    .action(async (name: string, options: SyncOptions) => {
+      const progress = startCounter("bytes received:");
+      const { result: upstream } = await callProvider(name, options, (api) =>
+        api.services(never(), (bytes) => progress.update(bytes)),
+      ).finally(() => progress.end());
+      const plan = refusingBadLists(name, () =>
+        withDatabase(options, ({ connection }) =>
+          planCatalogue(connection, requireProvider(connection, name), upstream, options.markup),
+        ),
+      );
+      showDiff(plan, options);
+      if (!options.dryRun) {
+        withDatabase(options, ({ execute }) =>
+          execute("syncCatalogue", { name, upstream, markup: options.markup, plan }),
+        );
+      }
+      print(options.json, countsOf(plan), (counts) => {
+        const text = Object.entries(counts).map(([what, count]) => `${count} ${what}`);
+        return `${options.dryRun ? "dry run, nothing was changed: " : ""}${text.join(", ")}`;
+      });
+    });
+}
+
+function refusingBadLists<T>(name: string, body: () => T): T {
+  try {
+    return body();
+  } catch (error) {
+    if (!(error instanceof ListProblem)) throw error;
+    throw new CommandFailure(
+      `the list of provider ${name} cannot be taken: ${error.message}: nothing was changed, ask the provider or try later`,
+    );
+  }
+}
+
+/** On stdout for a person; beside the one JSON document it is a message. */
+function showDiff(plan: SyncPlan, { json }: SyncOptions): void {
+  const stream = json ? process.stderr : process.stdout;
+  const lines = [...diffLines(plan)];
+  if (lines.length > 0) stream.write(`${lines.join("\n")}\n`);
+}
+
+function* diffLines(plan: SyncPlan): Generator<string> {
+  for (const { providerService, ...service } of plan.added) {
+    yield `+ ${service.name} (provider's ${providerService}): ${termsOf(service)}`;
+  }
+  for (const { id, before, after, returns } of plan.updated) {
+    yield `${returns ? "^" : "~"} ${after.name} (${id}): ${changesOf(before, after) || "returns"}`;
+  }
+  for (const { id, name } of plan.deactivated) yield `- ${name} (${id}): no longer listed`;
+  for (const { service, name, reason } of plan.skipped) {
+    yield `  ${name} (provider's ${service}) left out: ${reason}`;
+  }
+  for (const { id, name, priceMicros, rate } of plan.belowCost) {
+    const ours = formatMicros(priceMicros);
+    yield `! ${name}${id ? ` (${id})` : ""} costs ${ours}, the provider takes ${rate} for 1000`;
+  }
+}
+
+function termsOf({ priceMicros, min, max }: SyncedFields): string {
+  return `${formatMicros(priceMicros)} USD, ${min} to ${max}`;
+}
+
+function changesOf(before: SyncedFields, after: SyncedFields): string {
+  const changes: string[] = [];
+  if (before.name !== after.name) changes.push(`was called ${before.name}`);
+  if (termsOf(before) !== termsOf(after)) {
+    changes.push(`${termsOf(before)} → ${termsOf(after)}`);
+  }
+  return changes.join(", ");
+}

@@ -1,0 +1,174 @@
+// `admin provider …`
+
+import { type Command, Option } from "commander";
+import { providerTimeoutOption } from "../config.ts";
+import { countLate, oldestDueCheck } from "../db/following.ts";
+import type { Connection } from "../db/connection.ts";
+import { listProviders, type Provider, readProviderOrders } from "../db/providers.ts";
+import { isProviderKey } from "../domain/providers.ts";
+import { requireProvider } from "../operations/providers.ts";
+import { connectProvider, PROTOCOL_DEFAULT, PROTOCOL_NAMES } from "../providers/protocols.ts";
+import { type ProviderApi, ProviderFailure } from "../providers/provider.ts";
+import {
+  CommandFailure,
+  type CommonOptions,
+  declare,
+  declareGroup,
+  withDatabase,
+} from "./command.ts";
+import { fields, print, table } from "./output.ts";
+import { declareSync } from "./provider-sync.ts";
+import { providerName, providerUrl } from "./values.ts";
+
+/** Looks that are overdue by this long are late, whatever the running server's poll interval. */
+const LATE_MS = 5 * 60_000;
+
+export interface CallOptions extends CommonOptions {
+  providerTimeout: number;
+}
+
+export function declareProviders(admin: Command): void {
+  const group = declareGroup(admin, "provider", "upstream services that deliver orders");
+  declareCreate(group);
+  declareList(group);
+  declareBalance(group);
+  declareSync(group);
+}
+
+function declareCreate(group: Command): void {
+  declare(
+    group,
+    "create",
+    "add a provider; its key is read from stdin",
+    "reseller admin provider create acme --url https://acme.example/api/v2 --key-stdin < acme.key",
+  )
+    .argument("<name>", "1 to 64 of letters, digits and . _ -", providerName)
+    .addOption(
+      new Option("--url <url>", "where its API is").argParser(providerUrl).makeOptionMandatory(),
+    )
+    .addOption(
+      new Option("--key-stdin", "read the key from stdin, up to its end").makeOptionMandatory(),
+    )
+    .addOption(
+      new Option("--protocol <name>", "what it speaks")
+        .choices(PROTOCOL_NAMES)
+        .default(PROTOCOL_DEFAULT),
+    )
+    .action(
+      async (
+        name: string,
+        options: CommonOptions & { url: string; protocol: string },
+        command: Command,
+      ) => {
+        const { url, protocol } = options;
+        const key = (await Bun.stdin.text()).trim();
+        if (!isProviderKey(key)) {
+          command.error("error: stdin must hold the key: 1 to 1024 visible characters.");
+        }
+        const provider = withDatabase(options, ({ connection, execute }) =>
+          standingOf(connection, execute("createProvider", { name, protocol, url, key })),
+        );
+        print(options.json, providerJson(provider), fields);
+      },
+    );
+}
+
+function declareList(group: Command): void {
+  declare(
+    group,
+    "list",
+    "list providers and what needs attention",
+    "reseller admin provider list",
+  ).action((options: CommonOptions) => {
+    const providers = withDatabase(options, ({ connection }) =>
+      listProviders(connection).map((provider) => standingOf(connection, provider)),
+    );
+    print(options.json, providers.map(providerJson), (rows) =>
+      table(
+        rows.map((row, index) => ({ ...row, attention: providers[index]!.attention.join("; ") })),
+        "no providers yet: create one with `reseller admin provider create`",
+      ),
+    );
+  });
+}
+
+function declareBalance(group: Command): void {
+  declare(
+    group,
+    "balance",
+    "ask a provider for our balance",
+    "reseller admin provider balance acme",
+  )
+    .argument("<name>", "the provider", providerName)
+    .addOption(providerTimeoutOption())
+    .action(async (name: string, options: CallOptions) => {
+      const funds = await callProvider(name, options, (api) => api.balance(never()));
+      withDatabase(options, ({ connection, execute }) => {
+        const { providerId } = requireProvider(connection, name);
+        execute("noteProviderSuccess", { providerId });
+      });
+      print(options.json, { name: funds.name, ...funds.result }, fields);
+    });
+}
+
+/** Calls a provider with no database open meanwhile; its failures become one sentence. */
+export async function callProvider<T>(
+  name: string,
+  options: CallOptions,
+  call: (api: ProviderApi) => Promise<T>,
+): Promise<{ name: string; result: T }> {
+  const provider = withDatabase(options, ({ connection }) => requireProvider(connection, name));
+  try {
+    const result = await call(connectProvider(provider, options.providerTimeout));
+    return { name: provider.name, result };
+  } catch (error) {
+    if (!(error instanceof ProviderFailure)) throw error;
+    throw new CommandFailure(
+      `provider ${provider.name} at ${provider.url}: ${error.message}: nothing was changed, check its address, its key and its own status`,
+    );
+  }
+}
+
+/** A command is stopped by ending its process. */
+export function never(): AbortSignal {
+  return new AbortController().signal;
+}
+
+interface Standing extends Provider {
+  open: number;
+  unknown: number;
+  oldestUncheckedAt: number | null;
+  /** What the operator should look at. */
+  attention: string[];
+}
+
+function standingOf(connection: Connection, provider: Provider): Standing {
+  const orders = readProviderOrders(connection, provider.providerId);
+  const { outOfFundsAt } = provider;
+  const due = oldestDueCheck(connection, provider.providerId);
+  const late = countLate(connection, provider.providerId);
+  const attention: string[] = [];
+  if (orders.unknown > 0) attention.push(`${orders.unknown} unknown, settle them`);
+  if (outOfFundsAt !== null) attention.push(`out of funds since ${isoOf(outOfFundsAt)}`);
+  if (due !== null && Date.now() - due > LATE_MS) {
+    attention.push(`looking at orders is late since ${isoOf(due)}`);
+  }
+  if (late > 0) attention.push(`${late} changed after their end, see \`order list --late\``);
+  return { ...provider, ...orders, attention };
+}
+
+/** Never the key. */
+function providerJson(provider: Standing) {
+  return {
+    name: provider.name,
+    url: provider.url,
+    open: provider.open,
+    unknown: provider.unknown,
+    lastSuccessAt: isoOf(provider.lastSuccessAt),
+    oldestUncheckedAt: isoOf(provider.oldestUncheckedAt),
+  };
+}
+
+function isoOf(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}

@@ -1,0 +1,159 @@
+// Which placed orders are to be looked at, what was reported too late, and how far behind the looking is.
+
+import { asc, desc, eq, sql } from "drizzle-orm";
+import type { OrderStatus } from "../domain/orders.ts";
+import { type Connection, prepared, type Tx } from "./connection.ts";
+import type { Order } from "./orders.ts";
+import { lateReports, orders } from "./schema.ts";
+
+export interface LateReport {
+  orderId: number;
+  reported: OrderStatus;
+  /** What the order was here by then. */
+  status: OrderStatus;
+  createdAt: number;
+}
+
+const statements = prepared((orm) => {
+  const isDue = sql`${orders.providerId} = ${sql.placeholder("providerId")}
+    AND ${orders.nextCheckAt} IS NOT NULL AND ${orders.nextCheckAt} <= ${sql.placeholder("now")}`;
+  return {
+    due: orm
+      .select()
+      .from(orders)
+      .where(isDue)
+      .orderBy(asc(orders.nextCheckAt))
+      .limit(sql.placeholder("limit"))
+      .prepare(),
+    countDue: orm
+      .select({ due: sql<number>`count(*)` })
+      .from(
+        orm
+          .select({ orderId: orders.orderId })
+          .from(orders)
+          .where(isDue)
+          .limit(sql.placeholder("limit"))
+          .as("due"),
+      )
+      .prepare(),
+    oldestDue: orm
+      .select({ oldest: sql<number | null>`min(${orders.nextCheckAt})` })
+      .from(orders)
+      .where(
+        sql`${orders.providerId} = ${sql.placeholder("providerId")} AND ${orders.nextCheckAt} IS NOT NULL`,
+      )
+      .prepare(),
+    setNext: orm
+      .update(orders)
+      .set({ nextCheckAt: sql`${sql.placeholder("nextCheckAt")}` })
+      .where(eq(orders.orderId, sql.placeholder("orderId")))
+      .prepare(),
+    setChecked: orm
+      .update(orders)
+      .set({ checkedAt: sql`${sql.placeholder("checkedAt")}` })
+      .where(eq(orders.orderId, sql.placeholder("orderId")))
+      .prepare(),
+    hurry: orm
+      .update(orders)
+      .set({ nextCheckAt: sql`${sql.placeholder("latest")}` })
+      .where(
+        sql`${orders.nextCheckAt} > ${sql.placeholder("latest")} AND ${orders.status} = 'PROCESSING'`,
+      )
+      .prepare(),
+    insertLate: orm
+      .insert(lateReports)
+      .values({
+        orderId: sql.placeholder("orderId"),
+        reported: sql.placeholder("reported"),
+        status: sql.placeholder("status"),
+        createdAt: sql.placeholder("createdAt"),
+      })
+      .onConflictDoNothing()
+      .prepare(),
+    late: orm
+      .select()
+      .from(lateReports)
+      .where(eq(lateReports.orderId, sql.placeholder("orderId")))
+      .orderBy(asc(lateReports.createdAt))
+      .prepare(),
+    lateCount: orm
+      .select({ late: sql<number>`count(DISTINCT ${lateReports.orderId})` })
+      .from(lateReports)
+      .innerJoin(orders, eq(orders.orderId, lateReports.orderId))
+      .where(eq(orders.providerId, sql.placeholder("providerId")))
+      .prepare(),
+    byProviderOrder: orm
+      .select({ orderId: orders.orderId })
+      .from(orders)
+      .where(
+        sql`${orders.providerId} = ${sql.placeholder("providerId")}
+          AND ${orders.providerOrder} = ${sql.placeholder("providerOrder")}
+          AND ${orders.providerOrder} IS NOT NULL AND ${orders.orderId} <> ${sql.placeholder("except")}`,
+      )
+      .orderBy(desc(orders.orderId))
+      .limit(1)
+      .prepare(),
+  };
+});
+
+/** The orders of a provider whose time has come, longest overdue first. */
+export function listDueChecks(
+  connection: Connection,
+  providerId: number,
+  now: number,
+  limit: number,
+): Order[] {
+  return statements(connection).due.all({ providerId, now, limit });
+}
+
+/** How many are due, counted no further than `limit`. */
+export function countDueChecks(
+  connection: Connection,
+  providerId: number,
+  now: number,
+  limit: number,
+): number {
+  return statements(connection).countDue.get({ providerId, now, limit })?.due ?? 0;
+}
+
+/** When the next look of a provider's orders is due, in the past if it is late; null when none is followed. */
+export function oldestDueCheck(connection: Connection, providerId: number): number | null {
+  return statements(connection).oldestDue.get({ providerId })?.oldest ?? null;
+}
+
+/** Another order of that provider with that number, if there is one. */
+export function findByProviderOrder(
+  connection: Connection,
+  providerId: number,
+  providerOrder: string,
+  except: number,
+): number | undefined {
+  return statements(connection).byProviderOrder.get({ providerId, providerOrder, except })?.orderId;
+}
+
+export function listLateReports(connection: Connection, orderId: number): LateReport[] {
+  return statements(connection).late.all({ orderId });
+}
+
+/** Orders of a provider of which a change was reported after their end. */
+export function countLate(connection: Connection, providerId: number): number {
+  return statements(connection).lateCount.get({ providerId })?.late ?? 0;
+}
+
+export function updateNextCheck(tx: Tx, orderId: number, nextCheckAt: number | null): void {
+  statements(tx).setNext.run({ orderId, nextCheckAt });
+}
+
+export function updateChecked(tx: Tx, orderId: number, checkedAt: number): void {
+  statements(tx).setChecked.run({ orderId, checkedAt });
+}
+
+/** No open order is looked at later than `latest`. */
+export function hurryChecks(tx: Tx, latest: number): void {
+  statements(tx).hurry.run({ latest });
+}
+
+/** Listed once for each status that is reported. */
+export function insertLateReport(tx: Tx, report: LateReport): void {
+  statements(tx).insertLate.run({ ...report });
+}

@@ -1,0 +1,111 @@
+// Providers, and how each of them stands. The key is read by whoever calls upstream, and shown by no one.
+
+import { asc, eq, sql } from "drizzle-orm";
+import { type Connection, prepared, type Tx } from "./connection.ts";
+import { providers } from "./schema.ts";
+
+export interface Provider {
+  providerId: number;
+  name: string;
+  /** Which of providers/protocols.ts it speaks. */
+  protocol: string;
+  url: string;
+  key: string;
+  lastSuccessAt: number | null;
+  /** Since when it refuses orders for lack of funds. */
+  outOfFundsAt: number | null;
+  createdAt: number;
+}
+
+/** What `provider list` says of the orders of a provider. */
+export interface ProviderOrders {
+  /** PENDING and PROCESSING ones. */
+  open: number;
+  /** Those of them whose placement is unknown. */
+  unknown: number;
+  /** Since when the placed order that has waited longest has had no answer. */
+  oldestUncheckedAt: number | null;
+}
+
+const statements = prepared((orm) => ({
+  byName: orm
+    .select()
+    .from(providers)
+    .where(eq(providers.name, sql.placeholder("name")))
+    .prepare(),
+  byId: orm
+    .select()
+    .from(providers)
+    .where(eq(providers.providerId, sql.placeholder("providerId")))
+    .prepare(),
+  all: orm
+    .select()
+    .from(providers)
+    .orderBy(asc(sql`${providers.name} COLLATE BINARY`))
+    .prepare(),
+  insert: orm
+    .insert(providers)
+    .values({
+      name: sql.placeholder("name"),
+      protocol: sql.placeholder("protocol"),
+      url: sql.placeholder("url"),
+      key: sql.placeholder("key"),
+      createdAt: sql.placeholder("createdAt"),
+    })
+    .returning()
+    .prepare(),
+  success: orm
+    .update(providers)
+    .set({ lastSuccessAt: sql`${sql.placeholder("at")}` })
+    .where(eq(providers.providerId, sql.placeholder("providerId")))
+    .prepare(),
+  outOfFunds: orm
+    .update(providers)
+    .set({ outOfFundsAt: sql`${sql.placeholder("at")}` })
+    .where(eq(providers.providerId, sql.placeholder("providerId")))
+    .prepare(),
+}));
+
+/** Found without regard to case. */
+export function findProvider(connection: Connection, name: string): Provider | undefined {
+  return statements(connection).byName.get({ name });
+}
+
+/** The provider of that number, which is known to exist. */
+export function providerOf(connection: Connection, providerId: number): Provider {
+  const provider = statements(connection).byId.get({ providerId });
+  if (!provider) throw new Error(`there is no provider ${providerId}`);
+  return provider;
+}
+
+/** By name. */
+export function listProviders(connection: Connection): Provider[] {
+  return statements(connection).all.all();
+}
+
+export function readProviderOrders(connection: Connection, providerId: number): ProviderOrders {
+  // The statuses are literals, so that SQLite takes the index that holds open orders only.
+  return connection.sqlite
+    .query<ProviderOrders, [number]>(
+      `SELECT count(*) AS open, count(*) FILTER (WHERE placement = 'unknown') AS unknown,
+        min(checked_at) AS oldestUncheckedAt
+      FROM orders WHERE provider_id = ? AND status IN ('PENDING', 'PROCESSING')`,
+    )
+    .get(providerId)!;
+}
+
+export function insertProvider(
+  tx: Tx,
+  provider: Omit<Provider, "providerId" | "lastSuccessAt" | "outOfFundsAt">,
+): Provider {
+  return statements(tx).insert.get({ ...provider });
+}
+
+export function updateLastSuccess(tx: Tx, providerId: number, at: number): void {
+  statements(tx).success.run({ providerId, at });
+}
+
+/** Null: it has funds again. */
+export function updateOutOfFunds(tx: Tx, providerId: number, at: number | null): void {
+  statements(tx).outOfFunds.run({ providerId, at });
+}

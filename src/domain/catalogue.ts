@@ -1,0 +1,219 @@
+// A provider's list of services against our catalogue: what a sync would add, change and take away. Contract 4.
+// Rates are decimals of any length, so prices are computed from their digits, never from a float.
+
+import { AMOUNT_LIMIT_MICROS } from "./money.ts";
+import { QUANTITY_LIMIT } from "./orders.ts";
+import type { Per } from "./services.ts";
+
+/** A decimal number: digits ÷ 10^scale. Never negative. */
+export interface Decimal {
+  digits: bigint;
+  scale: number;
+}
+
+/** A service as its provider lists it. */
+export interface UpstreamService {
+  service: string;
+  name: string;
+  type: string;
+  /** The price of 1000. Null where the type is one that is skipped. */
+  rate: string;
+  min: number;
+  max: number;
+}
+
+/** What a sync must know of one of our services. */
+export interface KnownService {
+  id: string;
+  providerService: string | null;
+  name: string;
+  priceMicros: number;
+  per: Per;
+  min: number;
+  max: number;
+  active: boolean;
+  nameByHand: boolean;
+  priceByHand: boolean;
+  minByHand: boolean;
+  maxByHand: boolean;
+  vanished: boolean;
+}
+
+/** The fields of a service that follow the provider's. */
+export interface SyncedFields {
+  name: string;
+  priceMicros: number;
+  min: number;
+  max: number;
+}
+
+export interface SyncPlan {
+  added: (SyncedFields & { providerService: string })[];
+  /** Known ones that change; `returns` when the sync also brings it back. */
+  updated: { id: string; before: SyncedFields; after: SyncedFields; returns: boolean }[];
+  unchanged: number;
+  deactivated: { id: string; name: string }[];
+  skipped: { service: string; name: string; reason: string }[];
+  /** Ours that are sold below the provider's rate, with the plan applied. */
+  belowCost: { id: string | null; name: string; priceMicros: number; rate: string }[];
+}
+
+const DECIMAL = /^(\d{1,15})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
+const SYNCED_TYPE = "default";
+
+/** Null when the text is not a plain decimal number or has an exponent that no price has. */
+export function parseDecimal(text: string): Decimal | null {
+  const match = DECIMAL.exec(text);
+  if (!match) return null;
+  const [, whole, fraction = "", exponent = "0"] = match;
+  const scale = fraction.length - Number(exponent);
+  const digits = BigInt(whole! + fraction);
+  return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
+}
+
+/** `rate × (1 + markup %)` in micros, rounded up to a whole one. Null above the largest price there is. */
+export function priceWithMarkup(rate: Decimal, markupPercent: Decimal): number | null {
+  const factor = 100n * 10n ** BigInt(markupPercent.scale) + markupPercent.digits;
+  const numerator = rate.digits * factor * 1_000_000n;
+  const divisor = 100n * 10n ** BigInt(rate.scale + markupPercent.scale);
+  const micros = (numerator + divisor - 1n) / divisor;
+  return micros <= BigInt(AMOUNT_LIMIT_MICROS) ? Number(micros) : null;
+}
+
+/** Whether the price is under what the provider takes, for the quantity that costs most if it is one price an order. */
+export function isBelowCost(
+  service: { priceMicros: number; per: Per; max: number },
+  rate: Decimal,
+): boolean {
+  const units = { "1000": 1000n, "1": 1n, order: BigInt(service.max) }[service.per];
+  const ours = BigInt(service.priceMicros) * 1000n * 10n ** BigInt(rate.scale);
+  return ours < rate.digits * units * 1_000_000n;
+}
+
+/** What one upstream service becomes here. Throws nothing: the list has been checked before. */
+interface Wanted extends SyncedFields {
+  service: string;
+  rate: string;
+}
+
+/** A list that cannot be taken: which entry, and why. */
+export class ListProblem extends Error {
+  override name = "ListProblem";
+}
+
+/** Compares the provider's whole list with ours. Throws ListProblem; then nothing must be changed. */
+export function planSync(
+  upstream: readonly UpstreamService[],
+  known: readonly KnownService[],
+  markupPercent: Decimal,
+): SyncPlan {
+  const plan: SyncPlan = {
+    added: [],
+    updated: [],
+    unchanged: 0,
+    deactivated: [],
+    skipped: [],
+    belowCost: [],
+  };
+  const wanted = wantedServices(upstream, markupPercent, plan);
+  const linked = new Set(known.map((service) => service.providerService));
+  for (const service of wanted.values()) {
+    if (!linked.has(service.service)) {
+      const { service: providerService, rate, ...fields } = service;
+      plan.added.push({ ...fields, providerService });
+      warnBelowCost(plan, null, { ...fields, per: "1000" }, rate);
+    }
+  }
+  for (const service of known) planKnown(plan, service, wanted.get(service.providerService ?? ""));
+  return plan;
+}
+
+function planKnown(plan: SyncPlan, known: KnownService, wanted: Wanted | undefined): void {
+  const { id, name, priceMicros, min, max } = known;
+  if (!wanted) {
+    if (known.active) plan.deactivated.push({ id, name });
+    return;
+  }
+  const before = { name, priceMicros, min, max };
+  const after = {
+    name: known.nameByHand ? name : wanted.name,
+    priceMicros: known.priceByHand ? priceMicros : wanted.priceMicros,
+    min: known.minByHand ? min : wanted.min,
+    max: known.maxByHand ? max : wanted.max,
+  };
+  // A bound set by hand that crosses the provider's new one: both stay until the operator decides.
+  if (after.min > after.max) Object.assign(after, { min, max });
+  const returns = known.vanished;
+  if (returns || !sameFields(before, after)) plan.updated.push({ id, before, after, returns });
+  else plan.unchanged += 1;
+  warnBelowCost(plan, id, { ...after, per: known.per }, wanted.rate);
+}
+
+function wantedServices(
+  upstream: readonly UpstreamService[],
+  markupPercent: Decimal,
+  plan: SyncPlan,
+): Map<string, Wanted> {
+  if (upstream.length === 0) throw new ListProblem("the provider's list is empty");
+  const wanted = new Map<string, Wanted>();
+  for (const entry of upstream) {
+    const { service, name, type } = entry;
+    if (type.trim().toLowerCase() !== SYNCED_TYPE) {
+      plan.skipped.push({ service, name, reason: `type ${type}` });
+      continue;
+    }
+    if (wanted.has(service)) throw new ListProblem(`service ${service} is listed twice`);
+    wanted.set(service, wantedService(entry, markupPercent));
+  }
+  return wanted;
+}
+
+function wantedService(entry: UpstreamService, markupPercent: Decimal): Wanted {
+  const { service, name, rate } = entry;
+  const decimal = parseDecimal(rate);
+  const priceMicros = decimal && priceWithMarkup(decimal, markupPercent);
+  if (priceMicros === null) throw new ListProblem(`the rate of service ${service} is no price`);
+  // Panels write 0 for "no minimum" and 2147483647 for "no maximum".
+  const min = Math.max(entry.min, 1);
+  const max = Math.min(entry.max, QUANTITY_LIMIT);
+  if (min > max) throw new ListProblem(`min of service ${service} is above its max`);
+  return { service, name, rate, priceMicros, min, max };
+}
+
+function warnBelowCost(
+  plan: SyncPlan,
+  id: string | null,
+  service: SyncedFields & { per: Per },
+  rate: string,
+): void {
+  if (!isBelowCost(service, parseDecimal(rate)!)) return;
+  plan.belowCost.push({ id, name: service.name, priceMicros: service.priceMicros, rate });
+}
+
+function sameFields(a: SyncedFields, b: SyncedFields): boolean {
+  return a.name === b.name && a.priceMicros === b.priceMicros && a.min === b.min && a.max === b.max;
+}
+
+export interface SyncCounts {
+  added: number;
+  updated: number;
+  unchanged: number;
+  deactivated: number;
+  reactivated: number;
+  skipped: number;
+  belowCost: number;
+}
+
+/** One that returns counts as reactivated only. */
+export function countsOf(plan: SyncPlan): SyncCounts {
+  const reactivated = plan.updated.filter(({ returns }) => returns).length;
+  return {
+    added: plan.added.length,
+    updated: plan.updated.length - reactivated,
+    unchanged: plan.unchanged,
+    deactivated: plan.deactivated.length,
+    reactivated,
+    skipped: plan.skipped.length,
+    belowCost: plan.belowCost.length,
+  };
+}

@@ -1,0 +1,73 @@
+// How an order gets to its provider: sent once, and told apart exactly as contract 3 says.
+// What was sent, or may have been, is never sent again; only what was certainly not sent is.
+
+import { Refusal, refusal } from "./errors.ts";
+import type { OrderStatus } from "./orders.ts";
+
+export const PLACEMENTS = [
+  "manual",
+  "queued",
+  "sending",
+  "placed",
+  "refused",
+  "expired",
+  "unknown",
+] as const;
+export type Placement = (typeof PLACEMENTS)[number];
+
+export type AttemptOutcome = "sending" | "accepted" | "refused" | "not_sent" | "unknown";
+
+/** What one call upstream came to. Causes are for the operator, with the provider's key masked. */
+export type PlacementResult =
+  | { outcome: "accepted"; providerOrder: string }
+  | { outcome: "refused"; cause: string; outOfFunds: boolean }
+  | { outcome: "not_sent"; cause: string }
+  | { outcome: "unknown"; cause: string };
+
+/** The number that a provider gives an order: a positive whole number, as text. */
+const PROVIDER_ORDER = /^[1-9][0-9]{0,18}$/;
+
+export function isProviderOrder(text: string): boolean {
+  return PROVIDER_ORDER.test(text);
+}
+
+/** When an order that was not sent is tried next: after the pause, and not past the end of its retries. */
+export function nextPlaceAt(
+  order: { createdAt: number },
+  now: number,
+  pauseMs: number,
+  retryMs: number,
+): number {
+  return Math.max(now, Math.min(now + pauseMs, order.createdAt + retryMs));
+}
+
+/** Whether a queued order is given up. One that was never tried is tried once, however late it is. */
+export function isExpired(
+  order: { createdAt: number },
+  tries: number,
+  now: number,
+  retryMs: number,
+): boolean {
+  return tries > 0 && now >= order.createdAt + retryMs;
+}
+
+/**
+ * An operator may cancel a PENDING order, unless it is being sent; whether it failed is the provider's to say.
+ * Refuses: order_being_sent, order_move_illegal.
+ */
+export function refuseOperatorMove(
+  order: { status: OrderStatus; placement: Placement },
+  to: OrderStatus,
+): void {
+  if (order.status !== "PENDING") return;
+  if (to !== "CANCELLED") throw new Refusal("order_move_illegal", { from: order.status, to });
+  if (order.placement === "sending") throw refusal("order_being_sent");
+}
+
+/** Only a PENDING order whose placement is unknown can be settled. Refuses: order_not_unknown. */
+export function refuseSettlement(order: { status: OrderStatus; placement: Placement }): void {
+  const { status, placement } = order;
+  if (status !== "PENDING" || placement !== "unknown") {
+    throw new Refusal("order_not_unknown", { status, placement });
+  }
+}

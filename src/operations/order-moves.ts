@@ -1,0 +1,70 @@
+// One step of an order's life, written down: the row, its refund and its event, together. Contract 3.
+// Every operation that changes a status comes through here.
+
+import { type Actor, SALES_ACCOUNT } from "../domain/ledger.ts";
+import type { OrderMove, OrderStatus } from "../domain/orders.ts";
+import type { Tx } from "../db/connection.ts";
+import { postTransfer } from "../db/ledger.ts";
+import { insertOrderEvent, type Order, updateOrder } from "../db/orders.ts";
+import type { Context } from "./context.ts";
+
+/** Nobody but the service itself: a provider's word, or a time that ran out. */
+export const SERVICE_ITSELF: Actor = { keyId: null, operator: null };
+
+export interface Cause {
+  actor: Actor;
+  /** Why, for the operator; a provider's text in it has its key masked. */
+  note: string | null;
+}
+
+/** Where an order stands with its provider. */
+export type Standing = Partial<
+  Pick<
+    Order,
+    "placement" | "providerOrder" | "reported" | "nextPlaceAt" | "nextCheckAt" | "checkedAt"
+  > & { startCount: number }
+>;
+
+/** Writes a move that `decideMove` allowed. `standing` is what changes besides. */
+export function applyMove(
+  tx: Tx,
+  order: Order,
+  move: OrderMove,
+  cause: Cause,
+  context: Context,
+  standing: Standing = {},
+): Order {
+  const { refundMicros, ...changes } = move;
+  const moved: Order = {
+    ...order,
+    nextPlaceAt: null,
+    ...standing,
+    ...changes,
+    refundedMicros: order.refundedMicros + refundMicros,
+  };
+  moved.changedAt = moved.placement === "placed" ? context.now : null;
+  updateOrder(tx, moved);
+  postTransfer(tx, {
+    debitAccount: SALES_ACCOUNT,
+    creditAccount: order.resellerAccount,
+    amountMicros: refundMicros,
+    kind: move.status === "PARTIAL" ? "partial_refund" : "refund",
+    orderId: order.orderId,
+    actor: cause.actor,
+    note: cause.note,
+    createdAt: context.now,
+  });
+  recordEvent(tx, order, moved.status, cause, context);
+  return moved;
+}
+
+function recordEvent(
+  tx: Tx,
+  order: Order,
+  toStatus: OrderStatus,
+  { actor, note }: Cause,
+  context: Context,
+): void {
+  const { orderId, status: fromStatus } = order;
+  insertOrderEvent(tx, { orderId, fromStatus, toStatus, actor, note, createdAt: context.now });
+}

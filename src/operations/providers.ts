@@ -1,0 +1,112 @@
+// Providers: made once, and their catalogue brought into ours.
+
+import type { Decimal, SyncedFields, SyncPlan, UpstreamService } from "../domain/catalogue.ts";
+import { parseDecimal, planSync } from "../domain/catalogue.ts";
+import { refusal } from "../domain/errors.ts";
+import type { Connection, Tx } from "../db/connection.ts";
+import { findProvider, insertProvider, type Provider, updateLastSuccess } from "../db/providers.ts";
+import {
+  findService,
+  insertService,
+  listServicesOfProvider,
+  updateService as writeService,
+} from "../db/services.ts";
+import type { Context } from "./context.ts";
+
+export interface CreateProvider {
+  name: string;
+  protocol: string;
+  url: string;
+  key: string;
+}
+
+/** Refuses: provider_name_taken. */
+export function createProvider(tx: Tx, command: CreateProvider, context: Context): Provider {
+  if (findProvider(tx, command.name)) throw refusal("provider_name_taken");
+  return insertProvider(tx, { ...command, createdAt: context.now });
+}
+
+export interface NoteSuccess {
+  providerId: number;
+}
+
+/** A call upstream did what it was for. */
+export function noteProviderSuccess(tx: Tx, command: NoteSuccess, context: Context): null {
+  updateLastSuccess(tx, command.providerId, context.now);
+  return null;
+}
+
+export interface SyncCatalogue {
+  name: string;
+  upstream: UpstreamService[];
+  /** Percent, as a decimal text. */
+  markup: string;
+  /** What the operator was shown; another outcome is refused. */
+  plan: SyncPlan;
+}
+
+/**
+ * Brings the provider's list into the catalogue, all of it or nothing. Contract 4, `provider sync`.
+ * Throws ListProblem for a list that cannot be taken. Refuses: provider_not_found, catalogue_changed.
+ */
+export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context): SyncPlan {
+  const provider = requireProvider(tx, command.name);
+  const plan = planCatalogue(tx, provider, command.upstream, command.markup);
+  if (!Bun.deepEquals(plan, command.plan, true)) throw refusal("catalogue_changed");
+  // From here on the catalogue changes.
+  for (const { providerService, ...fields } of plan.added) {
+    insertService(tx, addedService(provider, providerService, fields, context));
+  }
+  for (const { id, after, returns } of plan.updated) {
+    const service = findService(tx, id)!;
+    const back = returns ? { active: true, vanished: false } : {};
+    writeService(tx, { ...service, ...after, ...back });
+  }
+  for (const { id } of plan.deactivated) {
+    writeService(tx, { ...findService(tx, id)!, active: false, vanished: true });
+  }
+  updateLastSuccess(tx, provider.providerId, context.now);
+  return plan;
+}
+
+/** What a sync would do now; changes nothing. Throws ListProblem. */
+export function planCatalogue(
+  connection: Connection,
+  provider: Provider,
+  upstream: readonly UpstreamService[],
+  markup: string,
+): SyncPlan {
+  const markupPercent: Decimal | null = parseDecimal(markup);
+  if (!markupPercent) throw new Error("the markup must be a decimal number");
+  return planSync(upstream, listServicesOfProvider(connection, provider.providerId), markupPercent);
+}
+
+/** Refuses: provider_not_found. */
+export function requireProvider(connection: Connection, name: string): Provider {
+  const provider = findProvider(connection, name);
+  if (!provider) throw refusal("provider_not_found");
+  return provider;
+}
+
+function addedService(
+  provider: Provider,
+  providerService: string,
+  fields: SyncedFields,
+  context: Context,
+) {
+  return {
+    ...fields,
+    id: context.createId(),
+    per: "1000" as const,
+    active: true,
+    private: false,
+    createdAt: context.now,
+    providerId: provider.providerId,
+    providerService,
+    nameByHand: false,
+    priceByHand: false,
+    minByHand: false,
+    maxByHand: false,
+    vanished: false,
+  };
+}

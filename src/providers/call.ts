@@ -1,0 +1,107 @@
+// One HTTP call upstream. The only place that fetches.
+// It tells what certainly was not sent from what may have been, and reads no more than a limit of any answer.
+
+/** What of an answer is read, unless the call says otherwise. */
+export const REPLY_LIMIT_BYTES = 1024 * 1024;
+
+/**
+ * Errors that Bun's fetch raises before a byte of the request has left: no address, no connection, or a
+ * certificate or handshake that did not hold. Any other one may have come after that.
+ */
+const NOT_SENT_CODES = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EPROTO",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "CERT_REVOKED",
+  "CERT_UNTRUSTED",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+]);
+
+export interface CallOptions {
+  stop: AbortSignal;
+  /** True where the call has an effect: the connection is not shared, and nothing is sent again below us. */
+  once?: boolean;
+  limitBytes?: number;
+  onBytes?: (bytes: number) => void;
+}
+
+/** `json` for any body that is JSON, whatever its status; `fault` for everything else. */
+export type Reply =
+  | { kind: "json"; status: number; json: unknown }
+  | { kind: "fault"; fault: "not_sent" | "unanswered" | "unreadable"; cause: string };
+
+/** Sends one form and reads the reply. Never rejects. */
+export type Send = (form: Record<string, string>, options: CallOptions) => Promise<Reply>;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+export function senderTo(url: string, timeoutMs: number): Send {
+  return async (form, options) => {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signal = AbortSignal.any([timeout, options.stop]);
+    let answered = false;
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        body: new URLSearchParams(form),
+        headers: { accept: "application/json" },
+        redirect: "manual",
+        keepalive: !options.once,
+        tls: { rejectUnauthorized: true },
+        signal,
+      });
+      answered = true;
+      return await readReply(response, options);
+    } catch (error) {
+      if (timeout.aborted) return fault("unanswered", `no answer within ${timeoutMs / 1000} s`);
+      if (options.stop.aborted) return fault("unanswered", "the service was stopped");
+      const code = error instanceof Error && "code" in error ? String(error.code) : "";
+      const isNotSent = !answered && NOT_SENT_CODES.has(code);
+      return fault(isNotSent ? "not_sent" : "unanswered", code || "the connection broke");
+    }
+  };
+}
+
+async function readReply(response: Response, options: CallOptions): Promise<Reply> {
+  const { status } = response;
+  if (status >= 300 && status < 400) {
+    await response.body?.cancel();
+    return fault("unreadable", `HTTP ${status}, a redirect`);
+  }
+  const bytes = await readBytes(response, options);
+  if (!bytes) return fault("unreadable", `HTTP ${status}, a reply that is too long`);
+  try {
+    return { kind: "json", status, json: JSON.parse(utf8.decode(bytes)) };
+  } catch {
+    return fault("unreadable", `HTTP ${status}, a reply that is not JSON`);
+  }
+}
+
+/** Null when the body is longer than the limit; the rest of it is not read. */
+async function readBytes(response: Response, options: CallOptions): Promise<Uint8Array | null> {
+  const { limitBytes = REPLY_LIMIT_BYTES, onBytes } = options;
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.byteLength;
+    // Leaving the loop cancels the body, and with it the connection.
+    if (length > limitBytes) return null;
+    chunks.push(chunk);
+    onBytes?.(length);
+  }
+  return Buffer.concat(chunks);
+}
+
+function fault(kind: "not_sent" | "unanswered" | "unreadable", cause: string): Reply {
+  return { kind: "fault", fault: kind, cause };
+}

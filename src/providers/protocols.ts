@@ -1,0 +1,26 @@
+// Every protocol there is, by name: a further one is a line here.
+
+import { senderTo } from "./call.ts";
+import type { Protocol, ProviderApi } from "./provider.ts";
+import { smmApi } from "./smm-api.ts";
+
+const PROTOCOLS: Record<string, Protocol> = {
+  "smm-api": smmApi,
+};
+
+export const PROTOCOL_NAMES = Object.keys(PROTOCOLS);
+export const PROTOCOL_DEFAULT = "smm-api";
+
+/** Where a provider is and how to speak to it. */
+export interface ProviderAddress {
+  protocol: string;
+  url: string;
+  key: string;
+}
+
+/** Opens nothing yet: each call makes its own connection or takes an idle one. */
+export function connectProvider(address: ProviderAddress, timeoutMs: number): ProviderApi {
+  const protocol = PROTOCOLS[address.protocol];
+  if (!protocol) throw new Error(`no protocol is called ${address.protocol}`);
+  return protocol(senderTo(address.url, timeoutMs), address.key);
+}

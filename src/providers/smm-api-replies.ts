@@ -1,0 +1,175 @@
+// Reading what an "API v2" replies, against schemas. Numbers come as numbers or as text, either is taken.
+// What does not fit is never guessed at: an order's entry then says nothing, a list is refused as a whole.
+
+import * as v from "valibot";
+import type { UpstreamService } from "../domain/catalogue.ts";
+import { parseDecimal } from "../domain/catalogue.ts";
+import { isProviderOrder, type PlacementResult } from "../domain/placements.ts";
+import { isProviderService } from "../domain/providers.ts";
+import type { Report } from "../domain/reports.ts";
+import { SERVICE_NAME_LENGTH_LIMIT } from "../domain/services.ts";
+import { type Funds, ProviderFailure, type StatusAnswer } from "./provider.ts";
+
+type Mask = (text: string) => string;
+
+/** An untouched translation key reads `neworder.error.not_enough_funds`: words are compared without punctuation. */
+const OUT_OF_FUNDS = /not enough (funds|balance|money)|insufficient (funds|balance)|low balance/;
+/** No status is a longer word than this. */
+const WORD_LIMIT = 64;
+const CURRENCY = /^[A-Za-z]{2,8}$/;
+const WHOLE = /^\d{1,15}$/;
+
+const numberOrText = v.union([v.string(), v.number()]);
+const answer = v.looseObject({ order: v.optional(v.unknown()), error: v.optional(v.unknown()) });
+const errorReply = v.looseObject({ error: v.pipe(v.string(), v.trim(), v.nonEmpty()) });
+const entry = v.looseObject({
+  status: v.string(),
+  start_count: v.optional(v.unknown()),
+  remains: v.optional(v.unknown()),
+});
+const entries = v.record(v.string(), v.unknown());
+const funds = v.looseObject({ balance: numberOrText, currency: v.optional(v.unknown()) });
+const listedService = v.looseObject({ service: numberOrText, name: v.string(), type: v.string() });
+const listedTerms = v.looseObject({ rate: numberOrText, min: numberOrText, max: numberOrText });
+
+/** Accepted, refused or unknown: contract 3, to the letter. */
+export function readPlacement(json: unknown, status: number, mask: Mask): PlacementResult {
+  const unknown = (why: string): PlacementResult => {
+    return { outcome: "unknown", cause: `${why}: ${textOf(json, mask)}` };
+  };
+  if (status >= 500) return unknown(`HTTP ${status}`);
+  if (!isObject(json)) return unknown("a reply that is not an object");
+  const { order = null, error = null } = v.parse(answer, json);
+  if (order !== null && error !== null) return unknown("both an order and an error");
+  if (order !== null) {
+    const providerOrder = typeof order === "number" || typeof order === "string" ? order : "";
+    const text = String(providerOrder).trim();
+    if (typeof order === "number" && !Number.isSafeInteger(order))
+      return unknown("no order number");
+    if (!isProviderOrder(text)) return unknown("no order number");
+    return { outcome: "accepted", providerOrder: text };
+  }
+  const refused = v.safeParse(errorReply, { error });
+  if (!refused.success) return unknown("neither an order nor an error");
+  const words = refused.output.error.toLowerCase().replace(/[^a-z]+/g, " ");
+  return {
+    outcome: "refused",
+    cause: mask(refused.output.error),
+    outOfFunds: OUT_OF_FUNDS.test(words),
+  };
+}
+
+/** The reply to a question about one order. Some panels answer as if many had been asked about. */
+export function readOneReport(json: unknown, providerOrder: string, mask: Mask): StatusAnswer {
+  const keyed = isObject(json) && Object.hasOwn(json, providerOrder);
+  const found = keyed ? (json as Record<string, unknown>)[providerOrder] : json;
+  if (isObject(found) && Object.hasOwn(found, "status")) {
+    return { reports: new Map([[providerOrder, readReport(found, mask)]]) };
+  }
+  if (keyed) return { reports: new Map([[providerOrder, readReport(found, mask)]]) };
+  const error = readError(json);
+  if (error === null) return { failed: `no status: ${textOf(json, mask)}`, answered: true };
+  return { reports: new Map([[providerOrder, readReport({ error }, mask)]]) };
+}
+
+/** The reply to a question about many: an object keyed by order. One that is missing is reported as missing. */
+export function readManyReports(
+  json: unknown,
+  providerOrders: readonly string[],
+  mask: Mask,
+): StatusAnswer {
+  const keyed = isObject(json) ? v.safeParse(entries, json) : null;
+  if (!keyed?.success || !providerOrders.some((order) => Object.hasOwn(keyed.output, order))) {
+    return { failed: `no statuses: ${textOf(json, mask)}`, answered: true };
+  }
+  const reports = providerOrders.map((order): [string, Report] => {
+    const found = Object.hasOwn(keyed.output, order) ? keyed.output[order] : undefined;
+    if (found !== undefined) return [order, readReport(found, mask)];
+    const text = "missing from the provider's reply";
+    return [order, { word: null, startCount: null, remains: null, text }];
+  });
+  return { reports: new Map(reports) };
+}
+
+/** The text of an `error`; null when the reply has none. */
+export function readError(json: unknown): string | null {
+  const parsed = v.safeParse(errorReply, json);
+  return parsed.success ? parsed.output.error : null;
+}
+
+/** Throws ProviderFailure: a message where the number should be, and the like. */
+export function readBalance(json: unknown, mask: Mask): Funds {
+  const parsed = v.safeParse(funds, json);
+  const balance = parsed.success ? signedNumber(parsed.output.balance) : null;
+  if (!parsed.success || balance === null) {
+    throw new ProviderFailure(`the reply has no balance: ${textOf(json, mask)}`);
+  }
+  const { currency } = parsed.output;
+  const isCurrency = typeof currency === "string" && CURRENCY.test(currency);
+  return { balance, currency: isCurrency ? currency : "" };
+}
+
+/** Throws ProviderFailure, which names the entry, when the list or one entry of it cannot be read. */
+export function readServices(json: unknown, mask: Mask): UpstreamService[] {
+  if (!Array.isArray(json)) {
+    throw new ProviderFailure(`the reply is not a list of services: ${textOf(json, mask)}`);
+  }
+  return json.map((listed: unknown, index) => {
+    const service = readService(listed, mask);
+    if (service) return service;
+    throw new ProviderFailure(`entry ${index + 1} cannot be read: ${textOf(listed, mask)}`);
+  });
+}
+
+function readService(listed: unknown, mask: Mask): UpstreamService | null {
+  const named = v.safeParse(listedService, listed);
+  if (!named.success) return null;
+  const service = String(named.output.service).trim();
+  const name = mask(named.output.name).slice(0, SERVICE_NAME_LENGTH_LIMIT).toWellFormed().trim();
+  const type = mask(named.output.type);
+  if (!isProviderService(service) || name === "") return null;
+  // The other types are counted and left out, so what they cost and how much they take does not matter.
+  if (type.toLowerCase() !== "default") return { service, name, type, rate: "0", min: 0, max: 0 };
+  const terms = v.safeParse(listedTerms, listed);
+  if (!terms.success) return null;
+  const rate = String(terms.output.rate).trim();
+  const min = wholeNumber(terms.output.min);
+  const max = wholeNumber(terms.output.max);
+  if (!parseDecimal(rate) || min === null || max === null) return null;
+  return { service, name, type, rate, min, max };
+}
+
+/** One order's entry. Anything but an object with a word for a status says nothing. */
+function readReport(found: unknown, mask: Mask): Report {
+  const parsed = v.safeParse(entry, found);
+  const text = textOf(found, mask);
+  if (!parsed.success) return { word: null, startCount: null, remains: null, text };
+  const { status, start_count: startCount, remains } = parsed.output;
+  return {
+    word: status.slice(0, WORD_LIMIT),
+    startCount: wholeNumber(startCount),
+    remains: wholeNumber(remains),
+    text,
+  };
+}
+
+/** Null for anything but a whole number from 0, as a number or as digits. */
+function wholeNumber(value: unknown): number | null {
+  const text = typeof value === "number" || typeof value === "string" ? String(value).trim() : "";
+  return WHOLE.test(text) ? Number(text) : null;
+}
+
+function signedNumber(value: string | number): number | null {
+  const text = String(value).trim();
+  const decimal = parseDecimal(text.replace(/^-/, ""));
+  return decimal ? Number(text) : null;
+}
+
+function isObject(json: unknown): json is Record<string, unknown> {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
+}
+
+/** What came, for the log. */
+function textOf(json: unknown, mask: Mask): string {
+  return mask(JSON.stringify(json) ?? "nothing");
+}

@@ -1,0 +1,72 @@
+// The field's de-facto "API v2": one address, a form with `key` and `action`, JSON back, errors under HTTP 200.
+
+import { type CallOptions, type Reply, type Send } from "./call.ts";
+import { createMask } from "./mask.ts";
+import { type ProviderApi, ProviderFailure } from "./provider.ts";
+import {
+  readBalance,
+  readError,
+  readManyReports,
+  readOneReport,
+  readPlacement,
+  readServices,
+} from "./smm-api-replies.ts";
+
+const SERVICES_LIMIT_BYTES = 32 * 1024 * 1024;
+
+export function smmApi(send: Send, key: string): ProviderApi {
+  const mask = createMask(key);
+  const act = (action: string, form: Record<string, string>, options: CallOptions) =>
+    send({ key, action, ...form }, options);
+
+  /** The JSON of a call that a person asked for; a failure becomes one sentence. */
+  const ask = async (action: string, options: CallOptions): Promise<unknown> => {
+    const reply = await act(action, {}, options);
+    const failure = failureOf(reply, mask);
+    if (failure !== null) throw new ProviderFailure(failure);
+    return (reply as { json: unknown }).json;
+  };
+
+  return {
+    async add({ service, link, quantity }, stop) {
+      const form = { service, link, quantity: String(quantity) };
+      const reply = await act("add", form, { stop, once: true });
+      if (reply.kind === "json") return readPlacement(reply.json, reply.status, mask);
+      const outcome = reply.fault === "not_sent" ? "not_sent" : "unknown";
+      return { outcome, cause: mask(reply.cause) };
+    },
+
+    async status(providerOrders, stop) {
+      const [only] = providerOrders;
+      const isOne = providerOrders.length === 1;
+      const form: Record<string, string> = isOne
+        ? { order: only! }
+        : { orders: providerOrders.join(",") };
+      const reply = await act("status", form, { stop });
+      if (reply.kind === "fault") {
+        return { failed: mask(reply.cause), answered: reply.fault === "unreadable" };
+      }
+      if (reply.status >= 500) return { failed: `HTTP ${reply.status}`, answered: true };
+      if (isOne) return readOneReport(reply.json, only!, mask);
+      return readManyReports(reply.json, providerOrders, mask);
+    },
+
+    async services(stop, onBytes) {
+      const limitBytes = SERVICES_LIMIT_BYTES;
+      const options = { stop, limitBytes, ...(onBytes ? { onBytes } : {}) };
+      return readServices(await ask("services", options), mask);
+    },
+
+    async balance(stop) {
+      return readBalance(await ask("balance", { stop }), mask);
+    },
+  };
+}
+
+/** Why a reply cannot be used; null when it may be. */
+function failureOf(reply: Reply, mask: (text: string) => string): string | null {
+  if (reply.kind === "fault") return mask(reply.cause);
+  const error = readError(reply.json);
+  if (error !== null) return `it says: ${mask(error)}`;
+  return reply.status >= 400 ? `HTTP ${reply.status}` : null;
+}
