@@ -1,0 +1,229 @@
+// POST /orders for a service with a provider, over real HTTP on both sides: contract 3.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { freshService, type TestService } from "../support/service.ts";
+import {
+  eventually,
+  json,
+  PROVIDER_KEY,
+  type Reply,
+  startUpstream,
+  type Upstream,
+} from "../support/upstream.ts";
+
+let upstream: Upstream;
+let market: TestService;
+let key: string;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  market = await freshService({ placeWait: 400, providerTimeout: 700, pollInterval: 200 });
+  market.user("anna", "1000");
+  key = market.key("anna", "full").text;
+  const { url } = upstream;
+  market.run("createProvider", { name: "acme", protocol: "smm-api", url, key: PROVIDER_KEY });
+  market.service({ id: "likes", price: "2", provider: { name: "acme", service: "7" } });
+});
+
+afterEach(() => {
+  upstream.always("add", null);
+  upstream.always("status", null);
+});
+
+afterAll(async () => {
+  await market.stop();
+  await upstream.stop();
+});
+
+let links = 0;
+function order(quantity = 100) {
+  links += 1;
+  return { service: "likes", link: `https://example.com/${links}`, quantity };
+}
+
+function placementOf(orderId: number): string {
+  const row = market.connection.sqlite
+    .query("SELECT placement FROM orders WHERE order_id = ?")
+    .get(orderId) as { placement: string };
+  return row.placement;
+}
+
+async function statusOf(orderId: number): Promise<string> {
+  const answer = await market.call("GET", `/orders/${orderId}`, key);
+  return answer.body.order.status;
+}
+
+const sentFor = (link: string) => upstream.adds().filter((form) => form["link"] === link).length;
+
+test("an order that is accepted is PROCESSING in its own answer and was sent once, as the protocol says", async () => {
+  const body = order();
+  const before = market.balance("anna");
+  const answer = await market.call("POST", "/orders", key, body);
+  expect(answer.status).toBe(200);
+  expect(answer.body.order.status).toBe("PROCESSING");
+  expect(Object.keys(answer.body.order)).toEqual([
+    "id", "orderId", "service", "link", "quantity", "charge", "status", "createdAt",
+  ]); // prettier-ignore
+  expect(upstream.adds().at(-1)).toEqual({
+    key: PROVIDER_KEY,
+    action: "add",
+    service: "7",
+    link: body.link,
+    quantity: "100",
+  });
+  expect(sentFor(body.link)).toBe(1);
+  expect(before - market.balance("anna")).toBe(200_000);
+});
+
+test("an order that is refused is a 502 with the order, FAILED and refunded, and none of the provider's text", async () => {
+  const before = market.balance("anna");
+  upstream.next("add", json({ error: `Incorrect link for ${PROVIDER_KEY}` }));
+  const answer = await market.call("POST", "/orders", key, order());
+  expect(answer.status).toBe(502);
+  expect(answer.body).toEqual({
+    status: "error",
+    message: "The provider refused the order; the charge was refunded",
+    order: expect.objectContaining({ status: "FAILED", charge: 0.2, quantity: 100 }),
+  });
+  expect(answer.text).not.toContain("Incorrect");
+  expect(answer.text).not.toContain(PROVIDER_KEY);
+  expect(market.balance("anna")).toBe(before);
+  expect(placementOf(answer.body.order.orderId)).toBe("refused");
+});
+
+const NUMBERS: [what: string, reply: Reply, placement: string][] = [
+  ["a number", json({ order: 501 }), "placed"],
+  ["text of a number", json({ order: "502" }), "placed"],
+  ["a success beside it", json({ status: "success", order: 503 }), "placed"],
+  ["a null error", json({ order: 504, error: null }), "placed"],
+  ["a 4xx", json({ order: 505 }, 404), "placed"],
+  ["an error with a 4xx", json({ error: "Incorrect quantity" }, 400), "refused"],
+  ["an untranslated error", json({ error: "neworder.error.not_enough_funds" }), "refused"],
+  ["an error and a null order", json({ error: "Incorrect link", order: null }), "refused"],
+  ["both", json({ error: "Try again", order: 32 }), "unknown"],
+  ["an empty error beside an order", json({ error: "", order: 33 }), "unknown"],
+  ["neither", json({ status: "success" }), "unknown"],
+  ["order 0", json({ order: 0 }), "unknown"],
+  ["a negative order", json({ order: -4 }), "unknown"],
+  ["a broken number", json({ order: 1.5 }), "unknown"],
+  ["a number past 2^53", { body: '{"order":90071992547409931234}' }, "unknown"],
+  ["text that is no number", json({ order: "ok" }), "unknown"],
+  ["an object for an order", json({ order: { id: 5 } }), "unknown"],
+  ["true for an order", json({ order: true }), "unknown"],
+  ["an empty error", json({ error: "" }), "unknown"],
+  ["an error that is no text", json({ error: 5 }), "unknown"],
+  ["a list", json([{ order: 5 }]), "unknown"],
+  ["a bare string", json("Incorrect link"), "unknown"],
+  ["null", json(null), "unknown"],
+  ["bad JSON", { body: '{"order":12' }, "unknown"],
+  ["nothing", { body: "" }, "unknown"],
+  ["a page", { body: "<html>Just a moment…</html>" }, "unknown"],
+  ["bytes that are no UTF-8", { body: "\u00ff\u00fe" }, "unknown"],
+  ["a 500 with an order", json({ order: 12 }, 500), "unknown"],
+  ["a 503 page", { status: 503, body: "busy" }, "unknown"],
+  ["a redirect", { status: 302, body: "", headers: { location: "/elsewhere" } }, "unknown"],
+  ["a redirect with an order", json({ order: 14 }, 307), "unknown"],
+  ["more than 1 MiB", { body: JSON.stringify({ order: 12, pad: "x".repeat(1 << 20) }) }, "unknown"],
+  ["a reset", "reset", "unknown"],
+  ["a reply that is cut off", "cut", "unknown"],
+]; // prettier-ignore
+
+describe("told apart by its reply:", () => {
+  for (const [what, reply, placement] of NUMBERS) {
+    test(`${what} is ${placement}, and was sent once`, async () => {
+      const before = market.balance("anna");
+      const body = order();
+      upstream.next("add", reply);
+      const answer = await market.call("POST", "/orders", key, body);
+      const { orderId } = answer.body.order;
+      const statuses = { placed: [200, "PROCESSING"], refused: [502, "FAILED"] } as const;
+      const expected = statuses[placement as keyof typeof statuses] ?? [200, "PENDING"];
+      expect([answer.status, answer.body.order.status]).toEqual([...expected]);
+      expect(placementOf(orderId)).toBe(placement);
+      expect(before - market.balance("anna")).toBe(placement === "refused" ? 0 : 200_000);
+      expect(sentFor(body.link)).toBe(1);
+    });
+  }
+});
+
+test("an answer that is slower than --place-wait gives 200 PENDING, and the order goes on by itself", async () => {
+  upstream.always("add", "hang");
+  const started = Date.now();
+  const answer = await market.call("POST", "/orders", key, order());
+  expect([answer.status, answer.body.order.status]).toEqual([200, "PENDING"]);
+  expect(Date.now() - started).toBeLessThan(690);
+  const { orderId, link } = answer.body.order;
+  expect(placementOf(orderId)).toBe("sending");
+  await eventually("the call timed out", () => placementOf(orderId) === "unknown");
+  upstream.always("add", null);
+  await Bun.sleep(1500);
+  expect(sentFor(link)).toBe(1);
+  expect(await statusOf(orderId)).toBe("PENDING");
+});
+
+test("a provider that is down gives 200 PENDING at once; the order is sent once it is back", async () => {
+  await upstream.down();
+  const started = Date.now();
+  const answer = await market.call("POST", "/orders", key, order());
+  expect([answer.status, answer.body.order.status]).toEqual([200, "PENDING"]);
+  expect(Date.now() - started).toBeLessThan(390);
+  const { orderId, link } = answer.body.order;
+  expect(placementOf(orderId)).toBe("queued");
+  await upstream.up();
+  await eventually("the order was placed", () => placementOf(orderId) === "placed");
+  expect(await statusOf(orderId)).toBe("PROCESSING");
+  expect(sentFor(link)).toBe(1);
+});
+
+test("a slow provider delays neither another one's orders, nor manual ones, nor reads", async () => {
+  const slow = await startUpstream();
+  slow.always("add", "hang");
+  const { url } = slow;
+  market.run("createProvider", { name: "slow", protocol: "smm-api", url, key: PROVIDER_KEY });
+  market.service({ id: "slow-likes", price: "2", provider: { name: "slow", service: "1" } });
+  market.service({ id: "manual", price: "2" });
+  const place = (service: string) => market.call("POST", "/orders", key, { ...order(), service });
+  const stuck = Array.from({ length: 40 }, () => place("slow-likes"));
+  await eventually("the slow provider has its 32", () => slow.adds().length === 32);
+  const started = Date.now();
+  const answers = await Promise.all([
+    place("likes"),
+    place("manual"),
+    market.call("GET", "/balance", key),
+  ]);
+  expect(Date.now() - started).toBeLessThan(300);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(answers[0]!.body.order.status).toBe("PROCESSING");
+  expect(slow.adds().length).toBe(32);
+  for (const answer of await Promise.all(stuck)) expect(answer.body.order.status).toBe("PENDING");
+  await slow.stop();
+});
+
+test("what the provider reports moves the order and refunds what the state table says", async () => {
+  const before = market.balance("anna");
+  const answer = await market.call("POST", "/orders", key, order(1000));
+  const { orderId, link } = answer.body.order;
+  const entry = [...upstream.book.values()].find(({ form }) => form["link"] === link)!;
+  entry.status = {
+    status: "Partial",
+    start_count: "3572",
+    remains: "157",
+    charge: "0.27",
+    currency: "USD",
+  };
+  const isPartial = () => market.balance("anna") === before - 2_000_000 + 314_000;
+  await eventually("the part was refunded", isPartial);
+  const read = await market.call("GET", `/orders/${orderId}`, key);
+  expect(read.body.order).toMatchObject({
+    status: "PARTIAL",
+    startCount: 3572,
+    remains: 157,
+    charge: 2,
+  });
+  // A late change is listed and never paid.
+  entry.status = { status: "Canceled", remains: "1000" };
+  const late = () =>
+    market.connection.sqlite.query("SELECT 1 FROM late_reports WHERE order_id = ?").all(orderId);
+  await eventually("the late change was listed", () => late().length === 1);
+  expect(isPartial()).toBe(true);
+});

@@ -1,0 +1,149 @@
+// A provider to test against, over real HTTP: honest unless told what to answer next, and it keeps all it was sent.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+
+export const PROVIDER_KEY = "upstream-secret-4711";
+
+export type Form = Record<string, string>;
+
+/** What a call is answered with; `hang` and `reset` come after the call took effect. */
+export type Reply = { status?: number; body: string; headers?: Record<string, string> } | Fault;
+type Fault = "hang" | "reset" | "cut";
+
+/** One order in the provider's own book. */
+export interface BookEntry {
+  form: Form;
+  /** Its answer to `status`; anything, so that it can be nonsense. */
+  status: unknown;
+}
+
+export interface Upstream {
+  url: string;
+  /** Every form, in the order in which it came. */
+  received: Form[];
+  /** The orders that it took, by its number. */
+  book: Map<string, BookEntry>;
+  /** What `services` and `balance` answer. */
+  services: unknown;
+  balance: unknown;
+  adds(): Form[];
+  /** The next calls of that action are answered so; then it is honest again. */
+  next(action: string, ...replies: Reply[]): void;
+  /** Every call of that action is answered so until told otherwise with null. */
+  always(action: string, reply: Reply | null): void;
+  /** Refuses connections. */
+  down(): Promise<void>;
+  /** Listens again, on the same port. */
+  up(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function json(body: unknown, status = 200): Reply {
+  return { status, body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+}
+
+export async function startUpstream(): Promise<Upstream> {
+  const sockets = new Set<Socket>();
+  const planned = new Map<string, Reply[]>();
+  const standing = new Map<string, Reply>();
+  let server: Server | undefined;
+  let port = 0;
+  let lastNumber = 23_500;
+
+  const listen = async () => {
+    server = createServer((request, response) => void handle(request, response));
+    server.on("connection", (socket: Socket) => {
+      sockets.add(socket);
+      socket.on("close", () => sockets.delete(socket));
+    });
+    await new Promise<void>((resolve) => server!.listen(port, "127.0.0.1", resolve));
+    port = (server.address() as AddressInfo).port;
+  };
+
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const form = Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString()));
+    upstream.received.push(form);
+    const action = form["action"] ?? "";
+    const honest = answer(form);
+    const reply = planned.get(action)?.shift() ?? standing.get(action) ?? json(honest);
+    if (reply === "hang") return;
+    if (reply === "reset") {
+      request.socket.destroy();
+      return;
+    }
+    if (reply === "cut") {
+      response.writeHead(200, { "content-length": "100" });
+      response.write('{"order":');
+      setTimeout(() => request.socket.destroy(), 20);
+      return;
+    }
+    response.writeHead(reply.status ?? 200, reply.headers ?? {}).end(reply.body);
+  };
+
+  /** Takes effect whatever is answered then, as a real provider's would. */
+  const answer = (form: Form): unknown => {
+    if (form["key"] !== PROVIDER_KEY) return { error: "Invalid API key" };
+    switch (form["action"]) {
+      case "add": {
+        lastNumber += 1;
+        const status = { status: "Pending", start_count: "0", remains: form["quantity"] };
+        upstream.book.set(String(lastNumber), { form, status });
+        return { order: lastNumber };
+      }
+      case "status": {
+        const statusOf = (order: string) =>
+          upstream.book.get(order)?.status ?? { error: "Incorrect order ID" };
+        if (form["order"] !== undefined) return statusOf(form["order"]);
+        const orders = (form["orders"] ?? "").split(",");
+        if (orders.length > 100) return { error: "Incorrect request" };
+        return Object.fromEntries(orders.map((order) => [order, statusOf(order)]));
+      }
+      case "services":
+        return upstream.services;
+      case "balance":
+        return upstream.balance;
+      default:
+        return { error: "Incorrect request" };
+    }
+  };
+
+  const upstream: Upstream = {
+    url: "",
+    received: [],
+    book: new Map(),
+    services: [],
+    balance: { balance: "100.84292", currency: "USD" },
+    adds: () => upstream.received.filter((form) => form["action"] === "add"),
+    next(action, ...replies) {
+      planned.set(action, [...(planned.get(action) ?? []), ...replies]);
+    },
+    always(action, reply) {
+      if (reply === null) standing.delete(action);
+      else standing.set(action, reply);
+    },
+    async down() {
+      const closed = new Promise((resolve) => server?.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+    up: listen,
+    async stop() {
+      await upstream.down();
+    },
+  };
+  await listen();
+  upstream.url = `http://127.0.0.1:${port}/api/v2`;
+  return upstream;
+}
+
+/** Waits until `condition` holds; fails loudly when it never does. */
+export async function eventually(what: string, condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`it never came to be that ${what}`);
+    await Bun.sleep(5);
+  }
+}
