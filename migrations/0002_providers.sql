@@ -72,6 +72,13 @@ BEFORE UPDATE OF order_id, id, reseller_account, service_id, service_name, price
   charge_micros, created_at, provider_id, provider_service ON orders
 BEGIN SELECT RAISE(ABORT, 'an order keeps the terms it was placed on'); END;
 
+-- Where a final order stands with its provider may still be noted; its status may not change.
+DROP TRIGGER orders_final;
+
+CREATE TRIGGER orders_final BEFORE UPDATE OF status ON orders
+WHEN OLD.status IN ('FAILED', 'CANCELLED', 'REFUNDED') AND NEW.status <> OLD.status
+BEGIN SELECT RAISE(ABORT, 'FAILED, CANCELLED and REFUNDED are final'); END;
+
 -- What was sent, or may have been, is never queued again.
 CREATE TRIGGER orders_placement_moves BEFORE UPDATE OF placement ON orders
 WHEN OLD.placement <> NEW.placement AND NOT (

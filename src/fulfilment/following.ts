@@ -32,7 +32,7 @@ export function createFollowing(lane: Lane): Following {
   const underWay = new Set<Promise<void>>();
   let batchSize = STATUS_BATCH_LIMIT;
   let failures = 0;
-  let failingSince: number | null = null;
+  let failing: { since: number; last: number } | null = null;
   let restUntil = 0;
   let lateLoggedAt: number | null = null;
 
@@ -47,10 +47,11 @@ export function createFollowing(lane: Lane): Following {
       if (outcome === "nothing") return;
       if (outcome === "answered") {
         failures = restUntil = 0;
-        failingSince = null;
+        failing = null;
         batchSize = Math.min(batchSize * 2, STATUS_BATCH_LIMIT);
       } else {
-        failingSince ??= clock.now();
+        const now = clock.now();
+        failing = { since: failing?.since ?? now, last: now };
         // One order may be what keeps the provider from answering: the next batch may be without it.
         batchSize = Math.ceil(batchSize / 2);
         rest();
@@ -93,7 +94,7 @@ export function createFollowing(lane: Lane): Following {
       const lateMs = Math.max(settings.pollIntervalMs * LATE_INTERVALS, LATE_LEAST_MS);
       const oldest = oldestDueCheck(connection, lane.providerId);
       const overdueMs = oldest === null ? 0 : now - oldest;
-      const silentMs = failingSince === null ? 0 : now - failingSince;
+      const silentMs = failing === null ? 0 : failing.last - failing.since;
       if (overdueMs <= lateMs && silentMs <= lateMs) {
         lateLoggedAt = null;
         return;

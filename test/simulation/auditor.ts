@@ -1,0 +1,230 @@
+// An auditor that shares nothing with the service but the database file it inspects. It sees what was ordered,
+// what went out to providers and what came back, and what operators did; from that alone it recomputes what
+// every order may be and what every balance must be.
+
+import type { Database } from "bun:sqlite";
+
+/** What a provider means, whatever its word. */
+export type Meaning = "PROCESSING" | "COMPLETED" | "PARTIAL" | "CANCELLED" | "FAILED";
+
+/** An order as it was asked for. */
+export interface Asked {
+  link: string;
+  reseller: string;
+  quantity: number;
+  priceMicros: number;
+  per: "1000" | "1" | "order";
+  manual: boolean;
+}
+
+interface Dossier extends Asked {
+  sends: number;
+  notSent: number;
+  receipts: number;
+  acceptedAs: string | null;
+  refused: boolean;
+  /** Statuses that a provider's believable report or an operator gave it, and the remains with PARTIAL. */
+  heard: Set<string>;
+  partials: Set<number>;
+  settledAs: string | null;
+  settledNotPlaced: boolean;
+  /** The final status it was seen in. */
+  final: string | null;
+}
+
+interface Row {
+  orderId: number;
+  link: string;
+  username: string;
+  quantity: number;
+  charge: number;
+  refunded: number;
+  status: string;
+  placement: string;
+  providerOrder: string | null;
+  remains: number;
+}
+
+export interface Auditor {
+  credited(reseller: string, micros: number): void;
+  asks(order: Asked): void;
+  sent(link: string): void;
+  received(link: string): void;
+  heardAccepted(link: string, number: string): void;
+  heardRefusal(link: string): void;
+  heardNotSent(link: string): void;
+  heardReport(link: string, meaning: Meaning, remains: number): void;
+  asked(orders: number): void;
+  operatorMoved(link: string, status: string, remains: number): void;
+  operatorSettled(link: string, number: string | null): void;
+  /** From now on nothing that arrives is lost, so what must be listed must be found listed. */
+  calmBegins(): void;
+  /** An answer that a caller got. */
+  answered(link: string, status: string): void;
+  /** Throws Finding for the first thing that is wrong. */
+  audit(): void;
+  /** The same for what came after an order's end; at the very end. */
+  auditLists(): void;
+  rows(): Row[];
+  dossier(link: string): Dossier;
+}
+
+/** Something that must never be. */
+export class Finding extends Error {
+  override name = "Finding";
+}
+
+const FINAL = new Set(["FAILED", "CANCELLED", "REFUNDED"]);
+const ASK_LIMIT = 100;
+
+export function createAuditor(sqlite: Database): Auditor {
+  const dossiers = new Map<string, Dossier>();
+  const credits = new Map<string, number>();
+  const toList: { link: string; meaning: Meaning }[] = [];
+  let calm = false;
+  const selectStatus = sqlite.query<{ status: string }, [string]>(
+    "SELECT status FROM orders WHERE link = ?",
+  );
+  const selectListed = sqlite.query(
+    "SELECT 1 FROM late_reports JOIN orders USING (order_id) WHERE link = ? AND late_reports.reported = ?",
+  );
+  const dossier = (link: string) => {
+    const found = dossiers.get(link);
+    if (!found) throw new Finding(`${link} was never asked for`);
+    return found;
+  };
+  const must = (holds: boolean, what: string) => {
+    if (!holds) throw new Finding(what);
+  };
+  const selectRows = sqlite.query<Row, []>(
+    `SELECT order_id AS orderId, link, username, quantity, charge_micros AS charge, refunded_micros AS refunded,
+      status, placement, provider_order AS providerOrder, remains
+    FROM orders JOIN users ON account = reseller_account`,
+  );
+  const selectBalances = sqlite.query<{ username: string; balance: number; ledger: number }, []>(
+    `SELECT username, balance_micros AS balance,
+      (SELECT coalesce(sum(amount_micros), 0) FROM transfers WHERE credit_account = account)
+      - (SELECT coalesce(sum(amount_micros), 0) FROM transfers WHERE debit_account = account) AS ledger
+    FROM users`,
+  );
+
+  const auditOrder = (row: Row): number => {
+    const known = dossier(row.link);
+    const at = `order ${row.orderId} (${row.link}, ${row.status}, ${row.placement})`;
+    must(row.charge === chargeOf(known), `${at} was charged ${row.charge}, not ${chargeOf(known)}`);
+    must(row.username === known.reseller, `${at} belongs to ${row.username}`);
+    must(known.receipts <= 1, `${at} reached its provider ${known.receipts} times`);
+    must(known.sends - known.notSent <= 1, `${at} was sent again though it may have arrived`);
+    must(known.final === null || known.final === row.status, `${at} left ${known.final}`);
+    if (FINAL.has(row.status)) known.final = row.status;
+    must(isJustified(row, known), `${at} has no reason to be so`);
+    const refund = refundOf(row);
+    must(row.refunded === refund, `${at} has ${row.refunded} refunded, not ${refund}`);
+    return row.charge - refund;
+  };
+
+  return {
+    credited: (reseller, micros) =>
+      void credits.set(reseller, (credits.get(reseller) ?? 0) + micros),
+    asks: (order) =>
+      void dossiers.set(order.link, {
+        ...order,
+        sends: 0,
+        notSent: 0,
+        receipts: 0,
+        acceptedAs: null,
+        refused: false,
+        heard: new Set(),
+        partials: new Set(),
+        settledAs: null,
+        settledNotPlaced: false,
+        final: null,
+      }),
+    sent: (link) => void (dossier(link).sends += 1),
+    received: (link) => void (dossier(link).receipts += 1),
+    heardAccepted: (link, number) => void (dossier(link).acceptedAs = number),
+    heardRefusal: (link) => void (dossier(link).refused = true),
+    heardNotSent: (link) => void (dossier(link).notSent += 1),
+    heardReport(link, meaning, remains) {
+      const { status } = selectStatus.get(link)!;
+      const isOver = status !== "PENDING" && status !== "PROCESSING" && status !== meaning;
+      if (calm && isOver && !dossier(link).heard.has(meaning)) toList.push({ link, meaning });
+      dossier(link).heard.add(meaning);
+      if (meaning === "PARTIAL") dossier(link).partials.add(remains);
+    },
+    calmBegins: () => void (calm = true),
+    auditLists() {
+      for (const { link, meaning } of toList) {
+        must(selectListed.get(link, meaning) !== null, `${link}: ${meaning} came late, not listed`);
+      }
+    },
+    asked: (orders) => must(orders <= ASK_LIMIT, `${orders} orders were asked about at once`),
+    operatorMoved(link, status, remains) {
+      dossier(link).heard.add(status);
+      if (status === "PARTIAL") dossier(link).partials.add(remains);
+    },
+    operatorSettled(link, number) {
+      dossier(link).settledAs = number;
+      dossier(link).settledNotPlaced = number === null;
+    },
+    answered(link, status) {
+      const { manual } = dossier(link);
+      if (manual) must(status === "PROCESSING", `${link} was answered ${status}`);
+      if (status === "FAILED") must(isFailed(dossier(link)), `${link} was answered as refused`);
+    },
+    audit() {
+      const spent = new Map<string, number>();
+      for (const row of selectRows.all()) {
+        spent.set(row.username, (spent.get(row.username) ?? 0) + auditOrder(row));
+      }
+      for (const { username, balance, ledger } of selectBalances.all()) {
+        const expected = (credits.get(username) ?? 0) - (spent.get(username) ?? 0);
+        must(balance === expected, `${username} has ${balance}, by what was seen ${expected}`);
+        must(ledger === expected, `${username}'s transfers make ${ledger}, not ${expected}`);
+      }
+    },
+    rows: () => selectRows.all(),
+    dossier,
+  };
+}
+
+/** Price × quantity, rounded up to a whole micro. */
+function chargeOf({ priceMicros, per, quantity }: Asked): number {
+  if (per === "order") return priceMicros;
+  const product = BigInt(priceMicros) * BigInt(quantity);
+  return Number(per === "1" ? product : (product + 999n) / 1000n);
+}
+
+function refundOf({ status, charge, remains, quantity }: Row): number {
+  if (FINAL.has(status)) return charge;
+  return status === "PARTIAL" ? Number((BigInt(charge) * BigInt(remains)) / BigInt(quantity)) : 0;
+}
+
+/** Whether something that was seen led to the status. */
+function isJustified(row: Row, known: Dossier): boolean {
+  const { status, placement, providerOrder, remains } = row;
+  const isPlaced =
+    providerOrder !== null && [known.acceptedAs, known.settledAs].includes(providerOrder);
+  if ((placement === "placed") !== isPlaced) return false;
+  switch (status) {
+    case "PENDING":
+      return !known.manual;
+    case "PROCESSING":
+      return known.manual || isPlaced;
+    case "PARTIAL":
+      return known.partials.has(remains);
+    case "FAILED":
+      return known.heard.has("FAILED") || isFailed(known) || isGivenUp(row, known);
+    default:
+      return known.heard.has(status);
+  }
+}
+
+function isFailed({ refused, settledNotPlaced }: Dossier): boolean {
+  return refused || settledNotPlaced;
+}
+
+/** Given up after tries of which none can have arrived. */
+function isGivenUp({ placement }: Row, { sends, notSent, receipts }: Dossier): boolean {
+  return placement === "expired" && sends > 0 && sends === notSent && receipts === 0;
+}

@@ -1,0 +1,37 @@
+// `bun run simulate SEED` prints the trace of one market; `bun run simulate FROM TO` runs many and says what it found.
+
+import { simulate } from "./simulate.ts";
+
+const PROGRESS_SEEDS = 500;
+
+const [from, to] = process.argv.slice(2).map(Number);
+if (from === undefined || !Number.isSafeInteger(from)) {
+  process.stderr.write("usage: bun run simulate SEED, or bun run simulate FROM TO\n");
+  process.exit(2);
+}
+
+if (to === undefined) {
+  const { finding, ...outcome } = await simulate(from, (line) => process.stdout.write(`${line}\n`));
+  process.stdout.write(`${JSON.stringify(outcome)}\n${finding ?? "clean"}\n`);
+  process.exit(finding === null ? 0 : 1);
+}
+
+let orders = 0;
+let crashes = 0;
+let found = 0;
+const started = performance.now();
+for (let seed = from; seed <= to; seed += 1) {
+  const outcome = await simulate(seed);
+  orders += outcome.orders;
+  crashes += outcome.crashes;
+  if (outcome.finding !== null) {
+    found += 1;
+    process.stdout.write(`seed ${seed}: ${outcome.finding}\n`);
+  }
+  if ((seed - from + 1) % PROGRESS_SEEDS === 0) process.stderr.write(`${seed - from + 1} seeds\n`);
+}
+const seconds = ((performance.now() - started) / 1000).toFixed(1);
+process.stdout.write(
+  `${to - from + 1} seeds, ${orders} orders, ${crashes} crashes in ${seconds} s: ${found === 0 ? "all clean" : `${found} with findings`}\n`,
+);
+process.exit(found === 0 ? 0 : 1);
