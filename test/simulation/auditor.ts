@@ -41,6 +41,7 @@ interface Row {
   refunded: number;
   status: string;
   placement: string;
+  providerId: number | null;
   providerOrder: string | null;
   remains: number;
 }
@@ -98,7 +99,7 @@ export function createAuditor(sqlite: Database): Auditor {
   };
   const selectRows = sqlite.query<Row, []>(
     `SELECT order_id AS orderId, link, username, quantity, charge_micros AS charge, refunded_micros AS refunded,
-      status, placement, provider_order AS providerOrder, remains
+      status, placement, provider_id AS providerId, provider_order AS providerOrder, remains
     FROM orders JOIN users ON account = reseller_account`,
   );
   const selectBalances = sqlite.query<{ username: string; balance: number; ledger: number }, []>(

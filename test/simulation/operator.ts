@@ -36,7 +36,11 @@ function settle({ world, auditor, run, providers, sentAt }: Market, row: Row): v
   const { chance } = world;
   if (world.elapsed() - (sentAt.get(row.link) ?? 0) < SETTLE_AFTER_MS) return;
   const numbers = [...providers.values()].flatMap((provider) => provider.numberOf(row.link) ?? []);
-  const other = auditor.rows().find(({ providerOrder }) => providerOrder !== null)?.providerOrder;
+  const other = auditor
+    .rows()
+    .find(
+      (taken) => taken.providerOrder !== null && taken.providerId === row.providerId,
+    )?.providerOrder;
   const providerOrder = (chance.happens(0.1) ? other : undefined) ?? numbers[0] ?? null;
   const actor = { keyId: null, operator: "sim" };
   attempt(world, `operator settles ${row.link} as ${providerOrder ?? "not placed"}`, () => {

@@ -29,7 +29,7 @@ const SETTINGS = {
 const PROVIDER_KEY = "simulated-key";
 const CREDIT_MICROS = 50_000_000;
 /** Events between two audits. */
-const AUDIT_EVENTS = 40;
+const AUDIT_EVENTS = 150;
 /** A market in which one question cannot name all open orders. */
 const CROWD_ORDERS = 160;
 

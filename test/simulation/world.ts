@@ -4,7 +4,7 @@ import type { Clock } from "../../src/fulfilment/clock.ts";
 
 const START = Date.UTC(2026, 0, 1);
 /** Timers are late by up to this; so a tick is not worth an event each quarter of a second. */
-const TIMER_LAG_MS = 15_000;
+const TIMER_LAG_MS = 30_000;
 
 export interface Chance {
   /** 0 to 1. */

@@ -1,0 +1,35 @@
+// Money stays right and every order ends, whatever fails. `bun run simulate SEED` prints the trace of one seed.
+
+import { expect, test } from "bun:test";
+import { simulate } from "./simulate.ts";
+
+const SEEDS = 200;
+const LIMIT_MS = 60_000;
+
+test(
+  `${SEEDS} seeded markets with faults, crashes, operators and a jumping clock leave the auditor nothing to find`,
+  async () => {
+    const findings: string[] = [];
+    let crashes = 0;
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
+      const outcome = await simulate(seed);
+      crashes += outcome.crashes;
+      if (outcome.finding !== null) findings.push(`seed ${seed}: ${outcome.finding}`);
+    }
+    expect(findings).toEqual([]);
+    expect(crashes).toBeGreaterThan(SEEDS / 2);
+  },
+  LIMIT_MS,
+);
+
+test("a seed plays out the same each time", async () => {
+  const traces = await Promise.all([traceOf(7), traceOf(7)]);
+  expect(traces[0]).toEqual(traces[1]!);
+  expect(traces[0]!.length).toBeGreaterThan(20);
+});
+
+async function traceOf(seed: number): Promise<string[]> {
+  const lines: string[] = [];
+  await simulate(seed, (line) => lines.push(line));
+  return lines;
+}
