@@ -27,11 +27,14 @@ const SETTINGS = {
   pollIntervalMs: 20_000,
 };
 const PROVIDER_KEY = "simulated-key";
-const CREDIT_MICROS = 50_000_000;
+/** One that runs out, and one that does not. */
+const CREDITS_MICROS = [20_000_000, 2_000_000_000];
 /** Events between two audits. */
 const AUDIT_EVENTS = 150;
 /** A market in which one question cannot name all open orders. */
 const CROWD_ORDERS = 160;
+/** How often a market is one. */
+const CROWDED = 0.08;
 
 export interface Outcome {
   seed: number;
@@ -76,7 +79,8 @@ interface Process {
 export async function simulate(seed: number, print?: (line: string) => void): Promise<Outcome> {
   const world = createWorld(seed, print ?? (() => {}));
   const { chance } = world;
-  const market = openMarket(world);
+  const crowded = chance.happens(CROWDED);
+  const market = openMarket(world, crowded ? CREDITS_MICROS[1]! : chance.pick(CREDITS_MICROS));
   const trouble = { faults: chance.pick([0.3, 1, 2]), crashes: chance.pick([0, 0.001, 0.004]) };
   let calm = false;
   for (const name of ["a", "b"]) {
@@ -87,7 +91,7 @@ export async function simulate(seed: number, print?: (line: string) => void): Pr
   let process = begin(market, () => calm);
   let crashes = 0;
   let sinceAudit = 0;
-  const orders = planOrders(market, () => process);
+  const orders = planOrders(market, crowded, () => process);
   for (let count = chance.whole(5, 40); count > 0; count -= 1) {
     world.later(chance.whole(0, TROUBLE_MS + CALM_MS / 4), null, () => operate(market));
   }
@@ -134,7 +138,7 @@ export async function simulate(seed: number, print?: (line: string) => void): Pr
   }
 }
 
-function openMarket(world: World): Market {
+function openMarket(world: World, creditMicros: number): Market {
   const sqlite = new Database(":memory:");
   migrate(sqlite, MIGRATIONS, 0);
   const connection = connectionOf(sqlite, ":memory:");
@@ -158,8 +162,8 @@ function openMarket(world: World): Market {
   const actor = { keyId: null, operator: "sim" };
   for (const username of RESELLERS) {
     market.run("createUser", { username, name: username, parent: null });
-    market.run("creditUser", { username, amountMicros: CREDIT_MICROS, note: null, actor });
-    auditor.credited(username, CREDIT_MICROS);
+    market.run("creditUser", { username, amountMicros: creditMicros, note: null, actor });
+    auditor.credited(username, creditMicros);
     const { id } = market.run("createKey", {
       username,
       type: "full",
@@ -286,9 +290,8 @@ function crash(
 }
 
 /** Plans what resellers order, and when. */
-function planOrders(market: Market, process: () => Process): number {
+function planOrders(market: Market, crowded: boolean, process: () => Process): number {
   const { chance, later } = market.world;
-  const crowded = chance.happens(0.08);
   const count = crowded ? CROWD_ORDERS : chance.whole(5, 35);
   for (let index = 1; index <= count; index += 1) {
     const service = crowded ? CATALOGUE[0]! : chance.pick(CATALOGUE);
