@@ -34,7 +34,7 @@ const AUDIT_EVENTS = 150;
 /** A market in which one question cannot name all open orders. */
 const CROWD_ORDERS = 160;
 /** How often a market is one. */
-const CROWDED = 0.08;
+const CROWDED = 0.05;
 
 export interface Outcome {
   seed: number;
