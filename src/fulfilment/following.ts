@@ -41,10 +41,11 @@ export function createFollowing(lane: Lane): Following {
     failures += 1;
   };
 
-  const look = async () => {
+  /** Whether there may be more to look at at once; when not, the next tick sees. */
+  const look = async (): Promise<boolean> => {
     try {
       const outcome = await lookOnce(lane, batchSize);
-      if (outcome === "nothing") return;
+      if (outcome === "nothing") return false;
       if (outcome === "answered") {
         failures = restUntil = 0;
         failing = null;
@@ -56,9 +57,11 @@ export function createFollowing(lane: Lane): Following {
         batchSize = Math.ceil(batchSize / 2);
         rest();
       }
+      return true;
     } catch (error) {
       rest();
       log.error({ provider: lane.name, error: String(error) }, "looking at orders failed");
+      return false;
     }
   };
 
@@ -79,9 +82,9 @@ export function createFollowing(lane: Lane): Following {
     const due = countDueChecks(connection, lane.providerId, now, room * batchSize);
     const looks = Math.min(room, Math.ceil(due / batchSize));
     for (let started = 0; started < looks; started += 1) {
-      const running: Promise<void> = look().then(() => {
+      const running: Promise<void> = look().then((more) => {
         underWay.delete(running);
-        begin();
+        if (more) begin();
       });
       underWay.add(running);
     }
