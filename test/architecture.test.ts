@@ -15,7 +15,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   operations: ["db", "domain"],
   writer: ["operations", "db", "domain"],
   http: ["writer", "operations", "db", "domain", "log.ts"],
+  providers: ["domain"],
+  fulfilment: ["providers", "writer", "operations", "db", "domain", "log.ts"],
   cli: [
+    "providers",
     "writer",
     "operations",
     "db",
@@ -29,7 +32,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "log.ts": [],
   "config.ts": ["log.ts"],
   "backup.ts": ["maintenance"],
-  "serve.ts": ["http", "writer", "maintenance", "db", "config.ts", "log.ts"],
+  "serve.ts": ["http", "fulfilment", "providers", "writer", "maintenance", "db", "config.ts", "log.ts"],
   "main.ts": ["cli"],
 };
 
@@ -41,6 +44,8 @@ const OWNERS: Record<string, readonly string[]> = {
   commander: ["cli", "config.ts"],
   "csv-parse": ["cli"],
   "sonic-boom": ["log.ts"],
+  valibot: ["providers"],
+  cockatiel: ["fulfilment"],
   "@paralleldrive/cuid2": ["operations"],
 };
 

@@ -1,5 +1,5 @@
-// Everything that happened to an order, oldest first: its creation, each attempt to place it, each change of
-// status with who caused it, and what its provider reported too late.
+// Everything that happened to an order after its creation, oldest first: each attempt to place it, each change
+// of status with who caused it, and what its provider reported too late.
 
 import type { Connection } from "../db/connection.ts";
 import { listLateReports } from "../db/following.ts";
@@ -8,7 +8,7 @@ import { listAttempts } from "../db/placements.ts";
 
 export interface TimelineEntry extends Record<string, string | null> {
   at: string;
-  /** `created`, `status`, `late`, or what an attempt to place it was: `sending`, then its outcome. */
+  /** `status`, `late`, or what an attempt to place it was: `sending`, then its outcome. */
   what: string;
   from: string | null;
   to: string | null;
@@ -19,9 +19,7 @@ export interface TimelineEntry extends Record<string, string | null> {
 
 export function timelineOf(connection: Connection, order: Order): TimelineEntry[] {
   const { orderId } = order;
-  const timed: [time: number, entry: Partial<TimelineEntry>][] = [
-    [order.createdAt, { what: "created" }],
-  ];
+  const timed: [time: number, entry: Partial<TimelineEntry>][] = [];
   for (const { startedAt, finishedAt, outcome, cause } of listAttempts(connection, orderId)) {
     timed.push([startedAt, { what: "sending" }]);
     if (finishedAt !== null) timed.push([finishedAt, { what: outcome, note: cause }]);

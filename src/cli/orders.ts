@@ -94,7 +94,7 @@ function declareShow(group: Command): void {
         };
       });
       print(options.json, { ...orderJson(order), timeline }, ({ timeline: rows, ...shown }) =>
-        [fields(shown), "", table(rows, "")].join("\n"),
+        [fields(shown), "", table(rows, "no change of status yet")].join("\n"),
       );
     });
 }

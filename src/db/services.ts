@@ -164,8 +164,9 @@ export function findOpenService(
   if (!service?.active) return undefined;
   const grant = findGrant(connection, id, account);
   if (service.private && !grant) return undefined;
-  const { name, per, min, max } = service;
-  return { id, name, priceMicros: grant?.priceMicros ?? service.priceMicros, per, min, max };
+  const { name, per, min, max, providerId, providerService } = service;
+  const priceMicros = grant?.priceMicros ?? service.priceMicros;
+  return { id, name, priceMicros, per, min, max, providerId, providerService };
 }
 
 /** By name then id, names by code point. */

@@ -67,7 +67,7 @@ export interface Market {
   providers: Map<string, SimulatedProvider>;
   /** When each order was last sent: an operator looks later than that. */
   sentAt: Map<string, number>;
-  run<Name extends CommandName>(name: Name, input: CommandInput<Name>): CommandOutput<Name>;
+  run: <Name extends CommandName>(name: Name, input: CommandInput<Name>) => CommandOutput<Name>;
 }
 
 interface Process {
@@ -208,7 +208,7 @@ function begin(market: Market, isCalm: () => boolean): Process {
     writer: process.writer,
     log,
     clock: world.clockOf(life),
-    random: world.chance.number,
+    random: () => world.chance.number(),
     settings: SETTINGS,
     connect: ({ name, key }: { name: string; key: string }) =>
       smmApi(trackSends(market, market.providers.get(name)!.send(life)), key),

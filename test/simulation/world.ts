@@ -55,7 +55,7 @@ export interface World {
   now(): number;
   jump(milliseconds: number): void;
   /** `life` null: the world outside, which no crash stops. */
-  later(delay: number, life: Life | null, run: () => void): void;
+  later: (delay: number, life: Life | null, run: () => void) => void;
   clockOf(life: Life): Clock;
   /** Runs the events up to that time, one by one; `after` is called after each. */
   runUntil(elapsed: number, after: () => void): Promise<void>;
