@@ -29,7 +29,14 @@ async function shopWithProvider() {
   const created = Bun.spawnSync(
     [
       new URL("../../dist/reseller", import.meta.url).pathname,
-      ...["admin", "provider", "create", "acme", "--url", upstream.url, "--key-stdin", "--json"],
+      "admin",
+      "provider",
+      "create",
+      "acme",
+      "--url",
+      upstream.url,
+      "--key-stdin",
+      "--json",
     ],
     { cwd: folder, stdin: Buffer.from(`${PROVIDER_KEY}\n`), env: { HOME: folder } },
   );

@@ -1,0 +1,191 @@
+// Replies to `status`, `services` and `balance`, with every deviation seen in the field; and what is masked.
+
+import { describe, expect, test } from "bun:test";
+import type { Reply } from "../../src/providers/call.ts";
+import { createMask } from "../../src/providers/mask.ts";
+import { smmApi } from "../../src/providers/smm-api.ts";
+
+const KEY = "s3cret/key+value=";
+const never = new AbortController().signal;
+const sent: Record<string, string>[] = [];
+
+function api(json: unknown, status = 200) {
+  return smmApi((form): Promise<Reply> => {
+    sent.push(form);
+    return Promise.resolve({ kind: "json", status, json });
+  }, KEY);
+}
+
+/** The message of a rejection; fails when there is none. */
+async function failureOf(promise: Promise<unknown>): Promise<string> {
+  return promise.then(
+    () => {
+      throw new Error("it did not fail");
+    },
+    (error: Error) => error.message,
+  );
+}
+
+async function reportOf(entry: unknown) {
+  const answer = await api({ "1": entry, "2": { status: "Completed" } }).status(["1", "2"], never);
+  if (!("reports" in answer)) throw new Error(answer.failed);
+  // Whatever the one entry is, the other is read.
+  expect(answer.reports.get("2")).toMatchObject({ word: "Completed" });
+  return answer.reports.get("1");
+}
+
+describe("an entry", () => {
+  test.each([
+    [{ status: "Partial", start_count: "3572", remains: "157" }, "Partial", 3572, 157],
+    [{ status: "In-progress", start_count: 3572, remains: 157 }, "In-progress", 3572, 157],
+    [
+      { status: "Canceled", start_count: " 12 ", remains: "0", charge: "0.27819" },
+      "Canceled",
+      12,
+      0,
+    ],
+    [{ status: "Pending", remains: "Unknown" }, "Pending", null, null],
+    [{ status: "Pending", remains: -3, start_count: "-1" }, "Pending", null, null],
+    [{ status: "Pending", remains: 1.5, start_count: "1e3" }, "Pending", null, null],
+    [{ status: "Pending", remains: null, start_count: {} }, "Pending", null, null],
+    [{ status: 3, remains: 5 }, null, null, null],
+    [{ status: null }, null, null, null],
+    [{ error: "Incorrect order ID" }, null, null, null],
+    ["Completed", null, null, null],
+    [null, null, null, null],
+    [[], null, null, null],
+  ])("%j", async (entry, word, startCount, remains) => {
+    expect(await reportOf(entry)).toMatchObject({ word, startCount, remains });
+  });
+
+  test("that is missing is reported as missing", async () => {
+    const answer = await api({ "2": { status: "Completed" } }).status(["1", "2"], never);
+    expect("reports" in answer && answer.reports.get("1")).toMatchObject({ word: null });
+  });
+});
+
+test("one order is asked about by `order`, many by `orders`", async () => {
+  const one = await api({ status: "Pending" }).status(["9"], never);
+  expect(sent.at(-1)).toEqual({ key: KEY, action: "status", order: "9" });
+  expect("reports" in one && one.reports.get("9")).toMatchObject({ word: "Pending" });
+  const keyed = await api({ "9": { status: "Pending" } }).status(["9"], never);
+  expect("reports" in keyed && keyed.reports.get("9")).toMatchObject({ word: "Pending" });
+  await api({}).status(["9", "10"], never);
+  expect(sent.at(-1)).toEqual({ key: KEY, action: "status", orders: "9,10" });
+});
+
+test.each([
+  [[]],
+  ["Invalid"],
+  [null],
+  [{ error: "Invalid API key" }],
+  [{}],
+  [{ "77": { status: "Completed" } }],
+])("a bulk reply of %j says nothing of any order", async (json) => {
+  expect(await api(json).status(["1", "2"], never)).toMatchObject({ answered: true });
+});
+
+test.each(["not_sent", "unanswered", "unreadable"] as const)(
+  "a call that is %s fails",
+  async (fault) => {
+    const failing = smmApi(() => Promise.resolve({ kind: "fault", fault, cause: "why" }), KEY);
+    const answered = fault === "unreadable";
+    expect(await failing.status(["1", "2"], never)).toEqual({ failed: "why", answered });
+    expect(await failureOf(failing.balance(never))).toContain("why");
+    expect(await failureOf(failing.services(never))).toContain("why");
+  },
+);
+
+describe("balance", () => {
+  test.each([
+    [
+      { balance: "100.84292", currency: "USD" },
+      { balance: 100.84292, currency: "USD" },
+    ],
+    [
+      { balance: 5, currency: "EUR" },
+      { balance: 5, currency: "EUR" },
+    ],
+    [{ balance: "-0.5" }, { balance: -0.5, currency: "" }],
+  ])("%j", async (json, funds) => {
+    expect(await api(json).balance(never)).toEqual(funds);
+  });
+
+  test.each([
+    [{ balance: "contact support" }],
+    [{ balance: null }],
+    [{}],
+    ["5"],
+    [{ error: "Invalid API key" }],
+  ])("%j is refused", async (json) => {
+    expect(await failureOf(api(json).balance(never))).toContain("");
+  });
+});
+
+describe("services", () => {
+  const LISTED = {
+    service: 1,
+    name: "Likes",
+    type: "Default",
+    rate: "0.90",
+    min: "50",
+    max: "10000",
+  };
+
+  test("numbers are taken as numbers and as text", async () => {
+    const wanted = {
+      service: "1",
+      name: "Likes",
+      type: "Default",
+      rate: "0.90",
+      min: 50,
+      max: 10_000,
+    };
+    expect(await api([LISTED]).services(never)).toEqual([wanted]);
+    const asNumbers = { ...LISTED, service: "1", rate: 0.9, min: 50, max: 10_000 };
+    expect(await api([asNumbers]).services(never)).toEqual([{ ...wanted, rate: "0.9" }]);
+  });
+
+  test("of other types only the name is read", async () => {
+    const [listed] = await api([
+      { service: 2, name: "Pack", type: "Package", rate: null },
+    ]).services(never);
+    expect(listed).toMatchObject({ service: "2", type: "Package" });
+  });
+
+  test.each([
+    [{ error: "Invalid API key" }],
+    [{}],
+    ["<html>"],
+    [[LISTED, null]],
+    [[LISTED, { ...LISTED, rate: "free" }]],
+    [[LISTED, { ...LISTED, rate: -1 }]],
+    [[LISTED, { ...LISTED, rate: undefined }]],
+    [[LISTED, { ...LISTED, name: "" }]],
+    [[LISTED, { ...LISTED, min: "ten" }]],
+    [[LISTED, { ...LISTED, service: "" }]],
+    [[LISTED, { ...LISTED, type: undefined }]],
+  ])("%j is refused as a whole", async (json) => {
+    expect(await failureOf(api(json).services(never))).toContain("");
+  });
+});
+
+test("the key is masked in every form, and texts are cut and bare of control characters", async () => {
+  const mask = createMask(KEY);
+  for (const form of [
+    KEY,
+    encodeURIComponent(KEY),
+    `${new URLSearchParams({ key: KEY }).toString()}`,
+  ]) {
+    expect(mask(`a ${form} b`)).not.toContain("s3cret");
+  }
+  expect(mask("a\u001b[31m\r\nb")).toBe("a [31m b");
+  expect(mask("x".repeat(5000)).length).toBeLessThan(250);
+  const refused = await api({ error: `bad key ${KEY}` }).add(
+    { service: "1", link: "x", quantity: 1 },
+    never,
+  );
+  expect(JSON.stringify(refused)).not.toContain("s3cret");
+  expect(JSON.stringify(await reportOf({ error: KEY }))).not.toContain("s3cret");
+  expect(await failureOf(api({ error: KEY }).balance(never))).toContain("it says: ***");
+});
