@@ -32,7 +32,16 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "log.ts": [],
   "config.ts": ["log.ts"],
   "backup.ts": ["maintenance"],
-  "serve.ts": ["http", "fulfilment", "providers", "writer", "maintenance", "db", "config.ts", "log.ts"],
+  "serve.ts": [
+    "http",
+    "fulfilment",
+    "providers",
+    "writer",
+    "maintenance",
+    "db",
+    "config.ts",
+    "log.ts",
+  ],
   "main.ts": ["cli"],
 };
 

@@ -6,6 +6,7 @@ import {
   freshDatabase,
   freshService,
   micros,
+  TEST_CONFIG,
   type TestService,
 } from "../support/service.ts";
 import { startService } from "../../src/serve.ts";
@@ -209,14 +210,7 @@ test("a used key survives a restart", async () => {
   database.user("late", "10");
   database.service({ id: "likes", price: "10" });
   const { text } = database.key("late", "order");
-  const config = {
-    data: database.folder,
-    host: "127.0.0.1",
-    port: 0,
-    backupEvery: 0,
-    backupKeep: 7,
-    logLevel: "silent" as const,
-  };
+  const config = { data: database.folder, ...TEST_CONFIG };
   const call = async () => {
     const service = await startService(config, () => {});
     const answer = await callApi(service.url, "POST", "/orders", text, ORDER, {
