@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { databasePath } from "../db/open.ts";
 import { restoreDatabase, type Restored, type Totals } from "../db/restore.ts";
 import { jsonAmount } from "../domain/money.ts";
+import { execute } from "../operations/commands.ts";
 import { asFailure, CommandFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
 import { print, table } from "./output.ts";
 import { verifyShown } from "./verify.ts";
@@ -28,7 +29,11 @@ export function declareRestore(program: Command): void {
 
 function restore(file: string, data: string, path: string): Restored {
   try {
-    return restoreDatabase(file, data, Date.now());
+    const now = Date.now();
+    return restoreDatabase(file, data, now, (staged) => {
+      const cause = "restored from a backup: it may have been sent since";
+      execute(staged, "doubtQueued", { cause }, now);
+    });
   } catch (error) {
     throw asFailure(error, path);
   }

@@ -65,6 +65,12 @@ const statements = prepared((orm) => ({
     .where(sql`${orders.placement} = 'sending'`)
     .orderBy(asc(orders.orderId))
     .prepare(),
+  queued: orm
+    .select()
+    .from(orders)
+    .where(sql`${orders.placement} = 'queued' AND ${orders.status} = 'PENDING'`)
+    .orderBy(asc(orders.orderId))
+    .prepare(),
   hurryQueued: orm
     .update(orders)
     .set({ nextPlaceAt: sql`${sql.placeholder("latest")}` })
@@ -84,6 +90,11 @@ export function listDuePlacements(
 ): number[] {
   const rows = statements(connection).due.all({ providerId, now, limit });
   return rows.map(({ orderId }) => orderId);
+}
+
+/** Every order that waits to be sent. */
+export function listQueued(connection: Connection): Order[] {
+  return statements(connection).queued.all();
 }
 
 /** Orders whose call upstream was begun and has no outcome. */

@@ -7,6 +7,7 @@ import {
 } from "node:fs"; // prettier-ignore
 import { dirname, join, resolve } from "node:path";
 import { BackupError, verifyCopy } from "./backup.ts";
+import type { Connection } from "./connection.ts";
 import { freeRoom, mebibytes, sizeOf, syncPath } from "./files.ts";
 import { claimDataDirectory, databasePath, lockDataDirectory, openForCommand } from "./open.ts";
 import { openErrorOf } from "./open-error.ts";
@@ -29,8 +30,16 @@ export interface Restored {
   keptAside: string | null;
 }
 
-/** Throws BackupError or OpenError, and has then changed nothing. */
-export function restoreDatabase(file: string, dataDirectory: string, now: number): Restored {
+/**
+ * `prepare` changes what an old state of the database may no longer claim, before it is the database.
+ * Throws BackupError or OpenError, and has then changed nothing.
+ */
+export function restoreDatabase(
+  file: string,
+  dataDirectory: string,
+  now: number,
+  prepare: (staged: Connection) => void,
+): Restored {
   refuseUnfit(file);
   const path = databasePath(dataDirectory);
   const release = lockDataDirectory(dataDirectory);
@@ -38,7 +47,7 @@ export function restoreDatabase(file: string, dataDirectory: string, now: number
   rmSync(staging, { recursive: true, force: true });
   try {
     refuseWithoutRoom(file, resolve(dataDirectory));
-    const staged = stage(file, staging, now);
+    const staged = stage(file, staging, now, prepare);
     const after = totalsOf(staging);
     const before = existsSync(path) ? settle(dataDirectory, path) : null;
     const keptAside = existsSync(path) ? keepAside(path, now) : null;
@@ -80,15 +89,21 @@ function refuseWithoutRoom(file: string, folder: string): void {
 }
 
 /** The backup as a database of its own, at this binary's schema, verified and synced; returns its path. */
-function stage(file: string, staging: string, now: number): string {
+function stage(
+  file: string,
+  staging: string,
+  now: number,
+  prepare: (staged: Connection) => void,
+): string {
   const staged = databasePath(staging);
   mkdirSync(staging, { mode: 0o700 });
   copyFileSync(file, staged);
   if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${staged}-wal`);
   claimDataDirectory(staging, now).release();
-  const { sqlite } = openForCommand(staging);
-  sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
-  sqlite.close();
+  const connection = openForCommand(staging);
+  prepare(connection);
+  connection.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  connection.sqlite.close();
   try {
     verifyCopy(staged);
   } catch (error) {

@@ -75,6 +75,19 @@ export const CHECKS: Record<string, string> = {
   "orders belong to resellers": `
     SELECT 'order ' || order_id AS subject, 'belongs to the child user ' || username AS problem
     FROM orders JOIN users ON account = reseller_account WHERE parent_account IS NOT NULL`,
+  "an order is sent at most once": `
+    SELECT 'order ' || order_id AS subject, 'may have been sent ' || count(*) || ' times' AS problem
+    FROM placement_attempts WHERE outcome <> 'not_sent' GROUP BY order_id HAVING count(*) > 1`,
+  "placements follow from their attempts": `
+    SELECT 'order ' || order_id AS subject,
+      'placement is ' || placement || ', its attempt came to ' || coalesce(outcome, 'nothing that was sent') AS problem
+    FROM orders LEFT JOIN (SELECT order_id, outcome FROM placement_attempts WHERE outcome <> 'not_sent') USING (order_id)
+    WHERE NOT CASE placement
+      WHEN 'sending' THEN outcome IS 'sending'
+      WHEN 'unknown' THEN outcome IS 'unknown'
+      WHEN 'placed' THEN coalesce(outcome IN ('accepted', 'unknown'), 0)
+      WHEN 'refused' THEN coalesce(outcome IN ('refused', 'unknown'), 0)
+      ELSE outcome IS NULL END`,
   "keys belong to resellers": `
     SELECT 'key ' || keys.id AS subject, 'belongs to the child user ' || username AS problem
     FROM keys JOIN users ON account = reseller_account WHERE parent_account IS NOT NULL`,

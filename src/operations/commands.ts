@@ -8,6 +8,7 @@ import { createKey, setKeyActive } from "./keys.ts";
 import { moveOrder, placeOrder, progressOrder } from "./orders.ts";
 import {
   abandonAttempts,
+  doubtQueued,
   finishAttempt,
   hurryFulfilment,
   settleOrder,
@@ -45,6 +46,7 @@ const commands = {
   startAttempt,
   finishAttempt,
   abandonAttempts,
+  doubtQueued,
   settleOrder,
   takeChecks,
   recordReports,

@@ -19,6 +19,7 @@ import {
   finishAttemptRow,
   hurryQueued,
   insertAttempt,
+  listQueued,
   listSending,
   orderOf,
 } from "../db/placements.ts";
@@ -54,10 +55,7 @@ export function startAttempt(tx: Tx, command: StartAttempt, context: Context): S
     const failed = applyMove(tx, order, decideMove(order, "FAILED"), cause, context, standing);
     return { order: failed, send: false, tries };
   }
-  const sending: Order = { ...order, placement: "sending", nextPlaceAt: null };
-  updateOrder(tx, sending);
-  insertAttempt(tx, order.orderId, context.now);
-  return { order: sending, send: true, tries };
+  return { order: beginAttempt(tx, order, context), send: true, tries };
 }
 
 export interface FinishAttempt {
@@ -122,6 +120,15 @@ export function abandonAttempts(tx: Tx, command: AbandonAttempts, context: Conte
   return sending.map(({ orderId }) => orderId);
 }
 
+/**
+ * After a restore: what waited in the backup may have been sent since, so it is unknown like what was being sent.
+ * Returns how many orders that are.
+ */
+export function doubtQueued(tx: Tx, command: AbandonAttempts, context: Context): number {
+  for (const order of listQueued(tx)) beginAttempt(tx, order, context);
+  return abandonAttempts(tx, command, context).length;
+}
+
 export interface HurryFulfilment {
   pollIntervalMs: number;
   placePauseLimitMs: number;
@@ -174,6 +181,13 @@ function applyPlaced(
   const placed = { placement: "placed" as const, nextCheckAt: now, checkedAt: now, providerOrder };
   const move = decideMove(order, "PROCESSING");
   return applyMove(tx, order, move, { actor, note }, context, placed);
+}
+
+function beginAttempt(tx: Tx, order: Order, context: Context): Order {
+  const sending: Order = { ...order, placement: "sending", nextPlaceAt: null };
+  updateOrder(tx, sending);
+  insertAttempt(tx, order.orderId, context.now);
+  return sending;
 }
 
 /** The order stays PENDING and only its placement changes. */

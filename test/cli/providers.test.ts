@@ -310,6 +310,37 @@ test("an operator cancels a PENDING order that is queued or unknown, never one b
   expect((await shop.cli("admin", "order", "list", "--unknown", "--json")).json).toEqual([]);
 });
 
+test("what waited in a backup is unknown once it is restored: it may have been sent since", async () => {
+  const shop = shopOf();
+  const ids = [orderOf(shop), orderOf(shop, "sending"), orderOf(shop, "placed")];
+  const file = `${shop.folder}/monday.db`;
+  expect((await shop.cli("backup", file)).code).toBe(0);
+  shop.connection.sqlite.close();
+  expect((await shop.cli("restore", file)).stderr).toBe("");
+  const placements = await Promise.all(
+    ids.map(async (id) => (await shop.cli("admin", "order", "show", id, "--json")).json.placement),
+  );
+  expect(placements).toEqual(["unknown", "unknown", "placed"]);
+});
+
+test("verify finds an order that was sent twice, and a placement that its attempts do not bear out", async () => {
+  const shop = shopOf();
+  for (const outcome of [undefined, "unknown", "sending", "placed"] as const)
+    orderOf(shop, outcome);
+  expect((await shop.cli("verify")).code).toBe(0);
+  const { sqlite } = shop.connection;
+  sqlite.run("DROP INDEX placement_attempts_sent_once");
+  const unknown = sqlite.query("SELECT order_id FROM orders WHERE placement = 'unknown'").get();
+  const { order_id: id } = unknown as { order_id: number };
+  sqlite.query("INSERT INTO placement_attempts VALUES (99, ?, 'accepted', NULL, 1, 2)").run(id);
+  const { code, json } = await shop.cli("verify", "--json");
+  expect(code).toBe(1);
+  expect(json.problems.map(({ check }: { check: string }) => check)).toEqual([
+    "an order is sent at most once",
+    "placements follow from their attempts",
+  ]);
+});
+
 test("a service names its provider when it is made, changed or imported; both or neither", async () => {
   const shop = shopOf();
   const terms = ["--name", "N", "--price", "1", "--min", "1", "--max", "2"];

@@ -155,8 +155,10 @@ test("an answer that is slower than --place-wait gives 200 PENDING, and the orde
   const { orderId, link } = answer.body.order;
   expect(placementOf(orderId)).toBe("sending");
   await eventually("the call timed out", () => placementOf(orderId) === "unknown");
+  // Another order goes through meanwhile; this one is not in the queue any more.
   upstream.always("add", null);
-  await Bun.sleep(1500);
+  const next = await market.call("POST", "/orders", key, order());
+  expect(next.body.order.status).toBe("PROCESSING");
   expect(sentFor(link)).toBe(1);
   expect(await statusOf(orderId)).toBe("PENDING");
 });
@@ -173,6 +175,27 @@ test("a provider that is down gives 200 PENDING at once; the order is sent once 
   await eventually("the order was placed", () => placementOf(orderId) === "placed");
   expect(await statusOf(orderId)).toBe("PROCESSING");
   expect(sentFor(link)).toBe(1);
+});
+
+test("with an Idempotency-Key a retry is answered as the first one was, 502 included, and sends nothing", async () => {
+  const headers = { "idempotency-key": "once" };
+  const body = order();
+  upstream.next("add", json({ error: "Incorrect link" }));
+  const first = await market.call("POST", "/orders", key, body, headers);
+  const again = await market.call("POST", "/orders", key, body, headers);
+  expect([first.status, again.status, again.text]).toEqual([502, 502, first.text]);
+  expect(again.headers.get("idempotent-replayed")).toBe("true");
+  expect(sentFor(body.link)).toBe(1);
+  // Duplicates that come while the first still waits for the provider wait with it.
+  const late = order();
+  upstream.next("add", "hang");
+  const keyed = { "idempotency-key": "late" };
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => market.call("POST", "/orders", key, late, keyed)),
+  );
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  expect([answers[0]!.status, answers[0]!.body.order.status]).toEqual([200, "PENDING"]);
+  expect(sentFor(late.link)).toBe(1);
 });
 
 test("a slow provider delays neither another one's orders, nor manual ones, nor reads", async () => {

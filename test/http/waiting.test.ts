@@ -34,6 +34,7 @@ beforeEach(async () => {
     log: createLog("silent"),
     unanswered: new Map(),
     onFault() {},
+    placed: (order) => Promise.resolve(order),
   };
 });
 afterEach(async () => {

@@ -1,0 +1,123 @@
+// One call upstream: what counts as not sent, what is refused, and that nothing is sent twice below us.
+
+import { createServer, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "bun:test";
+import { REPLY_LIMIT_BYTES, senderTo } from "../../src/providers/call.ts";
+
+const FORM = { key: "k", action: "add" };
+const TIMEOUT_MS = 300;
+const never = new AbortController().signal;
+
+/** For this test alone; nobody trusts it. */
+const CERTIFICATE = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg7/AE+x+Yy0G7K8Md
+TnfjEPglsdNCNnoTBm4YqbJfVEehRANCAARnK8r7kkbkRCwhmo51eL1jGHylikwo
+CZqP/Ig8w98cTvZzPJ6uAvx2KPPkEYeM+duvl5ID5WS0+MN0ONWv9ncp
+-----END PRIVATE KEY-----`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBgDCCASWgAwIBAgIUVhvPJqT82Xvwvvh8SpObhoaIrVswCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTAyMDYzOFoYDzIxMjYxMDI4
+MDIwNjM4WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAARnK8r7kkbkRCwhmo51eL1jGHylikwoCZqP/Ig8w98cTvZzPJ6uAvx2
+KPPkEYeM+duvl5ID5WS0+MN0ONWv9ncpo1MwUTAdBgNVHQ4EFgQUTpO5+tliJ5EC
+e6h+4rAFilYVQdkwHwYDVR0jBBgwFoAUTpO5+tliJ5ECe6h+4rAFilYVQdkwDwYD
+VR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNJADBGAiEAkhCLynZF4SRhf25XGmQr
+hMLcUJdXYCMI+WhzNmnQ8ocCIQC1nOTjZQAhPQWO8GGtyS/vtcuio32HW+8KOifr
++tKazg==
+-----END CERTIFICATE-----`,
+};
+
+/** A server that does with each connection what it is told, and what it heard. */
+async function listening(onConnection: (socket: Socket) => void) {
+  const server = createServer((socket) => {
+    heard.connections += 1;
+    socket.on("error", () => {});
+    socket.resume();
+    onConnection(socket);
+  });
+  const heard = { connections: 0 };
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    heard,
+    [Symbol.dispose]: () => void server.close(),
+  };
+}
+
+test("nobody listens, or the name leads nowhere: not sent", async () => {
+  for (const url of ["http://127.0.0.1:1/", "https://127.0.0.1:1/", "http://nowhere.invalid/"]) {
+    const reply = await senderTo(url, TIMEOUT_MS * 10)(FORM, { stop: never, once: true });
+    expect([url, reply]).toMatchObject([url, { kind: "fault", fault: "not_sent" }]);
+  }
+});
+
+test("a certificate that nobody vouches for: not sent, and the server never sees the request", async () => {
+  let seen = 0;
+  using server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    tls: CERTIFICATE,
+    fetch: () => {
+      seen += 1;
+      return Response.json({ order: 1 });
+    },
+  });
+  const reply = await senderTo(server.url.href, TIMEOUT_MS * 10)(FORM, { stop: never, once: true });
+  expect(reply).toMatchObject({ kind: "fault", fault: "not_sent" });
+  expect(seen).toBe(0);
+});
+
+test("a connection that breaks, before or after a byte was read, may have carried the request: unanswered, once", async () => {
+  for (const onConnection of [
+    (socket: Socket) => socket.destroy(),
+    (socket: Socket) => socket.once("data", () => socket.destroy()),
+  ]) {
+    using server = await listening(onConnection);
+    const reply = await senderTo(server.url, TIMEOUT_MS * 10)(FORM, { stop: never, once: true });
+    expect(reply).toMatchObject({ kind: "fault", fault: "unanswered" });
+    expect(server.heard.connections).toBe(1);
+  }
+});
+
+test("silence ends with the time-out, or with the service", async () => {
+  using server = await listening(() => {});
+  const late = await senderTo(server.url, TIMEOUT_MS)(FORM, { stop: never, once: true });
+  expect(late).toEqual({ kind: "fault", fault: "unanswered", cause: "no answer within 0.3 s" });
+  const stop = new AbortController();
+  const stopped = senderTo(server.url, TIMEOUT_MS * 100)(FORM, { stop: stop.signal, once: true });
+  stop.abort();
+  expect(await stopped).toMatchObject({ fault: "unanswered", cause: "the service was stopped" });
+});
+
+test("a reply is read up to its limit and not a byte further", async () => {
+  using server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) =>
+      new Response("1".repeat(Number(new URL(request.url).pathname.slice(1)))),
+  });
+  const lengthOf = (bytes: number, limitBytes?: number) =>
+    senderTo(`${server.url.href}${bytes}`, TIMEOUT_MS * 10)(FORM, {
+      stop: never,
+      ...(limitBytes ? { limitBytes } : {}),
+    });
+  expect(await lengthOf(300)).toMatchObject({ kind: "json" });
+  expect(await lengthOf(REPLY_LIMIT_BYTES)).toMatchObject({ kind: "json" });
+  expect(await lengthOf(REPLY_LIMIT_BYTES + 1)).toMatchObject({ fault: "unreadable" });
+  expect(await lengthOf(REPLY_LIMIT_BYTES + 1, REPLY_LIMIT_BYTES * 2)).toMatchObject({
+    kind: "json",
+  });
+});
+
+test("a call with an effect has a connection of its own; others share one", async () => {
+  using server = await listening((socket) =>
+    socket.on("data", () => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")),
+  );
+  const send = senderTo(server.url, TIMEOUT_MS * 10);
+  for (let calls = 0; calls < 3; calls += 1) await send(FORM, { stop: never });
+  expect(server.heard.connections).toBe(1);
+  for (let calls = 0; calls < 3; calls += 1) await send(FORM, { stop: never, once: true });
+  expect(server.heard.connections).toBeGreaterThanOrEqual(3);
+});
