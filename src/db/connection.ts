@@ -71,6 +71,16 @@ export function writePage(tx: Tx): void {
   tx.sqlite.run("PRAGMA user_version = 0");
 }
 
+/** Runs several reads on one and the same state of the database. */
+export function snapshot<T>({ sqlite }: Connection, body: () => Synchronous<T>): T {
+  sqlite.run("BEGIN");
+  try {
+    return body();
+  } finally {
+    sqlite.run("COMMIT");
+  }
+}
+
 /** Prepared statements, made once a connection and at first use. */
 export function prepared<T>(
   prepare: (orm: BunSQLiteDatabase, sqlite: Database) => T,

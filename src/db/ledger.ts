@@ -18,6 +18,8 @@ const statements = prepared((orm) => ({
       operator: sql.placeholder("operator"),
       note: sql.placeholder("note"),
       createdAt: sql.placeholder("createdAt"),
+      balanceAfterMicros: sql`(select ${users.balanceMicros} from ${users}
+        where ${users.account} = ${sql.placeholder("userAccount")})`,
     })
     .prepare(),
   addToBalance: orm
@@ -32,16 +34,22 @@ const statements = prepared((orm) => ({
 }));
 
 /**
- * Appends a transfer and moves the balances of the users on its two sides.
+ * Moves the balance of the user on one side of a transfer (the other is cash or sales) and appends it.
  * An amount of 0 moves nothing and writes nothing. The caller has made sure that the balance suffices;
  * a CHECK rolls the transaction back if it does not.
  */
 export function postTransfer(tx: Tx, transfer: Transfer): void {
   if (transfer.amountMicros === 0) return;
   const { actor, debitAccount, creditAccount, amountMicros } = transfer;
-  statements(tx).insert.run({ ...transfer, keyId: actor.keyId, operator: actor.operator });
   addToBalance(tx, debitAccount, -amountMicros);
   addToBalance(tx, creditAccount, amountMicros);
+  // After the balances: the row keeps what its user's balance became.
+  statements(tx).insert.run({
+    ...transfer,
+    userAccount: Math.max(debitAccount, creditAccount),
+    keyId: actor.keyId,
+    operator: actor.operator,
+  });
 }
 
 /** The number of the transfer that was posted last. */

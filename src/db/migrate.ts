@@ -5,6 +5,7 @@ import type { Database } from "bun:sqlite";
 import service from "../../migrations/0001_service.sql" with { type: "text" };
 import providers from "../../migrations/0002_providers.sql" with { type: "text" };
 import idempotency from "../../migrations/0003_idempotency.sql" with { type: "text" };
+import lists from "../../migrations/0004_lists.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -18,6 +19,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "0001_service", sql: service },
   { version: 2, name: "0002_providers", sql: providers },
   { version: 3, name: "0003_idempotency", sql: idempotency },
+  { version: 4, name: "0004_lists", sql: lists },
 ];
 
 /** Marks the file as ours: "rslr". */

@@ -42,6 +42,8 @@ export interface Order {
   checkedAt: number | null;
   /** When that, or anyone else, last changed something. */
   changedAt: number | null;
+  /** The caller's own name for it; null when it gave none. */
+  reference: string | null;
 }
 
 export type NewOrder = Pick<
@@ -62,6 +64,7 @@ export type NewOrder = Pick<
   | "providerService"
   | "placement"
   | "nextPlaceAt"
+  | "reference"
 >;
 
 export interface ListedOrder extends Order {
@@ -95,6 +98,16 @@ const SELECT_ORDER = `SELECT ${columnsOf(getTableColumns(orders))} FROM orders`;
 const statements = prepared((orm, sqlite) => ({
   byOrderId: sqlite.query<Order, [number]>(`${SELECT_ORDER} WHERE order_id = ?`),
   byId: sqlite.query<Order, [string]>(`${SELECT_ORDER} WHERE id = ?`),
+  byReference: orm
+    .select()
+    .from(orders)
+    .where(
+      and(
+        eq(orders.resellerAccount, sql.placeholder("resellerAccount")),
+        eq(orders.reference, sql.placeholder("reference")),
+      ),
+    )
+    .prepare(),
   insert: orm
     .insert(orders)
     .values({
@@ -114,6 +127,7 @@ const statements = prepared((orm, sqlite) => ({
       providerService: sql.placeholder("providerService"),
       placement: sql.placeholder("placement"),
       nextPlaceAt: sql.placeholder("nextPlaceAt"),
+      reference: sql.placeholder("reference"),
     })
     .returning()
     .prepare(),
@@ -160,6 +174,15 @@ export function findOrder(connection: Connection, id: string): Order | undefined
   if (NUMERIC_ID.test(id)) return byOrderId.get(Number(id)) ?? undefined;
   if (CUID.test(id)) return byId.get(id) ?? undefined;
   return undefined;
+}
+
+/** By the reference that its reseller gave it. */
+export function findOrderByReference(
+  connection: Connection,
+  resellerAccount: number,
+  reference: string,
+): Order | undefined {
+  return statements(connection).byReference.get({ resellerAccount, reference });
 }
 
 /** Newest first. */

@@ -100,6 +100,7 @@ export const orders = sqliteTable("orders", {
   nextCheckAt: integer("next_check_at"),
   checkedAt: integer("checked_at"),
   changedAt: integer("changed_at"),
+  reference: text(),
 });
 
 export const placementAttempts = sqliteTable("placement_attempts", {
@@ -144,6 +145,7 @@ export const transfers = sqliteTable("transfers", {
   operator: text(),
   note: text(),
   createdAt: integer("created_at").notNull(),
+  balanceAfterMicros: integer("balance_after_micros").notNull(),
 });
 
 export const idempotency = sqliteTable("idempotency", {
@@ -157,3 +159,14 @@ export const idempotency = sqliteTable("idempotency", {
   answerBody: text("answer_body"),
   createdAt: integer("created_at").notNull(),
 });
+
+export const clockSteps = sqliteTable(
+  "clock_steps",
+  {
+    ledger: text().$type<"orders" | "transfers">().notNull(),
+    first: integer().notNull(),
+    time: integer().notNull(),
+    timeBefore: integer("time_before").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.ledger, table.first] })],
+);

@@ -16,6 +16,13 @@ export interface ToldOrder {
   createdAt: number;
 }
 
+/** What the status of an order tells besides. */
+export interface ToldStatus extends ToldOrder {
+  startCount: number;
+  remains: number;
+  reference: string | null;
+}
+
 /** What an answer tells of a user. */
 export interface ToldUser {
   id: string;
@@ -57,6 +64,13 @@ export function orderCreated(order: ToldOrder) {
     status: order.status,
     createdAt: new Date(order.createdAt).toISOString(),
   };
+}
+
+/** The Order status shape; `reference` only when the order was given one. */
+export function orderStatus(order: ToldStatus) {
+  const { startCount, remains, reference } = order;
+  const status = { ...orderCreated(order), startCount, remains };
+  return reference === null ? status : { ...status, reference };
 }
 
 /** Both balances are always there; the one that does not apply is 0. */

@@ -2,6 +2,8 @@
 // A rule or an operation throws Refusal; http/errors.ts and cli/errors.ts turn each code into an answer.
 // Anything else that is thrown is a fault of ours ("internal"): logged, never shown.
 
+import type { ToldStatus } from "./answers.ts";
+
 /** Every refusal and the details its message may use. Details hold numbers, our own words and the caller's own order, never another text. */
 export interface Refusals {
   field_missing: { field: string };
@@ -34,6 +36,8 @@ export interface Refusals {
   balance_insufficient: null;
   balance_too_large: null;
   idempotency_key_reused: null;
+  /** The order that has it already. */
+  reference_taken: { order: ToldStatus };
   order_not_found: null;
   order_move_illegal: { from: string; to: string };
   order_not_processing: { status: string };
@@ -70,4 +74,14 @@ type CodeWithoutDetails = {
 /** A refusal without details. */
 export function refusal(code: CodeWithoutDetails): Refusal {
   return new Refusal(code, null);
+}
+
+/** What `body` returns, or the refusal it threw. */
+export function attempt<T>(body: () => T): T | Refusal {
+  try {
+    return body();
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
 }

@@ -4,9 +4,11 @@
 import { Refusal } from "./errors.ts";
 import { multiplyDivideDown, multiplyDivideUp } from "./money.ts";
 import type { Per } from "./services.ts";
+import { isLabel } from "./text.ts";
 
 export const QUANTITY_LIMIT = 1_000_000_000;
 export const LINK_LENGTH_LIMIT = 2048;
+export const REFERENCE_LENGTH_LIMIT = 64;
 
 export const ORDER_STATUSES = [
   "PENDING",
@@ -43,6 +45,11 @@ export interface OrderMove {
   remains: number;
   /** 0 when the move refunds nothing. */
   refundMicros: number;
+}
+
+/** A caller's own name for an order: 1 to 64 UTF-16 units, no control characters, no blanks round it. */
+export function isReference(text: string): boolean {
+  return isLabel(text, REFERENCE_LENGTH_LIMIT);
 }
 
 /** The charge of an order in micros, rounded up to a whole micro. Contract 2, Amounts. */

@@ -3,11 +3,19 @@
 
 import { Refusal, refusal } from "../domain/errors.ts";
 import { AMOUNT_LIMIT_MICROS, microsFromNumber, MICROS_PER_DOLLAR } from "../domain/money.ts";
-import { LINK_LENGTH_LIMIT, QUANTITY_LIMIT } from "../domain/orders.ts";
+import {
+  isReference,
+  LINK_LENGTH_LIMIT,
+  QUANTITY_LIMIT,
+  REFERENCE_LENGTH_LIMIT,
+} from "../domain/orders.ts";
 import { hasControlCharacter } from "../domain/text.ts";
 import { isUsername } from "../domain/users.ts";
 
 export const BODY_LIMIT_BYTES = 64 * 1024;
+/** Orders in one batch. */
+export const BATCH_LIMIT = 100;
+export const REFERENCE_FORM = `1 to ${REFERENCE_LENGTH_LIMIT} characters without control characters or blanks round them`;
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -54,6 +62,11 @@ function parseFields(bytes: Uint8Array): Fields {
   } catch {
     throw refusal("body_not_json");
   }
+  return objectOf(value);
+}
+
+/** Refuses: body_not_object. */
+export function objectOf(value: unknown): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw refusal("body_not_object");
   }
@@ -93,6 +106,25 @@ export function quantityField(fields: Fields): number {
   return quantity;
 }
 
+/** `reference`: null when it was not given. */
+export function referenceField(fields: Fields): string | null {
+  const reference = optional(fields, "reference");
+  if (reference === null) return null;
+  if (typeof reference !== "string" || !isReference(reference)) {
+    throw must("reference", REFERENCE_FORM);
+  }
+  return reference;
+}
+
+/** `orders`: a list; what is in it is not looked at. */
+export function ordersField(fields: Fields): unknown[] {
+  const orders = required(fields, "orders");
+  if (!Array.isArray(orders) || orders.length < 1 || orders.length > BATCH_LIMIT) {
+    throw must("orders", `a list of 1 to ${BATCH_LIMIT} orders`);
+  }
+  return orders;
+}
+
 export function usernameField(fields: Fields): string {
   const username = required(fields, "username");
   if (typeof username !== "string" || !isUsername(username)) {
@@ -116,11 +148,17 @@ export function amountField(fields: Fields): number {
 }
 
 function required(fields: Fields, field: string): unknown {
-  const value = Object.hasOwn(fields, field) ? fields[field] : undefined;
-  if (value === undefined || value === null) throw new Refusal("field_missing", { field });
+  const value = optional(fields, field);
+  if (value === null) throw new Refusal("field_missing", { field });
   return value;
 }
 
-function must(field: string, must: string): Refusal {
+/** Null when the field is absent or null. */
+function optional(fields: Fields, field: string): unknown {
+  return Object.hasOwn(fields, field) ? (fields[field] ?? null) : null;
+}
+
+/** A field, a header or a filter that is not of the form it must have. */
+export function must(field: string, must: string): Refusal {
   return new Refusal("field_invalid", { field, must });
 }

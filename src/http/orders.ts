@@ -2,8 +2,16 @@
 
 import { findOrder, type Order } from "../db/orders.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
-import { orderAnswer, orderCreated } from "../domain/answers.ts";
-import { linkField, quantityField, readBody, serviceField } from "./body.ts";
+import { orderAnswer, orderCreated, orderStatus } from "../domain/answers.ts";
+import type { PlaceOrder } from "../operations/orders.ts";
+import {
+  type Fields,
+  linkField,
+  quantityField,
+  readBody,
+  referenceField,
+  serviceField,
+} from "./body.ts";
 import type { Api, Call } from "./endpoint.ts";
 import { answerOnce, claimOf } from "./idempotency.ts";
 
@@ -11,13 +19,7 @@ import { answerOnce, claimOf } from "./idempotency.ts";
 export async function postOrder(api: Api, { request, key }: Call): Promise<object> {
   const { writer } = api;
   const { bytes, fields } = await readBody(request);
-  const order = {
-    resellerAccount: key.resellerAccount,
-    keyId: key.id,
-    service: serviceField(fields),
-    link: linkField(fields),
-    quantity: quantityField(fields),
-  };
+  const order = placeOrderOf(fields, key);
   const wait = async (placed: Order) => placedAnswer(await api.placed(placed));
   const claim = claimOf(request, bytes);
   if (!claim) return wait(await writer.submit("placeOrder", order));
@@ -39,7 +41,14 @@ export function getOrder({ connection }: Api, { params, key }: Call): object {
   return { status: "success", order: orderStatus(order) };
 }
 
-/** The Order status shape: specification 2. */
-export function orderStatus(order: Order) {
-  return { ...orderCreated(order), startCount: order.startCount, remains: order.remains };
+/** The order that a body asks for. Refuses the first field, in the specification's order, that is not well formed. */
+export function placeOrderOf(fields: Fields, key: Call["key"]): PlaceOrder {
+  return {
+    resellerAccount: key.resellerAccount,
+    keyId: key.id,
+    service: serviceField(fields),
+    link: linkField(fields),
+    quantity: quantityField(fields),
+    reference: referenceField(fields),
+  };
 }

@@ -16,6 +16,7 @@ import {
 } from "./placements.ts";
 import { createProvider, noteProviderSuccess, syncCatalogue } from "./providers.ts";
 import { probe } from "./probe.ts";
+import { placeOrders } from "./order-batches.ts";
 import { recharge } from "./recharges.ts";
 import { recordReports, takeChecks } from "./reports.ts";
 import {
@@ -41,6 +42,7 @@ const commands = {
   grantService,
   revokeService,
   placeOrder,
+  placeOrders,
   moveOrder,
   progressOrder,
   startAttempt,

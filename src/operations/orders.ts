@@ -6,7 +6,13 @@ import { chargeMicros, decideMove, type OrderStatus, refuseProgress } from "../d
 import { refuseOperatorMove } from "../domain/placements.ts";
 import type { Tx } from "../db/connection.ts";
 import { postTransfer } from "../db/ledger.ts";
-import { findOrder, insertOrder, type Order, updateOrder } from "../db/orders.ts";
+import {
+  findOrder,
+  findOrderByReference,
+  insertOrder,
+  type Order,
+  updateOrder,
+} from "../db/orders.ts";
 import { findOpenService, type OpenService } from "../db/services.ts";
 import { balanceOf } from "../db/users.ts";
 import type { Context } from "./context.ts";
@@ -20,15 +26,18 @@ export interface PlaceOrder {
   link: string;
   /** Whole, 1 to QUANTITY_LIMIT. */
   quantity: number;
+  /** Unique among the reseller's orders; null or absent when none was given. */
+  reference?: string | null;
 }
 
 /**
  * Charges the reseller's balance and creates the order, both or neither.
- * Refuses, in this order: service_not_found, quantity_below_minimum, quantity_above_maximum,
+ * Refuses, in this order: reference_taken (whatever has become of the service since), service_not_found, quantity_below_minimum, quantity_above_maximum,
  * balance_insufficient. Specification 4, POST /orders.
  */
 export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
-  const { resellerAccount, quantity } = command;
+  const { resellerAccount, quantity, reference = null } = command;
+  refuseTakenReference(tx, resellerAccount, reference);
   const service = findOpenService(tx, resellerAccount, command.service);
   if (!service) throw refusal("service_not_found");
   const { min, max } = service;
@@ -50,6 +59,7 @@ export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order
     remains: quantity,
     createdAt: context.now,
     ...standingOf(service, context),
+    reference,
   });
   postTransfer(tx, {
     debitAccount: resellerAccount,
@@ -62,6 +72,13 @@ export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order
     createdAt: context.now,
   });
   return order;
+}
+
+/** Refuses: reference_taken. */
+function refuseTakenReference(tx: Tx, resellerAccount: number, reference: string | null): void {
+  if (reference === null) return;
+  const order = findOrderByReference(tx, resellerAccount, reference);
+  if (order) throw new Refusal("reference_taken", { order });
 }
 
 export interface MoveOrder {

@@ -1,0 +1,114 @@
+// A reseller's orders, newest first, a page at a time. A page costs the same at ten orders and ten million:
+// every filter either has an index to go by, or looks at a bounded number of orders and says where it stopped.
+
+import { and, between, desc, eq, sql } from "drizzle-orm";
+import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
+import { type Connection, prepared, snapshot } from "./connection.ts";
+import { mergeNewest, type Page } from "./pages.ts";
+import type { Order } from "./orders.ts";
+import { orders } from "./schema.ts";
+import { spansWithin, type TimeWindow } from "./time-spans.ts";
+
+/**
+ * Orders that one step examines for a service. No index leads from a reseller's service to its orders: it would
+ * cost every new order a fifth more. A millisecond of the event loop.
+ */
+const EXAMINED_A_STEP = 1000;
+
+export interface OrderListQuery {
+  resellerAccount: number;
+  status: OrderStatus | null;
+  /** The id of a service. */
+  service: string | null;
+  window: TimeWindow;
+}
+
+const statements = prepared((orm) => {
+  const isOneOf = sql`${orders.orderId} in (select value from json_each(${sql.placeholder("orderIds")}))`;
+  return {
+    orderIds: orm
+      .select({ orderId: orders.orderId })
+      .from(orders)
+      .where(
+        and(
+          eq(orders.resellerAccount, sql.placeholder("resellerAccount")),
+          eq(orders.status, sql.placeholder("status")),
+          between(orders.orderId, sql.placeholder("first"), sql.placeholder("last")),
+        ),
+      )
+      .orderBy(desc(orders.orderId))
+      .limit(sql.placeholder("limit"))
+      .prepare(),
+    rows: orm.select().from(orders).where(isOneOf).orderBy(desc(orders.orderId)).prepare(),
+    rowsOfService: orm
+      .select()
+      .from(orders)
+      .where(and(isOneOf, eq(orders.serviceId, sql.placeholder("service"))))
+      .orderBy(desc(orders.orderId))
+      .limit(sql.placeholder("limit"))
+      .prepare(),
+  };
+});
+
+/**
+ * The newest orders below number `below`, at most `limit`. With a service there may be fewer although there are
+ * more to come: `next` alone says whether the list ends.
+ */
+export function listOrdersBelow(
+  connection: Connection,
+  query: OrderListQuery,
+  below: number,
+  limit: number,
+): Page<Order> {
+  return snapshot(connection, () => {
+    if (query.service !== null) return examine(connection, query, query.service, below, limit);
+    const orderIds = newestBelow(connection, query, below, limit + 1);
+    const shown = orderIds.slice(0, limit);
+    return {
+      rows: statements(connection).rows.all({ orderIds: JSON.stringify(shown) }),
+      next: orderIds.length > limit ? shown.at(-1)! : null,
+    };
+  });
+}
+
+function examine(
+  connection: Connection,
+  query: OrderListQuery,
+  service: string,
+  below: number,
+  limit: number,
+): Page<Order> {
+  const orderIds = newestBelow(connection, query, below, EXAMINED_A_STEP);
+  const found = statements(connection).rowsOfService.all({
+    orderIds: JSON.stringify(orderIds),
+    service,
+    limit: limit + 1,
+  });
+  const rows = found.slice(0, limit);
+  if (found.length > limit) return { rows, next: rows.at(-1)!.orderId };
+  return { rows, next: orderIds.length < EXAMINED_A_STEP ? null : orderIds.at(-1)! };
+}
+
+/** Numbers only, from the index. Without a status: those of every status, merged. */
+function newestBelow(
+  connection: Connection,
+  { resellerAccount, status, window }: OrderListQuery,
+  below: number,
+  limit: number,
+): number[] {
+  const statuses = status === null ? ORDER_STATUSES : [status];
+  const orderIds: number[] = [];
+  for (const { first, last } of spansWithin(connection, "orders", window)) {
+    if (first >= below) continue;
+    const bounds = { resellerAccount, first, last: Math.min(last, below - 1) };
+    const left = limit - orderIds.length;
+    const lists = statuses.map((each) =>
+      statements(connection)
+        .orderIds.all({ ...bounds, status: each, limit: left })
+        .map(({ orderId }) => orderId),
+    );
+    orderIds.push(...mergeNewest(lists, left));
+    if (orderIds.length >= limit) break;
+  }
+  return orderIds;
+}

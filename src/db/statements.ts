@@ -1,0 +1,162 @@
+// A user's statement: its side of the ledger, newest first, a page at a time, at the same cost at any size.
+
+import { and, between, desc, eq, sql } from "drizzle-orm";
+import type { TransferKind } from "../domain/ledger.ts";
+import { type Connection, prepared, snapshot } from "./connection.ts";
+import { mergeNewest, type Page } from "./pages.ts";
+import { transfers } from "./schema.ts";
+import { spansWithin, type TimeWindow } from "./time-spans.ts";
+
+export interface StatementQuery {
+  account: number;
+  kind: TransferKind | null;
+  /** The number of an order. */
+  orderId: number | null;
+  window: TimeWindow;
+}
+
+/** A transfer as the user on one side of it sees it. */
+export interface StatementLine {
+  seq: number;
+  kind: TransferKind;
+  /** Above 0 when it came in, below when it went out. */
+  amountMicros: number;
+  balanceAfterMicros: number;
+  orderId: number | null;
+  note: string | null;
+  createdAt: number;
+}
+
+/** Every way for money to come in; what goes out is for an order or an adjustment. */
+const CREDITS = ["recharge", "partial_refund", "refund", "adjustment"] as const;
+
+const statements = prepared((orm) => {
+  const { debitAccount, creditAccount, kind, seq } = transfers;
+  const account = sql.placeholder("account");
+  const within = between(seq, sql.placeholder("first"), sql.placeholder("last"));
+  // `> 2` is always so for a user; with it SQLite knows that the index over users' transfers will do.
+  const debits = and(eq(debitAccount, account), sql`${debitAccount} > 2`, within);
+  const credits = and(eq(creditAccount, account), sql`${creditAccount} > 2`, within);
+  const numbers = (where: typeof debits) =>
+    orm
+      .select({ seq })
+      .from(transfers)
+      .where(where)
+      .orderBy(desc(seq))
+      .limit(sql.placeholder("limit"))
+      .prepare();
+  return {
+    debits: numbers(debits),
+    orderDebits: numbers(and(debits, sql`${kind} = 'order'`)),
+    adjustmentDebits: numbers(and(debits, sql`${kind} = 'adjustment'`)),
+    credits: numbers(and(credits, eq(kind, sql.placeholder("kind")))),
+    rows: orm
+      .select()
+      .from(transfers)
+      .where(sql`${seq} in (select value from json_each(${sql.placeholder("numbers")}))`)
+      .orderBy(desc(seq))
+      .prepare(),
+    ofOrder: orm
+      .select()
+      .from(transfers)
+      .where(eq(transfers.orderId, sql.placeholder("orderId")))
+      .orderBy(desc(seq))
+      .prepare(),
+  };
+});
+
+/** The newest lines below number `below`, at most `limit`. */
+export function listStatementBelow(
+  connection: Connection,
+  query: StatementQuery,
+  below: number,
+  limit: number,
+): Page<StatementLine> {
+  return snapshot(connection, () => {
+    if (query.orderId !== null) return ofOrder(connection, query, query.orderId, below, limit);
+    const numbers = newestBelow(connection, query, below, limit + 1);
+    const shown = numbers.slice(0, limit);
+    const rows = statements(connection).rows.all({ numbers: JSON.stringify(shown) });
+    return {
+      rows: rows.map((row) => lineOf(row, query.account)),
+      next: numbers.length > limit ? shown.at(-1)! : null,
+    };
+  });
+}
+
+/** An order has three transfers at most: they are read and sorted out here. */
+function ofOrder(
+  connection: Connection,
+  { account, kind, window: { from, to } }: StatementQuery,
+  orderId: number,
+  below: number,
+  limit: number,
+): Page<StatementLine> {
+  const lines = statements(connection)
+    .ofOrder.all({ orderId })
+    .filter((row) => row.debitAccount === account || row.creditAccount === account)
+    .filter((row) => (kind === null || row.kind === kind) && row.seq < below)
+    .filter((row) => row.createdAt >= (from ?? -Infinity) && row.createdAt <= (to ?? Infinity))
+    .map((row) => lineOf(row, account));
+  return {
+    rows: lines.slice(0, limit),
+    next: lines.length > limit ? lines[limit - 1]!.seq : null,
+  };
+}
+
+function newestBelow(
+  connection: Connection,
+  { account, kind, window }: StatementQuery,
+  below: number,
+  limit: number,
+): number[] {
+  const numbers: number[] = [];
+  for (const { first, last } of spansWithin(connection, "transfers", window)) {
+    if (first >= below) continue;
+    const left = limit - numbers.length;
+    const bounds = { account, first, last: Math.min(last, below - 1), limit: left };
+    const lists = listsOf(connection, kind, bounds).map((list) => list.map(({ seq }) => seq));
+    numbers.push(...mergeNewest(lists, left));
+    if (numbers.length >= limit) break;
+  }
+  return numbers;
+}
+
+interface Bounds {
+  account: number;
+  first: number;
+  last: number;
+  limit: number;
+}
+
+function listsOf(connection: Connection, kind: TransferKind | null, bounds: Bounds) {
+  const { debits, orderDebits, adjustmentDebits, credits } = statements(connection);
+  switch (kind) {
+    case null:
+      return [
+        debits.all({ ...bounds }),
+        ...CREDITS.map((credit) => credits.all({ ...bounds, kind: credit })),
+      ];
+    case "order":
+      return [orderDebits.all({ ...bounds })];
+    case "adjustment":
+      return [adjustmentDebits.all({ ...bounds }), credits.all({ ...bounds, kind })];
+    case "recharge":
+    case "partial_refund":
+    case "refund":
+      return [credits.all({ ...bounds, kind })];
+  }
+}
+
+function lineOf(row: typeof transfers.$inferSelect, account: number): StatementLine {
+  const { seq, kind, amountMicros, balanceAfterMicros, orderId, note, createdAt } = row;
+  return {
+    seq,
+    kind,
+    amountMicros: row.creditAccount === account ? amountMicros : -amountMicros,
+    balanceAfterMicros,
+    orderId,
+    note,
+    createdAt,
+  };
+}

@@ -1,0 +1,110 @@
+// From times to numbers. Lists go by number, which only grows; times do not, when the clock is put back.
+// Each place where that happened is a row of clock_steps (written by triggers), so that between two of them
+// times only grow and a time is found by halving: some fifty reads of one row at ten million rows.
+
+import { asc, eq, gte, max, sql } from "drizzle-orm";
+import { type Connection, prepared } from "./connection.ts";
+import { clockSteps, orders, transfers } from "./schema.ts";
+
+export type NumberedTable = "orders" | "transfers";
+
+/** Both ends included; null is open. Milliseconds. */
+export interface TimeWindow {
+  from: number | null;
+  to: number | null;
+}
+
+/** Numbers from `first` to `last`, both included. */
+export interface Span {
+  first: number;
+  last: number;
+}
+
+const statements = prepared((orm) => ({
+  steps: orm
+    .select({
+      first: clockSteps.first,
+      time: clockSteps.time,
+      timeBefore: clockSteps.timeBefore,
+    })
+    .from(clockSteps)
+    .where(eq(clockSteps.ledger, sql.placeholder("table")))
+    .orderBy(asc(clockSteps.first))
+    .prepare(),
+  orders: {
+    newest: orm
+      .select({ number: max(orders.orderId) })
+      .from(orders)
+      .prepare(),
+    timeAt: orm
+      .select({ time: orders.createdAt })
+      .from(orders)
+      .where(gte(orders.orderId, sql.placeholder("number")))
+      .orderBy(asc(orders.orderId))
+      .limit(1)
+      .prepare(),
+  },
+  transfers: {
+    newest: orm
+      .select({ number: max(transfers.seq) })
+      .from(transfers)
+      .prepare(),
+    timeAt: orm
+      .select({ time: transfers.createdAt })
+      .from(transfers)
+      .where(gte(transfers.seq, sql.placeholder("number")))
+      .orderBy(asc(transfers.seq))
+      .limit(1)
+      .prepare(),
+  },
+}));
+
+/** The numbers of all rows whose time is in the window, and of no others; newest first. */
+export function spansWithin(
+  connection: Connection,
+  table: NumberedTable,
+  { from, to }: TimeWindow,
+): Span[] {
+  if (from === null && to === null) return [{ first: 1, last: Number.MAX_SAFE_INTEGER }];
+  const spans: Span[] = [];
+  for (const run of runsOf(connection, table)) {
+    if ((to !== null && run.earliest > to) || (from !== null && run.latest < from)) continue;
+    const first = from === null ? run.first : firstAt(connection, table, run, from);
+    const last = to === null ? run.last : firstAt(connection, table, run, to + 1) - 1;
+    if (first <= last) spans.push({ first, last });
+  }
+  return spans.reverse();
+}
+
+/** Rows between two steps of the clock: their times only grow. */
+interface Run extends Span {
+  earliest: number;
+  latest: number;
+}
+
+function runsOf(connection: Connection, table: NumberedTable): Run[] {
+  const steps = statements(connection).steps.all({ table });
+  const newest = statements(connection)[table].newest.get()?.number ?? 0;
+  return [null, ...steps].map((step, index) => {
+    const next = steps[index];
+    return {
+      first: step?.first ?? 1,
+      last: next ? next.first - 1 : newest,
+      earliest: step?.time ?? -Infinity,
+      latest: next?.timeBefore ?? Infinity,
+    };
+  });
+}
+
+/** The first number of the run whose time is at or after `time`; one past the run when there is none. */
+function firstAt(connection: Connection, table: NumberedTable, run: Run, time: number): number {
+  const { timeAt } = statements(connection)[table];
+  let low = run.first;
+  let high = run.last + 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (timeAt.get({ number: middle })!.time >= time) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,97 @@
+// GET /orders: the caller's orders, newest first, or those that it names by id.
+
+import type { Connection } from "../db/connection.ts";
+import { listOrdersBelow, type OrderListQuery } from "../db/order-lists.ts";
+import { findOrder, findOrderByReference, type Order } from "../db/orders.ts";
+import type { Page } from "../db/pages.ts";
+import type { Api, Call } from "./endpoint.ts";
+import { orderStatus } from "../domain/answers.ts";
+import {
+  cursorFilter,
+  formatCursor,
+  idsFilter,
+  limitFilter,
+  queryOf,
+  referenceFilter,
+  serviceFilter,
+  statusFilter,
+  windowFilter,
+} from "./query.ts";
+
+/** Steps that one page may take to find a service's orders among others: 20,000 orders, some 30 ms in all. */
+const STEPS_A_PAGE = 20;
+
+export function getOrders(api: Api, { request, key }: Call): object | Promise<object> {
+  const query = queryOf(request);
+  const ids = idsFilter(query);
+  if (ids) return namedOrders(api.connection, key.resellerAccount, ids);
+  const filters = {
+    resellerAccount: key.resellerAccount,
+    status: statusFilter(query),
+    service: serviceFilter(query),
+    window: windowFilter(query),
+  };
+  const reference = referenceFilter(query);
+  const limit = limitFilter(query);
+  const below = cursorFilter(query, "orders");
+  if (reference !== null) return pageOf(withReference(api.connection, filters, reference, below));
+  return listPage(api.connection, filters, below, limit);
+}
+
+/** In the order asked; those that are not the caller's are named. */
+function namedOrders(connection: Connection, resellerAccount: number, ids: string[]): object {
+  const found = ids.map((id) => {
+    const order = findOrder(connection, id);
+    return order?.resellerAccount === resellerAccount ? order : id;
+  });
+  return {
+    status: "success",
+    orders: found.filter((each) => typeof each !== "string").map(orderStatus),
+    nextCursor: null,
+    unknown: found.filter((each) => typeof each === "string"),
+  };
+}
+
+/** At most one order has it. */
+function withReference(
+  connection: Connection,
+  { resellerAccount, status, service, window: { from, to } }: OrderListQuery,
+  reference: string,
+  below: number,
+): Page<Order> {
+  const order = findOrderByReference(connection, resellerAccount, reference);
+  const matches =
+    order &&
+    order.orderId < below &&
+    (status === null || order.status === status) &&
+    (service === null || order.serviceId === service) &&
+    order.createdAt >= (from ?? -Infinity) &&
+    order.createdAt <= (to ?? Infinity);
+  return { rows: matches ? [order] : [], next: null };
+}
+
+/** Step by step, so that other requests are answered in between. Without a service one step is enough. */
+async function listPage(
+  connection: Connection,
+  filters: OrderListQuery,
+  below: number,
+  limit: number,
+): Promise<object> {
+  const rows: Order[] = [];
+  let next: number | null = below;
+  for (let step = 0; next !== null && rows.length < limit && step < STEPS_A_PAGE; step++) {
+    if (step > 0) await new Promise(setImmediate);
+    const page: Page<Order> = listOrdersBelow(connection, filters, next, limit - rows.length);
+    rows.push(...page.rows);
+    next = page.next;
+  }
+  return pageOf({ rows, next });
+}
+
+function pageOf({ rows, next }: Page<Order>): object {
+  return {
+    status: "success",
+    orders: rows.map(orderStatus),
+    nextCursor: next === null ? null : formatCursor("orders", next),
+  };
+}

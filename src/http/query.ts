@@ -1,0 +1,126 @@
+// Reading the filters of a list. One that is not well formed is refused by its name, never passed over.
+
+import { ORDER_STATUSES, isReference } from "../domain/orders.ts";
+import { TRANSFER_KINDS } from "../domain/ledger.ts";
+import type { TimeWindow } from "../db/time-spans.ts";
+import { must, REFERENCE_FORM } from "./body.ts";
+
+export const PAGE_DEFAULT = 50;
+export const PAGE_LIMIT = 100;
+/** Ids that one call may ask for. */
+export const IDS_LIMIT = 100;
+const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
+
+/** A date, or a date and a time with its zone. An unescaped `+` of a zone arrives as a blank. */
+const TIME =
+  /^(\d{4}-\d\d-\d\d)(?:T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,3})?)?(?:Z|[+\- ](?:[01]\d|2[0-3]):[0-5]\d))?$/;
+const WHOLE = /^[1-9]\d{0,15}$/;
+
+export type Query = URLSearchParams;
+
+export function queryOf(request: Request): Query {
+  return new URL(request.url).searchParams;
+}
+
+export function statusFilter(query: Query) {
+  return oneOf(query, "status", ORDER_STATUSES);
+}
+
+export function kindFilter(query: Query) {
+  return oneOf(query, "kind", TRANSFER_KINDS);
+}
+
+/** The id of a service; one that does not exist was never ordered. */
+export function serviceFilter(query: Query): string | null {
+  const service = query.get("service");
+  if (service === "") throw must("service", "a non-empty string");
+  return service;
+}
+
+export function referenceFilter(query: Query): string | null {
+  const reference = query.get("reference");
+  if (reference !== null && !isReference(reference)) throw must("reference", REFERENCE_FORM);
+  return reference;
+}
+
+/** `order`: the number of an order. */
+export function orderFilter(query: Query): number | null {
+  const order = query.get("order");
+  if (order === null) return null;
+  if (!WHOLE.test(order)) throw must("order", "an order number");
+  return Number(order);
+}
+
+/** `from` and `to`, both included. A date alone is that whole day in UTC. */
+export function windowFilter(query: Query): TimeWindow {
+  const from = timeFilter(query, "from", 0);
+  const to = timeFilter(query, "to", DAY_MILLISECONDS - 1);
+  if (from !== null && to !== null && from > to) throw must("from", "at or before to");
+  return { from, to };
+}
+
+/** `dateSpan` is added to a date without a time. */
+function timeFilter(query: Query, name: "from" | "to", dateSpan: number): number | null {
+  const text = query.get(name);
+  if (text === null) return null;
+  const match = TIME.exec(text);
+  const day = match?.[1] ?? "";
+  // A day that its month does not have becomes another one.
+  const exists = match && new Date(day).toJSON()?.startsWith(day);
+  if (!exists) throw must(name, "an ISO 8601 time such as 2026-01-31T09:30:00Z, or a date");
+  return match[2] === undefined ? Date.parse(day) + dateSpan : Date.parse(text.replace(" ", "+"));
+}
+
+export function limitFilter(query: Query): number {
+  const text = query.get("limit");
+  if (text === null) return PAGE_DEFAULT;
+  const limit = WHOLE.test(text) ? Number(text) : Number.NaN;
+  if (!(limit <= PAGE_LIMIT)) throw must("limit", `a whole number from 1 to ${PAGE_LIMIT}`);
+  return limit;
+}
+
+/** `ids`: up to 100 ids of orders, of either kind, separated by commas; null when not asked for. */
+export function idsFilter(query: Query): string[] | null {
+  const text = query.get("ids");
+  if (text === null) return null;
+  const ids = text.split(",").map((id) => id.trim());
+  if (ids.length > IDS_LIMIT || ids.includes("")) {
+    throw must("ids", `1 to ${IDS_LIMIT} order ids separated by commas`);
+  }
+  const others = [...query.keys()].some((name) => name !== "ids" && FILTERS.includes(name));
+  if (others) throw must("ids", "given without other filters");
+  return ids;
+}
+
+const FILTERS = ["status", "service", "reference", "from", "to", "limit", "cursor"];
+
+/** Which list a cursor is of: one of another list is no cursor. */
+export type CursorKind = "orders" | "transactions";
+
+/** A cursor is opaque to callers: the number below which the list goes on. */
+export function formatCursor(kind: CursorKind, below: number): string {
+  return Buffer.from(`${kind}:${below}`).toString("base64url");
+}
+
+/** The number below which to go on; the first page starts above all. */
+export function cursorFilter(query: Query, kind: CursorKind): number {
+  const cursor = query.get("cursor");
+  if (cursor === null) return Number.MAX_SAFE_INTEGER;
+  const [of, below = ""] = Buffer.from(cursor, "base64url").toString().split(":");
+  if (of !== kind || !WHOLE.test(below) || formatCursor(kind, Number(below)) !== cursor) {
+    throw must("cursor", "the nextCursor of an earlier answer");
+  }
+  return Number(below);
+}
+
+function oneOf<Word extends string>(
+  query: Query,
+  name: string,
+  words: readonly Word[],
+): Word | null {
+  const text = query.get(name);
+  if (text === null) return null;
+  const word = words.find((each) => each === text);
+  if (word === undefined) throw must(name, `one of ${words.join(", ")}`);
+  return word;
+}

@@ -1,0 +1,91 @@
+// GET /transactions: the caller's statement from the ledger, as a page of JSON or, whole, as CSV.
+
+import type { Connection } from "../db/connection.ts";
+import { listStatementBelow, type StatementLine, type StatementQuery } from "../db/statements.ts";
+import { formatMicros, jsonAmount } from "../domain/money.ts";
+import type { Api, Call } from "./endpoint.ts";
+import {
+  cursorFilter,
+  formatCursor,
+  kindFilter,
+  limitFilter,
+  orderFilter,
+  queryOf,
+  windowFilter,
+} from "./query.ts";
+
+/** Lines that one step of a CSV reads: a few milliseconds of the event loop. */
+const CSV_STEP = 500;
+export const CSV_HEADER = "seq,kind,amount,balanceAfter,orderId,note,createdAt";
+const CSV_TYPE = /(^|,)\s*text\/csv\s*(;|,|$)/i;
+
+export function getTransactions({ connection }: Api, { request, key }: Call): object {
+  const query = queryOf(request);
+  const filters = {
+    account: key.resellerAccount,
+    kind: kindFilter(query),
+    orderId: orderFilter(query),
+    window: windowFilter(query),
+  };
+  const limit = limitFilter(query);
+  const below = cursorFilter(query, "transactions");
+  if (CSV_TYPE.test(request.headers.get("accept") ?? "")) return csvOf(connection, filters, below);
+  const { rows, next } = listStatementBelow(connection, filters, below, limit);
+  return {
+    status: "success",
+    transactions: rows.map(transaction),
+    nextCursor: next === null ? null : formatCursor("transactions", next),
+  };
+}
+
+function transaction(line: StatementLine) {
+  return {
+    seq: line.seq,
+    kind: line.kind,
+    amount: jsonAmount(line.amountMicros),
+    balanceAfter: jsonAmount(line.balanceAfterMicros),
+    orderId: line.orderId,
+    note: line.note,
+    createdAt: new Date(line.createdAt).toISOString(),
+  };
+}
+
+/** All of it: `limit` counts for pages only. A step is read when the last one was taken. */
+function csvOf(connection: Connection, filters: StatementQuery, below: number): Response {
+  let next: number | null = below;
+  const encoder = new TextEncoder();
+  const lines = new ReadableStream({
+    start: (controller) => controller.enqueue(encoder.encode(`${CSV_HEADER}\r\n`)),
+    pull(controller) {
+      if (next === null) return controller.close();
+      const page = listStatementBelow(connection, filters, next, CSV_STEP);
+      next = page.next;
+      controller.enqueue(encoder.encode(page.rows.map(csvLine).join("")));
+    },
+  });
+  return new Response(lines, {
+    headers: {
+      "content-type": "text/csv; charset=utf-8",
+      "content-disposition": 'attachment; filename="transactions.csv"',
+    },
+  });
+}
+
+function csvLine(line: StatementLine): string {
+  const cells = [
+    line.seq,
+    line.kind,
+    formatMicros(line.amountMicros),
+    formatMicros(line.balanceAfterMicros),
+    line.orderId ?? "",
+    csvText(line.note ?? ""),
+    new Date(line.createdAt).toISOString(),
+  ];
+  return `${cells.join(",")}\r\n`;
+}
+
+/** RFC 4180. A spreadsheet would run what starts like a formula: an apostrophe makes it text. */
+function csvText(text: string): string {
+  const safe = /^[=+\-@\t]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
