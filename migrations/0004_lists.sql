@@ -1,5 +1,5 @@
 -- What lists and statements need: a caller's own reference, the balance after each transfer, orders by
--- status, and where the clock went back.
+-- status, what a batch came to, and where the clock went back.
 
 -- The caller's own name for an order.
 ALTER TABLE orders ADD COLUMN reference TEXT CHECK (length(reference) BETWEEN 1 AND 64);
@@ -74,3 +74,9 @@ BEGIN
   INSERT INTO clock_steps SELECT 'transfers', NEW.seq, NEW.created_at, created_at
   FROM transfers WHERE seq < NEW.seq ORDER BY seq DESC LIMIT 1;
 END;
+
+-- What a batch with an Idempotency-Key came to, order by order, for when its answer was never given.
+ALTER TABLE idempotency ADD COLUMN results TEXT CHECK (results IS NULL OR order_id IS NOT NULL);
+
+CREATE TRIGGER idempotency_keeps_its_results BEFORE UPDATE OF results ON idempotency
+BEGIN SELECT RAISE(ABORT, 'a used key keeps what it did'); END;

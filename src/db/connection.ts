@@ -54,9 +54,10 @@ export function savepoint<T>(tx: Tx, body: () => Synchronous<T>): T {
 
 /**
  * Runs reads in one transaction: they see the database at one moment, and SQLite takes its locks once and not for
- * each of them, which saves 0.7 µs a read. What `body` does after an await is outside.
+ * each of them, which saves 0.7 µs a read. What `body` does after an await is outside. Within another it is part of it.
  */
 export function readTogether<T>(connection: Connection, body: () => T): T {
+  if (connection.sqlite.inTransaction) return body();
   const { begin, end } = reading(connection);
   begin.run();
   try {
@@ -69,16 +70,6 @@ export function readTogether<T>(connection: Connection, body: () => T): T {
 /** Writes a page that says what it said before. */
 export function writePage(tx: Tx): void {
   tx.sqlite.run("PRAGMA user_version = 0");
-}
-
-/** Runs several reads on one and the same state of the database. */
-export function snapshot<T>({ sqlite }: Connection, body: () => Synchronous<T>): T {
-  sqlite.run("BEGIN");
-  try {
-    return body();
-  } finally {
-    sqlite.run("COMMIT");
-  }
 }
 
 /** Prepared statements, made once a connection and at first use. */

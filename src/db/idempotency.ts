@@ -5,12 +5,17 @@ import type { Claim, GivenAnswer } from "../domain/idempotency.ts";
 import { type Connection, prepared, type Tx } from "./connection.ts";
 import { idempotency } from "./schema.ts";
 
-/** What a key did: created an order, or posted the transfer of a recharge. */
-export type Effect = { orderId: number } | { transferSeq: number };
+/**
+ * What a key did: created an order, or several with `results` as JSON and the first of them as `orderId`,
+ * or posted the transfer of a recharge.
+ */
+export type Effect = { orderId: number; results?: string } | { transferSeq: number };
 
 export interface UsedKey {
   requestHash: string;
   orderId: number | null;
+  /** Of a batch. */
+  results: string | null;
   /** Null as long as the first request has not been answered. */
   answer: GivenAnswer | null;
 }
@@ -30,6 +35,7 @@ const statements = prepared((orm) => {
       .select({
         requestHash: idempotency.requestHash,
         orderId: idempotency.orderId,
+        results: idempotency.results,
         status: idempotency.answerStatus,
         body: idempotency.answerBody,
       })
@@ -44,6 +50,7 @@ const statements = prepared((orm) => {
         requestHash: sql.placeholder("requestHash"),
         orderId: sql.placeholder("orderId"),
         transferSeq: sql.placeholder("transferSeq"),
+        results: sql.placeholder("results"),
         answerStatus: sql.placeholder("status"),
         answerBody: sql.placeholder("body"),
         createdAt: sql.placeholder("createdAt"),
@@ -72,10 +79,11 @@ export function findUsedKey(
 ): UsedKey | undefined {
   const row = statements(connection).find.get({ resellerAccount, key });
   if (!row) return undefined;
-  const { requestHash, orderId, status, body } = row;
+  const { requestHash, orderId, results, status, body } = row;
   return {
     requestHash,
     orderId,
+    results,
     answer: status === null || body === null ? null : { status, body },
   };
 }
@@ -93,6 +101,7 @@ export function insertUsedKey(
     ...claim,
     orderId: "orderId" in effect ? effect.orderId : null,
     transferSeq: "transferSeq" in effect ? effect.transferSeq : null,
+    results: "results" in effect ? effect.results : null,
     status: answer?.status ?? null,
     body: answer?.body ?? null,
     createdAt,

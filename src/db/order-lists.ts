@@ -3,7 +3,7 @@
 
 import { and, between, desc, eq, sql } from "drizzle-orm";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
-import { type Connection, prepared, snapshot } from "./connection.ts";
+import { type Connection, prepared, readTogether } from "./connection.ts";
 import { mergeNewest, type Page } from "./pages.ts";
 import type { Order } from "./orders.ts";
 import { orders } from "./schema.ts";
@@ -60,7 +60,7 @@ export function listOrdersBelow(
   below: number,
   limit: number,
 ): Page<Order> {
-  return snapshot(connection, () => {
+  return readTogether(connection, () => {
     if (query.service !== null) return examine(connection, query, query.service, below, limit);
     const orderIds = newestBelow(connection, query, below, limit + 1);
     const shown = orderIds.slice(0, limit);

@@ -157,6 +157,7 @@ export const idempotency = sqliteTable("idempotency", {
   transferSeq: integer("transfer_seq"),
   answerStatus: integer("answer_status"),
   answerBody: text("answer_body"),
+  results: text(),
   createdAt: integer("created_at").notNull(),
 });
 

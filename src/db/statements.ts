@@ -2,7 +2,7 @@
 
 import { and, between, desc, eq, sql } from "drizzle-orm";
 import type { TransferKind } from "../domain/ledger.ts";
-import { type Connection, prepared, snapshot } from "./connection.ts";
+import { type Connection, prepared, readTogether } from "./connection.ts";
 import { mergeNewest, type Page } from "./pages.ts";
 import { transfers } from "./schema.ts";
 import { spansWithin, type TimeWindow } from "./time-spans.ts";
@@ -72,7 +72,7 @@ export function listStatementBelow(
   below: number,
   limit: number,
 ): Page<StatementLine> {
-  return snapshot(connection, () => {
+  return readTogether(connection, () => {
     if (query.orderId !== null) return ofOrder(connection, query, query.orderId, below, limit);
     const numbers = newestBelow(connection, query, below, limit + 1);
     const shown = numbers.slice(0, limit);

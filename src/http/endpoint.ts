@@ -30,6 +30,7 @@ export interface Call {
   request: Request;
   params: Record<string, string>;
   key: CallerKey;
+  requestId: string;
 }
 
 /** An answer with its status and body settled: what a handler returns that does not mean a 200. */
@@ -40,7 +41,7 @@ export class PreparedAnswer {
   ) {}
 }
 
-/** Returns the JSON value of a 200, or a PreparedAnswer. */
+/** Returns the JSON value of a 200, a PreparedAnswer, or a Response that is no JSON. */
 export type Handler = (call: Call) => object | Promise<object>;
 
 /** Tells a duplicate's answer from the first. */
@@ -60,7 +61,7 @@ export function endpoint(api: Api, route: string, permission: Permission, handle
     try {
       const result = readTogether(api.connection, () => {
         const key = authenticate(api, request, permission, exchange);
-        return handle({ request, params, key });
+        return handle({ request, params, key, requestId: exchange.requestId });
       });
       return result instanceof Promise
         ? result.then(
@@ -132,6 +133,7 @@ function succeed(exchange: Exchange, body: object): Response {
     const { answer, replayed } = body;
     return write(exchange, answer.status, answer.body, replayed ? REPLAYED : undefined);
   }
+  if (body instanceof Response) return announce(exchange, body);
   return write(exchange, 200, JSON.stringify(body));
 }
 
@@ -146,7 +148,7 @@ function fail(exchange: Exchange, error: unknown): Response {
 
 function respond(exchange: Exchange, answer: Answer): Response {
   const { status, headers } = answer;
-  const body = errorBody(answer);
+  const body = errorBody(answer, exchange.requestId);
   // A body that nobody read is not read now: the connection ends instead.
   const unread = announcesTooMuch(exchange.request);
   return write(exchange, status, body, unread ? { ...headers, connection: "close" } : headers);
@@ -158,12 +160,24 @@ function write(
   body: string,
   headers?: Record<string, string>,
 ): Response {
-  const { log, request, route, requestId, started, keyId } = exchange;
-  const milliseconds = Math.round((performance.now() - started) * 1000) / 1000;
-  const { method } = request;
-  log.info({ requestId, keyId, method, route, status, milliseconds }, "request");
+  const { requestId } = exchange;
+  logAnswer(exchange, status);
   return new Response(body, {
     status,
     headers: { "content-type": "application/json", "x-request-id": requestId, ...headers },
   });
+}
+
+/** An answer that streams: logged when it begins. */
+function announce(exchange: Exchange, response: Response): Response {
+  logAnswer(exchange, response.status);
+  response.headers.set("x-request-id", exchange.requestId);
+  return response;
+}
+
+function logAnswer(exchange: Exchange, status: number): void {
+  const { log, request, route, requestId, started, keyId } = exchange;
+  const milliseconds = Math.round((performance.now() - started) * 1000) / 1000;
+  const { method } = request;
+  log.info({ requestId, keyId, method, route, status, milliseconds }, "request");
 }

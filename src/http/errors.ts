@@ -1,63 +1,133 @@
-// One table from refusal to answer. Messages and codes are contract 2, Errors, to the letter.
+// One table from refusal to answer. Messages and status codes are contract 2, Errors, to the letter.
+// `code` is for programs: once given it never changes, whatever becomes of the message.
 
 import type { Refusal, RefusalCode, Refusals } from "../domain/errors.ts";
+import { orderStatus } from "../domain/answers.ts";
 
 /** What a caller should wait before it tries again after a 503. */
 const RETRY_AFTER_SECONDS = "1";
 
 export interface Answer {
   status: number;
+  code: string;
   message: string;
   headers?: Record<string, string>;
   /** Further members of the body. */
   members?: Record<string, unknown>;
 }
 
-export const INTERNAL: Answer = { status: 500, message: "Internal server error" };
-export const NOT_FOUND: Answer = { status: 404, message: "Not found" };
+export const INTERNAL: Answer = {
+  status: 500,
+  code: "internal_error",
+  message: "Internal server error",
+};
+export const NOT_FOUND: Answer = { status: 404, code: "not_found", message: "Not found" };
 
 /** Every refusal that an API call can meet. One that is missing here is a fault of ours: a 500. */
 const ANSWERS: { [Code in RefusalCode]?: (details: Refusals[Code]) => Answer } = {
-  key_missing: () => ({ status: 401, message: "X-API-Key header is required" }),
-  key_unknown: () => ({ status: 401, message: "Invalid API key" }),
-  key_inactive: () => ({ status: 403, message: "API key is inactive" }),
+  key_missing: () => ({
+    status: 401,
+    code: "api_key_missing",
+    message: "X-API-Key header is required",
+  }),
+  key_unknown: () => ({ status: 401, code: "api_key_invalid", message: "Invalid API key" }),
+  key_inactive: () => ({ status: 403, code: "api_key_inactive", message: "API key is inactive" }),
   permission_missing: ({ permission }) => ({
     status: 403,
+    code: "permission_denied",
     message: `This API key does not have ${permission} permission`,
   }),
-  user_out_of_reach: () => ({ status: 403, message: "This API key may not access this user" }),
-  content_type_invalid: () => ({ status: 415, message: "Content-Type must be application/json" }),
+  user_out_of_reach: () => ({
+    status: 403,
+    code: "user_out_of_reach",
+    message: "This API key may not access this user",
+  }),
+  content_type_invalid: () => ({
+    status: 415,
+    code: "content_type_invalid",
+    message: "Content-Type must be application/json",
+  }),
   body_too_large: () => ({
     status: 413,
+    code: "body_too_large",
     message: "Request body too large",
     headers: { connection: "close" },
   }),
-  body_not_json: () => ({ status: 400, message: "Request body must be valid JSON" }),
-  body_not_object: () => ({ status: 400, message: "Request body must be a JSON object" }),
-  field_missing: ({ field }) => ({ status: 400, message: `${field} is required` }),
-  field_invalid: ({ field, must }) => ({ status: 400, message: `${field} must be ${must}` }),
-  service_not_found: () => ({ status: 400, message: "Service not found" }),
-  quantity_below_minimum: ({ min }) => ({ status: 400, message: `Minimum order is ${min}` }),
-  quantity_above_maximum: ({ max }) => ({ status: 400, message: `Maximum order is ${max}` }),
-  balance_insufficient: () => ({ status: 400, message: "Insufficient balance" }),
+  body_not_json: () => ({
+    status: 400,
+    code: "body_invalid",
+    message: "Request body must be valid JSON",
+  }),
+  body_not_object: () => ({
+    status: 400,
+    code: "body_invalid",
+    message: "Request body must be a JSON object",
+  }),
+  field_missing: ({ field }) => ({
+    status: 400,
+    code: "field_missing",
+    message: `${field} is required`,
+    members: { field },
+  }),
+  field_invalid: ({ field, must }) => ({
+    status: 400,
+    code: "field_invalid",
+    message: `${field} must be ${must}`,
+    members: { field },
+  }),
+  service_not_found: () => ({
+    status: 400,
+    code: "service_not_found",
+    message: "Service not found",
+  }),
+  quantity_below_minimum: ({ min }) => ({
+    status: 400,
+    code: "quantity_below_minimum",
+    message: `Minimum order is ${min}`,
+  }),
+  quantity_above_maximum: ({ max }) => ({
+    status: 400,
+    code: "quantity_above_maximum",
+    message: `Maximum order is ${max}`,
+  }),
+  balance_insufficient: () => ({
+    status: 400,
+    code: "insufficient_balance",
+    message: "Insufficient balance",
+  }),
   balance_too_large: () => ({
     status: 400,
+    code: "balance_too_large",
     message: "amount must be small enough to keep the balance at or below 9000000000",
   }),
-  order_not_found: () => ({ status: 404, message: "Order not found" }),
-  user_not_found: () => ({ status: 404, message: "User not found" }),
-  user_unknown: () => ({ status: 404, message: "User not found", members: { exists: false } }),
+  reference_taken: ({ order }) => ({
+    status: 409,
+    code: "reference_taken",
+    message: "Reference was already used",
+    members: { order: orderStatus(order) },
+  }),
+  order_not_found: () => ({ status: 404, code: "order_not_found", message: "Order not found" }),
+  user_not_found: () => ({ status: 404, code: "user_not_found", message: "User not found" }),
+  user_unknown: () => ({
+    status: 404,
+    code: "user_not_found",
+    message: "User not found",
+    members: { exists: false },
+  }),
   idempotency_key_reused: () => ({
     status: 422,
+    code: "idempotency_key_reused",
     message: "Idempotency-Key was already used for a different request",
   }),
   provider_refused: ({ order }) => ({
     status: 502,
+    code: "provider_refused",
     message: "The provider refused the order; the charge was refunded",
     members: { order },
   }),
   unavailable: () => ({
     status: 503,
+    code: "service_unavailable",
     message: "Service temporarily unavailable",
     headers: { "retry-after": RETRY_AFTER_SECONDS },
   }),
@@ -69,10 +139,21 @@ export function answerOf<Code extends RefusalCode>(refusal: Refusal<Code>): Answ
 }
 
 /** The body of an answer that is not a success. */
-export function errorBody({ message, members }: Answer): string {
-  return JSON.stringify({ status: "error", message, ...members });
+export function errorBody(answer: Answer, requestId: string): string {
+  return JSON.stringify({ ...errorMembers(answer), requestId });
 }
 
-export function methodNotAllowed(method: string): Answer {
-  return { status: 405, message: "Method not allowed", headers: { allow: method } };
+/** What it says of the refusal alone. */
+export function errorMembers({ code, message, members }: Answer): object {
+  return { status: "error", message, code, ...members };
+}
+
+/** `allow`: the methods that the path has. */
+export function methodNotAllowed(allow: string): Answer {
+  return {
+    status: 405,
+    code: "method_not_allowed",
+    message: "Method not allowed",
+    headers: { allow },
+  };
 }

@@ -1,7 +1,6 @@
 // Requests with an Idempotency-Key. The writer decides what is a duplicate; here duplicates that arrive while the
 // first is still being answered wait for it, so that all get the same answer. Contract 2, Idempotency-Key.
 
-import type { Order } from "../db/orders.ts";
 import { Refusal } from "../domain/errors.ts";
 import {
   type Claim,
@@ -10,9 +9,8 @@ import {
   isIdempotencyKey,
   KEY_FORM,
 } from "../domain/idempotency.ts";
-import { orderAnswer } from "../domain/answers.ts";
 import type { Outcome } from "../operations/idempotency.ts";
-import { type Api, PreparedAnswer } from "./endpoint.ts";
+import { type Api, type Call, PreparedAnswer } from "./endpoint.ts";
 import { answerOf, errorBody } from "./errors.ts";
 
 const HEADER = "idempotency-key";
@@ -34,17 +32,20 @@ export function claimOf(request: Request, body: Uint8Array): Claim | null {
 }
 
 /**
- * Answers a request that makes a claim. `act` is its command. `wait` makes the answer of an order that its command
- * alone does not answer: it returns the body of a 200 or throws a Refusal, as a handler does.
+ * Answers a request that makes a claim. `act` is its command. `asItIs` is the body of a 200 that tells what the
+ * command did. `wait` makes the answer that the command alone does not give: it returns the body of a 200 or throws
+ * a Refusal, as a handler does.
  */
-export async function answerOnce(
+export async function answerOnce<Effect>(
   api: Api,
-  resellerAccount: number,
+  { key, requestId }: Call,
   claim: Claim,
-  act: () => Promise<Outcome>,
-  wait: (order: Order) => object | Promise<object> = orderAnswer,
+  act: () => Promise<Outcome<Effect>>,
+  asItIs: (effect: Effect) => object,
+  wait: (effect: Effect) => object | Promise<object> = asItIs,
 ): Promise<PreparedAnswer> {
   const { unanswered } = api;
+  const { resellerAccount } = key;
   const request = `${resellerAccount} ${claim.requestHash} ${claim.key}`;
   while (unanswered.has(request)) await unanswered.get(request);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -53,9 +54,9 @@ export async function answerOnce(
     const outcome = await act();
     const { replayed } = outcome;
     if (outcome.answer) return new PreparedAnswer(outcome.answer, replayed);
-    // Whoever waited for this order ended with its process: the order as it is now is the answer.
-    if (replayed) return new PreparedAnswer(success(orderAnswer(outcome.order)), replayed);
-    const answer = await waited(() => wait(outcome.order));
+    // Whoever waited for this ended with its process: what it did, as it is now, is the answer.
+    if (replayed) return new PreparedAnswer(success(asItIs(outcome.effect)), replayed);
+    const answer = await waited(requestId, () => wait(outcome.effect));
     await keep(api, resellerAccount, claim, answer);
     return new PreparedAnswer(answer, replayed);
   } finally {
@@ -65,13 +66,16 @@ export async function answerOnce(
 }
 
 /** The answer that `wait` comes to; its refusals are answers too: the order is there and was refunded. */
-async function waited(wait: () => object | Promise<object>): Promise<GivenAnswer> {
+async function waited(
+  requestId: string,
+  wait: () => object | Promise<object>,
+): Promise<GivenAnswer> {
   try {
     return success(await wait());
   } catch (error) {
     const answer = error instanceof Refusal ? answerOf(error) : undefined;
     if (!answer) throw error;
-    return { status: answer.status, body: errorBody(answer) };
+    return { status: answer.status, body: errorBody(answer, requestId) };
   }
 }
 

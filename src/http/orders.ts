@@ -16,15 +16,16 @@ import type { Api, Call } from "./endpoint.ts";
 import { answerOnce, claimOf } from "./idempotency.ts";
 
 /** An order that its provider refuses while the caller waits is a 502, refunded already. Contract 3. */
-export async function postOrder(api: Api, { request, key }: Call): Promise<object> {
+export async function postOrder(api: Api, call: Call): Promise<object> {
   const { writer } = api;
+  const { request, key } = call;
   const { bytes, fields } = await readBody(request);
   const order = placeOrderOf(fields, key);
   const wait = async (placed: Order) => placedAnswer(await api.placed(placed));
   const claim = claimOf(request, bytes);
   if (!claim) return wait(await writer.submit("placeOrder", order));
   const act = () => writer.submit("placeOrderOnce", { order, claim });
-  return answerOnce(api, key.resellerAccount, claim, act, wait);
+  return answerOnce(api, call, claim, act, orderAnswer, wait);
 }
 
 function placedAnswer(order: Order): object {

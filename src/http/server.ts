@@ -1,32 +1,13 @@
 // The routes, and the server that listens on them.
 
 import { Elysia, NotFoundError } from "elysia";
-import type { Permission } from "../domain/keys.ts";
 import { methodNotAllowed, NOT_FOUND } from "./errors.ts";
-import { answerFault, answerWith, type Api, type Call, endpoint } from "./endpoint.ts";
-import { getOrder, postOrder } from "./orders.ts";
-import { getServices } from "./services.ts";
-import { getBalance, getUser, postRecharge } from "./users.ts";
+import { documentationRoutes } from "./documentation.ts";
+import { answerFault, answerWith, type Api, endpoint } from "./endpoint.ts";
+import { methodsByPath, ROUTES } from "./routes.ts";
 
 /** Seconds after which a connection on which nothing moves is closed. */
 const IDLE_TIMEOUT_SECONDS = 30;
-
-/** Method, path, the permission its key needs, handler: the whole API. */
-const ROUTES: readonly Route[] = [
-  ["GET", "/api/v1/services", "order", getServices],
-  ["POST", "/api/v1/orders", "order", postOrder],
-  ["GET", "/api/v1/orders/:id", "order", getOrder],
-  ["GET", "/api/v1/balance", "order", getBalance],
-  ["GET", "/api/v1/user", "user lookup", getUser],
-  ["POST", "/api/v1/recharge", "recharge", postRecharge],
-];
-
-type Route = [
-  method: "GET" | "POST",
-  path: string,
-  permission: Permission,
-  handle: (api: Api, call: Call) => object | Promise<object>,
-];
 
 /** Only unreserved characters and slashes: what may be routed again once it is decoded. */
 const PLAIN_PATH = /^[A-Za-z0-9/._~-]+$/;
@@ -62,13 +43,16 @@ function createApp(api: Api) {
   const app = new Elysia({ name: "reseller", strictPath: true });
   for (const [method, path, permission, handle] of ROUTES) {
     const answer = endpoint(api, path, permission, (call) => handle(api, call));
-    const refuse = ({ request }: { request: Request }) =>
-      answerWith(api, request, path, methodNotAllowed(method));
     app.route(method, path, answer, { parse: "none" });
+  }
+  for (const [path, methods] of methodsByPath()) {
+    const refuse = ({ request }: { request: Request }) =>
+      answerWith(api, request, path, methodNotAllowed(methods.join(", ")));
     // Elysia answers HEAD with the GET route unless it is told otherwise.
     app.route("HEAD", path, refuse, { parse: "none" });
     app.all(path, refuse, { parse: "none" });
   }
+  for (const [path, page] of documentationRoutes()) app.get(path, page);
   app.get("/livez", () => Response.json({ status: "ok" }));
   app.get("/readyz", () => {
     const database = api.writer.isWritable() ? "ok" : "takes no writes";

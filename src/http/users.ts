@@ -22,8 +22,9 @@ export function getUser({ connection }: Api, { request, key }: Call): object {
   return { exists: true, user: { ...userBalances(user), resellerId: user.resellerId } };
 }
 
-export async function postRecharge(api: Api, { request, key }: Call): Promise<object> {
+export async function postRecharge(api: Api, call: Call): Promise<object> {
   const { writer } = api;
+  const { request, key } = call;
   const { bytes, fields } = await readBody(request);
   const recharge = {
     keyId: key.id,
@@ -34,9 +35,8 @@ export async function postRecharge(api: Api, { request, key }: Call): Promise<ob
   };
   const claim = claimOf(request, bytes);
   if (!claim) return rechargeAnswer(await writer.submit("recharge", recharge));
-  return answerOnce(api, key.resellerAccount, claim, () =>
-    writer.submit("rechargeOnce", { recharge, claim }),
-  );
+  const act = () => writer.submit("rechargeOnce", { recharge, claim });
+  return answerOnce(api, call, claim, act, rechargeAnswer);
 }
 
 /** Read from the text: a Host header that makes no address would throw in `new URL`. */

@@ -16,7 +16,7 @@ import {
 } from "./placements.ts";
 import { createProvider, noteProviderSuccess, syncCatalogue } from "./providers.ts";
 import { probe } from "./probe.ts";
-import { placeOrders } from "./order-batches.ts";
+import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge } from "./recharges.ts";
 import { recordReports, takeChecks } from "./reports.ts";
 import {
@@ -43,6 +43,7 @@ const commands = {
   revokeService,
   placeOrder,
   placeOrders,
+  placeOrdersOnce,
   moveOrder,
   progressOrder,
   startAttempt,

@@ -8,6 +8,7 @@ import {
   deleteUsedKeys,
   findUsedKey,
   insertUsedKey,
+  type UsedKey,
   updateUsedKeyAnswer,
 } from "../db/idempotency.ts";
 import { lastTransferSeq } from "../db/ledger.ts";
@@ -17,9 +18,9 @@ import type { Context } from "./context.ts";
 import { placeOrder, type PlaceOrder } from "./orders.ts";
 import { recharge, type Recharge } from "./recharges.ts";
 
-/** What a request with a key comes to. Without an answer it is an order that its caller has to wait for. */
-export type Outcome = { replayed: boolean } & (
-  { answer: GivenAnswer } | { answer: null; order: Order }
+/** What a request with a key comes to. Without an answer: what it did, for its caller to wait for. */
+export type Outcome<Effect> = { replayed: boolean } & (
+  { answer: GivenAnswer } | { answer: null; effect: Effect }
 );
 
 export interface PlaceOrderOnce {
@@ -28,7 +29,7 @@ export interface PlaceOrderOnce {
 }
 
 /** Refuses: idempotency_key_reused, then what placeOrder refuses. Contract 2, Idempotency-Key. */
-export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context): Outcome {
+export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context): Outcome<Order> {
   const { claim } = command;
   const { resellerAccount } = command.order;
   const earlier = recall(tx, resellerAccount, claim);
@@ -37,7 +38,7 @@ export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context
   // An order that goes to a provider is answered once the provider was asked.
   const answer = order.status === "PENDING" ? null : success(orderAnswer(order));
   insertUsedKey(tx, resellerAccount, claim, { orderId: order.orderId }, answer, context.now);
-  return answer ? { replayed: false, answer } : { replayed: false, answer, order };
+  return answer ? { replayed: false, answer } : { replayed: false, answer, effect: order };
 }
 
 export interface RechargeOnce {
@@ -46,11 +47,11 @@ export interface RechargeOnce {
 }
 
 /** Refuses: idempotency_key_reused, then what recharge refuses. Contract 2, Idempotency-Key. */
-export function rechargeOnce(tx: Tx, command: RechargeOnce, context: Context): Outcome {
+export function rechargeOnce(tx: Tx, command: RechargeOnce, context: Context): Outcome<never> {
   const { claim } = command;
   const { resellerAccount } = command.recharge;
-  const earlier = recall(tx, resellerAccount, claim);
-  if (earlier) return earlier;
+  const earlier = findDuplicate(tx, resellerAccount, claim);
+  if (earlier) return { replayed: true, answer: earlier.answer! };
   const answer = success(rechargeAnswer(recharge(tx, command.recharge, context)));
   const effect = { transferSeq: lastTransferSeq(tx) };
   insertUsedKey(tx, resellerAccount, claim, effect, answer, context.now);
@@ -79,15 +80,21 @@ export function forgetUsedKeys(tx: Tx, command: ForgetUsedKeys, context: Context
   return deleteUsedKeys(tx, context.now - REMEMBERED_MILLISECONDS, command.limit);
 }
 
-/** What an earlier request with the key came to; undefined when there was none. */
-function recall(tx: Tx, resellerAccount: number, claim: Claim): Outcome | undefined {
+/** What the key did before; undefined when it is new. Refuses: idempotency_key_reused. */
+export function findDuplicate(tx: Tx, resellerAccount: number, claim: Claim): UsedKey | undefined {
   const used = findUsedKey(tx, resellerAccount, claim.key);
+  if (used && used.requestHash !== claim.requestHash) throw refusal("idempotency_key_reused");
+  return used;
+}
+
+/** What an earlier request with the key came to; undefined when there was none. */
+function recall(tx: Tx, resellerAccount: number, claim: Claim): Outcome<Order> | undefined {
+  const used = findDuplicate(tx, resellerAccount, claim);
   if (!used) return undefined;
-  if (used.requestHash !== claim.requestHash) throw refusal("idempotency_key_reused");
   if (used.answer) return { replayed: true, answer: used.answer };
   const order = findOrder(tx, String(used.orderId));
   if (!order) throw new Error(`a used key refers to order ${used.orderId}, which is not there`);
-  return { replayed: true, answer: null, order };
+  return { replayed: true, answer: null, effect: order };
 }
 
 function success(body: object): GivenAnswer {

@@ -1,27 +1,72 @@
 // Several orders in one command, and so in one commit.
 
 import { attempt, Refusal, type RefusalCode } from "../domain/errors.ts";
+import type { Claim } from "../domain/idempotency.ts";
 import type { Tx } from "../db/connection.ts";
+import { insertUsedKey } from "../db/idempotency.ts";
 import type { Order } from "../db/orders.ts";
 import type { Context } from "./context.ts";
-import { type PlaceOrder, placeOrder } from "./orders.ts";
+import { findDuplicate, type Outcome } from "./idempotency.ts";
+import { type PlaceOrder, placeOrder, requireOrder } from "./orders.ts";
 
-export interface PlaceOrders {
-  orders: PlaceOrder[];
+/** A refusal as plain data. */
+export interface Refused {
+  refused: RefusalCode;
+  details: unknown;
 }
 
-/** What became of one of them. */
-export type Placed = { order: Order } | { refused: RefusalCode; details: unknown };
+export interface PlaceOrders {
+  /** Orders, and in their place the ones that were not well formed. */
+  entries: ({ order: PlaceOrder } | Refused)[];
+}
+
+/** What became of an entry. */
+export type Placed = { order: Order } | Refused;
 
 /**
  * Places each order as placeOrder does, in turn, so that an earlier one lowers the balance for a later one.
  * Refuses nothing itself: placeOrder refuses before its first write, so one refusal leaves the others alone.
  */
 export function placeOrders(tx: Tx, command: PlaceOrders, context: Context): Placed[] {
-  return command.orders.map((order) => {
-    const placed = attempt(() => placeOrder(tx, order, context));
-    return placed instanceof Refusal
-      ? { refused: placed.code, details: placed.details }
-      : { order: placed };
+  return command.entries.map((entry) => {
+    if ("refused" in entry) return entry;
+    const placed = attempt(() => placeOrder(tx, entry.order, context));
+    return placed instanceof Refusal ? refusedBy(placed) : { order: placed };
   });
+}
+
+export interface PlaceOrdersOnce extends PlaceOrders {
+  resellerAccount: number;
+  claim: Claim;
+}
+
+/** A batch that created no order is not remembered. Refuses: idempotency_key_reused. Contract 2, Idempotency-Key. */
+export function placeOrdersOnce(
+  tx: Tx,
+  command: PlaceOrdersOnce,
+  context: Context,
+): Outcome<Placed[]> {
+  const { resellerAccount, claim } = command;
+  const earlier = findDuplicate(tx, resellerAccount, claim);
+  if (earlier?.answer) return { replayed: true, answer: earlier.answer };
+  if (earlier) return { replayed: true, answer: null, effect: asItIs(tx, earlier.results!) };
+  const placed = placeOrders(tx, command, context);
+  const first = placed.find((result) => "order" in result);
+  if (first) {
+    const effect = { orderId: first.order.orderId, results: JSON.stringify(placed) };
+    insertUsedKey(tx, resellerAccount, claim, effect, null, context.now);
+  }
+  return { replayed: false, answer: null, effect: placed };
+}
+
+export function refusedBy({ code, details }: Refusal): Refused {
+  return { refused: code, details };
+}
+
+/** Remembered results with each order as it is by now. */
+function asItIs(tx: Tx, results: string): Placed[] {
+  const placed = JSON.parse(results) as Placed[];
+  return placed.map((result) =>
+    "order" in result ? { order: requireOrder(tx, String(result.order.orderId)) } : result,
+  );
 }

@@ -1,0 +1,49 @@
+// How a call is described: what the OpenAPI document, the documentation page and the tests are made from.
+
+import type { Refusal } from "../domain/errors.ts";
+
+/** A JSON Schema of OpenAPI 3.1. */
+export type Schema = Record<string, unknown>;
+
+export interface Parameter {
+  name: string;
+  in: "path" | "query";
+  description: string;
+  schema: Schema;
+}
+
+/** A call and its answer. The tests make the call and compare the answer. */
+export interface Example {
+  /** Unique within its operation. */
+  name: string;
+  summary: string;
+  /** Values of path and query parameters. */
+  parameters?: Record<string, string>;
+  body?: object;
+  /** The body of a 200, or a refusal. */
+  answer: object | Refusal;
+}
+
+export interface Operation {
+  id: string;
+  tag: "Services" | "Orders" | "Balance" | "Users";
+  summary: string;
+  description: string;
+  parameters?: readonly Parameter[];
+  /** The name of the body's schema. */
+  body?: string;
+  /** Whether it honours Idempotency-Key. */
+  idempotent?: true;
+  /** The name of the schema of a 200. */
+  answer: string;
+  /** Another form of the 200. */
+  csv?: { description: string; example: string };
+  /** The first is what the page shows; each is replayed by the tests. */
+  examples: readonly Example[];
+  /** What it may refuse besides what its examples show and what every call may: each with an example's details. */
+  refusals: readonly Refusal[];
+}
+
+export function schemaRef(name: string): Schema {
+  return { $ref: `#/components/schemas/${name}` };
+}

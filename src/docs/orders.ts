@@ -1,0 +1,222 @@
+// How orders are described: placing, listing, reading, batches.
+
+import { Refusal, refusal } from "../domain/errors.ts";
+import { ORDER_STATUSES, REFERENCE_LENGTH_LIMIT } from "../domain/orders.ts";
+import {
+  FOLLOWERS,
+  FOLLOWERS_BODY,
+  FOLLOWERS_CREATED,
+  FOLLOWERS_STATUS,
+  LIKES_CREATED,
+  LIKES_STATUS,
+} from "./examples.ts";
+import type { Operation, Parameter } from "./operation.ts";
+
+const NEEDS = "Needs an Order Key or Full Access.";
+
+export const placeOrder: Operation = {
+  id: "placeOrder",
+  tag: "Orders",
+  summary: "Place an order",
+  description: `Charges your balance and places the order, both or neither. The charge is \`price × quantity ÷ 1000\` (or as your operator prices the service), rounded up to a millionth of a dollar. An order that goes to a provider is answered when the provider has answered, at most some seconds later; until then it is PENDING. ${NEEDS}`,
+  body: "OrderRequest",
+  idempotent: true,
+  answer: "OrderCreatedAnswer",
+  examples: [
+    {
+      name: "order",
+      summary: "1000 followers",
+      body: FOLLOWERS_BODY,
+      answer: { status: "success", order: FOLLOWERS_CREATED },
+    },
+    {
+      name: "reference_taken",
+      summary: "The same reference again: the order that has it comes back",
+      body: FOLLOWERS_BODY,
+      answer: new Refusal("reference_taken", { order: FOLLOWERS }),
+    },
+    {
+      name: "quantity_below_minimum",
+      summary: "Below the service's minimum",
+      body: { service: "instagram-followers", link: "https://example.com/me", quantity: 49 },
+      answer: new Refusal("quantity_below_minimum", { min: 50 }),
+    },
+    {
+      name: "quantity_above_maximum",
+      summary: "Above the service's maximum",
+      body: { service: "instagram-followers", link: "https://example.com/me", quantity: 10_001 },
+      answer: new Refusal("quantity_above_maximum", { max: 10_000 }),
+    },
+    {
+      name: "service_not_found",
+      summary: "No such service, or not open to you",
+      body: { service: "no-such-service", link: "https://example.com/me", quantity: 100 },
+      answer: refusal("service_not_found"),
+    },
+    {
+      name: "insufficient_balance",
+      summary: "More than the balance",
+      body: { service: "youtube-watch-hours", link: "https://example.com/me", quantity: 4000 },
+      answer: refusal("balance_insufficient"),
+    },
+    {
+      name: "field_missing",
+      summary: "Without a link",
+      body: { service: "instagram-followers", quantity: 100 },
+      answer: new Refusal("field_missing", { field: "link" }),
+    },
+    {
+      name: "field_invalid",
+      summary: "A quantity that is no whole number",
+      body: { service: "instagram-followers", link: "https://example.com/me", quantity: 1.5 },
+      answer: new Refusal("field_invalid", { field: "quantity", must: "a whole number" }),
+    },
+  ],
+  refusals: [],
+};
+
+const filter = (name: string, description: string, schema: object): Parameter => ({
+  name,
+  in: "query",
+  description,
+  schema: { ...schema },
+});
+
+const ISO = "ISO 8601, with its zone; a date alone is that whole day in UTC.";
+
+/** What lists have in common. */
+export const PAGE_PARAMETERS: readonly Parameter[] = [
+  filter("from", `At or after this time. ${ISO}`, { type: "string" }),
+  filter("to", `At or before this time. ${ISO}`, { type: "string" }),
+  filter("limit", "Most to return.", { type: "integer", minimum: 1, maximum: 100, default: 50 }),
+  filter("cursor", "The `nextCursor` of an earlier answer, as it is.", { type: "string" }),
+];
+
+export const listOrders: Operation = {
+  id: "listOrders",
+  tag: "Orders",
+  summary: "List orders",
+  description: `Your orders, newest first, a page at a time; or with \`ids\` up to 100 orders by id, in the order asked. Orders placed while you read move nothing: no order is left out or seen twice. \`nextCursor\` alone says whether the list ends: with \`service\` a page may be short, or empty, before that. ${NEEDS}`,
+  parameters: [
+    filter("status", "Only orders in this state.", { type: "string", enum: ORDER_STATUSES }),
+    filter("service", "Only orders of the service with this id.", { type: "string", minLength: 1 }),
+    filter("reference", "Only the order with this reference.", {
+      type: "string",
+      minLength: 1,
+      maxLength: REFERENCE_LENGTH_LIMIT,
+    }),
+    ...PAGE_PARAMETERS,
+    filter(
+      "ids",
+      "1 to 100 order ids of either kind, separated by commas. Without other filters.",
+      { type: "string" },
+    ),
+  ],
+  answer: "OrderList",
+  examples: [
+    {
+      name: "page",
+      summary: "The newest two in progress",
+      parameters: { status: "PROCESSING", limit: "2" },
+      answer: {
+        status: "success",
+        orders: [LIKES_STATUS, FOLLOWERS_STATUS],
+        nextCursor: null,
+      },
+    },
+    {
+      name: "reference",
+      summary: "By your own reference",
+      parameters: { reference: "shop-4711" },
+      answer: { status: "success", orders: [FOLLOWERS_STATUS], nextCursor: null },
+    },
+    {
+      name: "ids",
+      summary: "By id",
+      parameters: { ids: "1,2,99" },
+      answer: {
+        status: "success",
+        orders: [FOLLOWERS_STATUS, LIKES_STATUS],
+        nextCursor: null,
+        unknown: ["99"],
+      },
+    },
+    {
+      name: "field_invalid",
+      summary: "A filter that is not well formed",
+      parameters: { limit: "101" },
+      answer: new Refusal("field_invalid", {
+        field: "limit",
+        must: "a whole number from 1 to 100",
+      }),
+    },
+  ],
+  refusals: [],
+};
+
+export const getOrder: Operation = {
+  id: "getOrder",
+  tag: "Orders",
+  summary: "Read an order",
+  description: `By its order number or its internal id. ${NEEDS}`,
+  parameters: [
+    {
+      name: "id",
+      in: "path",
+      description: "`orderId` or `id`.",
+      schema: { type: "string" },
+    },
+  ],
+  answer: "OrderStatusAnswer",
+  examples: [
+    {
+      name: "order",
+      summary: "By number",
+      parameters: { id: "1" },
+      answer: { status: "success", order: FOLLOWERS_STATUS },
+    },
+    {
+      name: "order_not_found",
+      summary: "Unknown, or another reseller's",
+      parameters: { id: "99" },
+      answer: refusal("order_not_found"),
+    },
+  ],
+  refusals: [],
+};
+
+export const placeOrders: Operation = {
+  id: "placeOrders",
+  tag: "Orders",
+  summary: "Place up to 100 orders",
+  description: `Each is a body of \`POST /orders\` and is answered as if it had come alone; one that is refused touches no other. All of them are one durable commit. The whole body is at most 64 KiB. ${NEEDS}`,
+  body: "BatchRequest",
+  idempotent: true,
+  answer: "Batch",
+  examples: [
+    {
+      name: "batch",
+      summary: "One placed, one refused",
+      body: {
+        orders: [
+          { service: "instagram-likes", link: "https://example.com/p/1", quantity: 500 },
+          { service: "instagram-likes", link: "https://example.com/p/2", quantity: 5 },
+        ],
+      },
+      answer: {
+        status: "success",
+        results: [
+          { status: "success", order: LIKES_CREATED },
+          { status: "error", message: "Minimum order is 10", code: "quantity_below_minimum" },
+        ],
+      },
+    },
+    {
+      name: "field_invalid",
+      summary: "An empty batch",
+      body: { orders: [] },
+      answer: new Refusal("field_invalid", { field: "orders", must: "a list of 1 to 100 orders" }),
+    },
+  ],
+  refusals: [new Refusal("field_missing", { field: "orders" })],
+};

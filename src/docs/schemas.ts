@@ -1,0 +1,219 @@
+// Every object of the API, field by field, with its unit. The bounds are the ones that the code enforces.
+
+import { TRANSFER_KINDS } from "../domain/ledger.ts";
+import { AMOUNT_LIMIT_MICROS, MICROS_PER_DOLLAR } from "../domain/money.ts";
+import {
+  LINK_LENGTH_LIMIT,
+  ORDER_STATUSES,
+  QUANTITY_LIMIT,
+  REFERENCE_LENGTH_LIMIT,
+} from "../domain/orders.ts";
+import { type Schema, schemaRef } from "./operation.ts";
+
+const usd = (description: string): Schema => ({
+  type: "number",
+  description: `${description} In USD, with at most six decimals.`,
+});
+const text = (description: string, more: Schema = {}): Schema => ({
+  type: "string",
+  description,
+  ...more,
+});
+const whole = (description: string, minimum: number, maximum?: number): Schema => ({
+  type: "integer",
+  description,
+  minimum,
+  ...(maximum === undefined ? {} : { maximum }),
+});
+const cuid = (description: string) => text(description, { pattern: "^[a-z0-9]{24}$" });
+const time = (description: string) =>
+  text(`${description} ISO 8601, UTC, with milliseconds.`, { format: "date-time" });
+
+/** An object with exactly these members; those named in `optional` may be missing. */
+function object(description: string, properties: Schema, optional: string[] = []): Schema {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: "object", description, properties, required, additionalProperties: false };
+}
+
+function listOf(items: Schema, description: string): Schema {
+  return { type: "array", items, description };
+}
+
+const success = text("Always `success`.", { const: "success" });
+const nextCursor = {
+  type: ["string", "null"],
+  description:
+    "Give it as `cursor` to read on; null at the end. A page may hold fewer than `limit` before the end.",
+};
+
+const reference = text(
+  "Your own name for the order. Unique among your orders, so that an order sent twice is placed once.",
+  { minLength: 1, maxLength: REFERENCE_LENGTH_LIMIT },
+);
+
+const created = {
+  id: cuid("Internal identifier."),
+  orderId: whole("Order number. Only grows.", 1),
+  service: text("Name of the service (not its id)."),
+  link: text("Target link or username, as given, trimmed."),
+  quantity: whole("Ordered quantity.", 1, QUANTITY_LIMIT),
+  charge: usd("What was charged. Refunds do not change it."),
+  status: schemaRef("OrderState"),
+  createdAt: time("When it was placed."),
+};
+
+const balances = {
+  id: text("User identifier."),
+  username: text("Login name."),
+  name: text("Display name."),
+  balance: usd("Balance of a main user; 0 for a child user."),
+  childBalance: usd("Balance of a child user; 0 for a main user."),
+};
+
+const errorMembers = {
+  status: text("Always `error`.", { const: "error" }),
+  message: text("For people. Its wording is fixed too."),
+  code: text("For programs: stable, whatever becomes of the message."),
+  field: text("The field, filter or header that is missing or not well formed."),
+  exists: { type: "boolean", const: false, description: "Of a user look-up that found nobody." },
+  order: { ...schemaRef("OrderStatus"), description: "The order that the error is about." },
+};
+const errorOptional = ["field", "exists", "order"];
+
+export const SCHEMAS: Record<string, Schema> = {
+  OrderState: {
+    type: "string",
+    enum: ORDER_STATUSES,
+    description:
+      "PENDING: charged, not yet with the provider. PROCESSING: in progress. COMPLETED: delivered. PARTIAL: delivered in part, the rest refunded. FAILED, CANCELLED: refunded. REFUNDED: refunded after delivery.",
+  },
+  Service: object("What can be ordered.", {
+    id: text("Service identifier; `service` when ordering."),
+    name: text("Display name."),
+    price: usd("For 1000 units, unless your operator told you otherwise."),
+    min: whole("Minimum order quantity.", 1),
+    max: whole("Maximum order quantity.", 1),
+  }),
+  Services: object("Sorted by name, then id.", {
+    status: success,
+    services: listOf(schemaRef("Service"), "What you may order, at your price."),
+  }),
+  OrderRequest: {
+    type: "object",
+    description: "Unknown fields are ignored.",
+    properties: {
+      service: text("Service id from the services endpoint.", { minLength: 1 }),
+      link: text("Target link or username. Trimmed; no control characters.", {
+        minLength: 1,
+        maxLength: LINK_LENGTH_LIMIT,
+      }),
+      quantity: whole("Within the service's min and max, both included.", 1, QUANTITY_LIMIT),
+      reference,
+    },
+    required: ["service", "link", "quantity"],
+  },
+  OrderCreated: object("An order as it was accepted.", created),
+  OrderStatus: object(
+    "An order as it is now.",
+    {
+      ...created,
+      startCount: whole("Count before delivery began; 0 until it is known.", 0),
+      remains: whole("Quantity not yet delivered.", 0),
+      reference,
+    },
+    ["reference"],
+  ),
+  OrderCreatedAnswer: object("", { status: success, order: schemaRef("OrderCreated") }),
+  OrderStatusAnswer: object("", { status: success, order: schemaRef("OrderStatus") }),
+  OrderList: object(
+    "",
+    {
+      status: success,
+      orders: listOf(schemaRef("OrderStatus"), "Newest first; with `ids`, in the order asked."),
+      nextCursor,
+      unknown: listOf(text("An id."), "Only with `ids`: those that name no order of yours."),
+    },
+    ["unknown"],
+  ),
+  BatchRequest: {
+    type: "object",
+    properties: {
+      orders: {
+        ...listOf(schemaRef("OrderRequest"), "Placed in turn, in one durable commit."),
+        minItems: 1,
+        maxItems: 100,
+      },
+    },
+    required: ["orders"],
+  },
+  BatchError: object("What the single call would have answered.", errorMembers, errorOptional),
+  Batch: object("", {
+    status: success,
+    results: listOf(
+      { oneOf: [schemaRef("OrderCreatedAnswer"), schemaRef("BatchError")] },
+      "One for each order, in the same order.",
+    ),
+  }),
+  Balance: object("", {
+    status: success,
+    balance: usd("What you can order for."),
+    currency: text("Always `USD`.", { const: "USD" }),
+  }),
+  Transaction: object("A line of the ledger, seen from your account.", {
+    seq: whole("Number in the ledger. Only grows; yours are not adjacent.", 1),
+    kind: text("What moved the money.", { enum: TRANSFER_KINDS }),
+    amount: usd("Above 0 when it came in, below when it went out."),
+    balanceAfter: usd("Your balance once it was posted."),
+    orderId: {
+      type: ["integer", "null"],
+      description: "Number of the order; null when there is none.",
+    },
+    note: { type: ["string", "null"], description: "What the operator wrote with it." },
+    createdAt: time("When it was posted."),
+  }),
+  Transactions: object("", {
+    status: success,
+    transactions: listOf(schemaRef("Transaction"), "Newest first."),
+    nextCursor,
+  }),
+  User: object("A user and its balances.", {
+    ...balances,
+    resellerId: {
+      type: ["string", "null"],
+      description: "Id of a child user's reseller; null for a main user.",
+    },
+  }),
+  UserAnswer: object("", {
+    exists: { type: "boolean", const: true },
+    user: schemaRef("User"),
+  }),
+  RechargeRequest: {
+    type: "object",
+    properties: {
+      username: text("Target user, main or child. Case does not count.", {
+        pattern: "^[A-Za-z0-9._@+-]{1,64}$",
+      }),
+      amount: {
+        type: "number",
+        exclusiveMinimum: 0,
+        maximum: AMOUNT_LIMIT_MICROS / MICROS_PER_DOLLAR,
+        description: "Amount to add, in USD, with at most six decimals.",
+      },
+    },
+    required: ["username", "amount"],
+  },
+  RechargedUser: object("", {
+    ...balances,
+    previousBalance: usd("The credited balance as it was before."),
+  }),
+  Recharged: object("", {
+    status: success,
+    user: schemaRef("RechargedUser"),
+    amount: usd("What was added."),
+  }),
+  Error: object(
+    "Every error. Further members may be added.",
+    { ...errorMembers, requestId: text("Also in the header `x-request-id`. Name it when asking.") },
+    errorOptional,
+  ),
+};

@@ -1,0 +1,89 @@
+// How user look-up and recharging are described.
+
+import { Refusal, refusal } from "../domain/errors.ts";
+import { DEMO_USER } from "./examples.ts";
+import type { Operation } from "./operation.ts";
+
+export const getUser: Operation = {
+  id: "getUser",
+  tag: "Users",
+  summary: "Look up a user",
+  description:
+    "A user's details and balances. Needs a Recharge Key or Full Access; a key whose reach is `children` sees its reseller's child users only.",
+  parameters: [
+    {
+      name: "username",
+      in: "query",
+      description: "The user's name. Case does not count.",
+      schema: { type: "string", pattern: "^[A-Za-z0-9._@+-]{1,64}$" },
+    },
+  ],
+  answer: "UserAnswer",
+  examples: [
+    {
+      name: "user",
+      summary: "A main user",
+      parameters: { username: "demo" },
+      answer: {
+        exists: true,
+        user: { ...DEMO_USER, balance: 97.455, childBalance: 0, resellerId: null },
+      },
+    },
+    {
+      name: "user_not_found",
+      summary: "Nobody has that name",
+      parameters: { username: "nobody" },
+      answer: refusal("user_unknown"),
+    },
+  ],
+  refusals: [
+    new Refusal("field_missing", { field: "username" }),
+    new Refusal("field_invalid", {
+      field: "username",
+      must: "1 to 64 of letters, digits and . _ - @ +",
+    }),
+    refusal("user_out_of_reach"),
+  ],
+};
+
+export const recharge: Operation = {
+  id: "recharge",
+  tag: "Users",
+  summary: "Add credit to a user",
+  description:
+    "A main user's `balance` or a child user's `childBalance` is credited. Send an Idempotency-Key: a payment must not be credited twice. Needs a Recharge Key or Full Access, within its reach.",
+  body: "RechargeRequest",
+  idempotent: true,
+  answer: "Recharged",
+  examples: [
+    {
+      name: "recharge",
+      summary: "25.50 USD",
+      body: { username: "demo", amount: 25.5 },
+      answer: {
+        status: "success",
+        user: { ...DEMO_USER, balance: 122.955, childBalance: 0, previousBalance: 97.455 },
+        amount: 25.5,
+      },
+    },
+    {
+      name: "user_not_found",
+      summary: "Nobody has that name",
+      body: { username: "nobody", amount: 1 },
+      answer: refusal("user_not_found"),
+    },
+    {
+      name: "field_invalid",
+      summary: "An amount that is not positive",
+      body: { username: "demo", amount: -1 },
+      answer: new Refusal("field_invalid", { field: "amount", must: "a positive number" }),
+    },
+    {
+      name: "balance_too_large",
+      summary: "More than a balance may hold",
+      body: { username: "rich", amount: 1_000_000_000 },
+      answer: refusal("balance_too_large"),
+    },
+  ],
+  refusals: [new Refusal("field_missing", { field: "amount" }), refusal("user_out_of_reach")],
+};

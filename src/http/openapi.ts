@@ -1,0 +1,276 @@
+// The OpenAPI document, made from the routes: their descriptions, and the error table for every error.
+
+import { toOpenAPISchema } from "@elysiajs/openapi/openapi";
+import { Elysia } from "elysia";
+import packageFile from "../../package.json" with { type: "json" };
+import { REQUEST_ID } from "../docs/examples.ts";
+import { INTRODUCTION } from "../docs/introduction.ts";
+import { type Example, type Operation, type Schema, schemaRef } from "../docs/operation.ts";
+import { SCHEMAS } from "../docs/schemas.ts";
+import { Refusal, refusal } from "../domain/errors.ts";
+import { KEY_FORM } from "../domain/idempotency.ts";
+import type { Permission } from "../domain/keys.ts";
+import { type Answer, answerOf, errorMembers, INTERNAL } from "./errors.ts";
+import { type Route, ROUTES } from "./routes.ts";
+
+const OPENAPI_VERSION = "3.1.1";
+const REASONS: Record<number, string> = {
+  200: "Success",
+  400: "The request was refused",
+  401: "No key, or an unknown one",
+  403: "The key may not do that",
+  404: "There is no such thing",
+  409: "The reference is taken",
+  413: "The body is over 64 KiB",
+  415: "The body is not announced as JSON",
+  422: "The Idempotency-Key was used for another request",
+  500: "A fault of the service",
+  502: "The provider refused",
+  503: "Nothing was changed: try again",
+};
+
+export interface OpenApiDocument {
+  openapi: string;
+  info: { title: string; version: string; description: string };
+  paths: Record<string, Record<string, OpenApiOperation>>;
+  components: { schemas: Record<string, Schema> };
+  [member: string]: unknown;
+}
+
+export interface OpenApiOperation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description: string;
+  parameters: { name: string; in: string; [member: string]: unknown }[];
+  requestBody?: { required: boolean; content: Content };
+  responses: Record<string, { description: string; headers: object; content: Content }>;
+}
+
+export type Content = Record<
+  string,
+  { schema: Schema; examples?: Record<string, DocumentExample> }
+>;
+
+export interface DocumentExample {
+  summary: string;
+  value: unknown;
+}
+
+/** `version` of this program is the version of its document. */
+export function createDocument(): OpenApiDocument {
+  const described = new Elysia();
+  for (const route of ROUTES) {
+    const [method, path] = route;
+    // In braces a parameter is text to Elysia: what detail says of it stays.
+    const written = path.replace(/:(\w+)/g, "{$1}");
+    described.route(method, written, () => null, { detail: detailOf(route) as object });
+  }
+  const { paths } = toOpenAPISchema(described, undefined, undefined, undefined, OPENAPI_VERSION);
+  return {
+    openapi: OPENAPI_VERSION,
+    info: {
+      title: "Reseller Ordering API",
+      version: packageFile.version,
+      description: INTRODUCTION,
+      license: { name: "Private", identifier: "LicenseRef-Private" },
+    } as OpenApiDocument["info"],
+    servers: [{ url: "/", description: "The server that gave you this document" }],
+    security: [{ apiKey: [] }],
+    tags: [
+      { name: "Services", description: "What can be ordered." },
+      { name: "Orders", description: "Placing orders and following them." },
+      { name: "Balance", description: "What is left, and where it went." },
+      { name: "Users", description: "Looking users up and adding credit." },
+    ],
+    paths: paths as unknown as OpenApiDocument["paths"],
+    components: {
+      schemas: SCHEMAS,
+      securitySchemes: {
+        apiKey: {
+          type: "apiKey",
+          in: "header",
+          name: "x-api-key",
+          description: "The key that your operator gave you.",
+        },
+      },
+    } as OpenApiDocument["components"],
+  };
+}
+
+function detailOf([, , permission, , operation]: Route): OpenApiOperation {
+  const { id, tag, summary, description, body, examples } = operation;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    parameters: parametersOf(operation),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: requestContent(body, examples) } }),
+    responses: { "200": successOf(operation), ...errorsOf(operation, permission) },
+  };
+}
+
+function parametersOf({ parameters = [], idempotent, examples }: Operation) {
+  const own = parameters.map((parameter) => ({
+    ...parameter,
+    required: parameter.in === "path" || parameter.name === "username",
+    ...examplesOf(
+      examples.filter(({ parameters: values }) => values?.[parameter.name] !== undefined),
+      ({ parameters: values }) => valueOf(values![parameter.name]!, parameter.schema),
+    ),
+  }));
+  return idempotent ? [...own, IDEMPOTENCY_KEY, REQUEST_ID_GIVEN] : [...own, REQUEST_ID_GIVEN];
+}
+
+/** In the query everything is text; an example of a number is a number. */
+function valueOf(text: string, { type }: Schema): string | number {
+  return type === "integer" ? Number(text) : text;
+}
+
+const IDEMPOTENCY_KEY = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: `Any text of your own, ${KEY_FORM}: new for every intent, the same for every retry of it. A request sent again with its key has no second effect and gets the first answer. Kept for at least 24 hours.`,
+  schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
+  example: "order-4711",
+};
+
+const REQUEST_ID_GIVEN = {
+  name: "x-request-id",
+  in: "header",
+  required: false,
+  description: "Your own id for this request; the answer and our log then carry it.",
+  schema: { type: "string", pattern: "^[A-Za-z0-9._-]{1,128}$" },
+  example: REQUEST_ID,
+};
+
+function requestContent(schema: string, examples: readonly Example[]): Content {
+  return {
+    "application/json": { schema: schemaRef(schema), ...examplesOf(examples, ({ body }) => body) },
+  };
+}
+
+function successOf({ answer, csv, examples, idempotent }: Operation) {
+  const good = examples.filter((example) => !(example.answer instanceof Refusal));
+  const content: Content = {
+    "application/json": { schema: schemaRef(answer), ...examplesOf(good, (each) => each.answer) },
+    ...(csv && {
+      "text/csv": {
+        schema: { type: "string", description: csv.description },
+        examples: { statement: { summary: "The same as CSV", value: csv.example } },
+      },
+    }),
+  };
+  const headers = idempotent ? { ...REQUEST_ID_HEADER, ...REPLAYED_HEADER } : REQUEST_ID_HEADER;
+  return { description: REASONS[200]!, headers, content };
+}
+
+/** By status, each with the codes that it may carry and an example of each. */
+function errorsOf(operation: Operation, permission: Permission): OpenApiOperation["responses"] {
+  const named = new Map<string, { summary: string; answer: Answer }>();
+  for (const { name, summary, answer } of operation.examples) {
+    if (answer instanceof Refusal) named.set(name, { summary, answer: answerTo(answer) });
+  }
+  const known = new Set([...named.values()].map(({ answer }) => answer.message));
+  for (const answer of [...commonRefusals(operation, permission).map(answerTo), INTERNAL]) {
+    if (known.has(answer.message)) continue;
+    const name = named.has(answer.code) ? `${answer.code}_${named.size}` : answer.code;
+    named.set(name, { summary: answer.message, answer });
+  }
+  const statuses = Object.groupBy(named, ([, { answer }]) => answer.status);
+  return Object.fromEntries(
+    Object.entries(statuses).map(([status, errors]) => [status, errorResponse(status, errors!)]),
+  );
+}
+
+/** What the operation may refuse besides its examples. */
+function commonRefusals(operation: Operation, permission: Permission): Refusal[] {
+  const reading: Refusal[] = [
+    refusal("key_missing"),
+    refusal("key_unknown"),
+    refusal("key_inactive"),
+    new Refusal("permission_missing", { permission }),
+    ...operation.refusals,
+  ];
+  if (operation.body === undefined) return reading;
+  const writing: Refusal[] = [
+    refusal("body_too_large"),
+    refusal("content_type_invalid"),
+    refusal("body_not_json"),
+    refusal("body_not_object"),
+    refusal("unavailable"),
+  ];
+  const keyed: Refusal[] = [
+    new Refusal("field_invalid", { field: "Idempotency-Key", must: KEY_FORM }),
+    refusal("idempotency_key_reused"),
+  ];
+  return operation.idempotent ? [...reading, ...writing, ...keyed] : [...reading, ...writing];
+}
+
+function answerTo(refused: Refusal): Answer {
+  const answer = answerOf(refused);
+  if (!answer) throw new Error(`${refused.code} has no answer`);
+  return answer;
+}
+
+function errorResponse(
+  status: string,
+  errors: readonly (readonly [string, { summary: string; answer: Answer }])[],
+): OpenApiOperation["responses"][string] {
+  const codes = [...new Set(errors.map(([, { answer }]) => answer.code))];
+  const retry = errors.some(([, { answer }]) => answer.headers?.["retry-after"] !== undefined);
+  return {
+    description: `${REASONS[Number(status)]}: ${codes.map((code) => `\`${code}\``).join(", ")}`,
+    headers: retry ? { ...REQUEST_ID_HEADER, ...RETRY_HEADER } : REQUEST_ID_HEADER,
+    content: {
+      "application/json": {
+        schema: { allOf: [schemaRef("Error"), { properties: { code: { enum: codes } } }] },
+        examples: Object.fromEntries(
+          errors.map(([name, { summary, answer }]) => [
+            name,
+            { summary, value: { ...errorMembers(answer), requestId: REQUEST_ID } },
+          ]),
+        ),
+      },
+    },
+  };
+}
+
+const REQUEST_ID_HEADER = {
+  "x-request-id": {
+    description: "The request's id: yours if you gave one, else ours.",
+    required: true,
+    schema: { type: "string" },
+  },
+};
+
+const REPLAYED_HEADER = {
+  "Idempotent-Replayed": {
+    description: "`true` when this is the answer of an earlier request with the same key.",
+    schema: { type: "string", const: "true" },
+  },
+};
+
+const RETRY_HEADER = {
+  "Retry-After": {
+    description: "Seconds to wait before the next try.",
+    required: true,
+    schema: { type: "integer", minimum: 0 },
+  },
+};
+
+function examplesOf(examples: readonly Example[], value: (example: Example) => unknown) {
+  if (examples.length === 0) return {};
+  return {
+    examples: Object.fromEntries(
+      examples.map((example) => [
+        example.name,
+        { summary: example.summary, value: value(example) },
+      ]),
+    ),
+  };
+}

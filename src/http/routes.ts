@@ -1,0 +1,42 @@
+// Method, path, the permission its key needs, handler, description: the whole API.
+
+import { getBalance as describeBalance, listTransactions } from "../docs/balance.ts";
+import type { Operation } from "../docs/operation.ts";
+import { getOrder as describeOrder, listOrders, placeOrder, placeOrders } from "../docs/orders.ts";
+import { listServices } from "../docs/services.ts";
+import { getUser as describeUser, recharge } from "../docs/users.ts";
+import type { Permission } from "../domain/keys.ts";
+import type { Api, Call } from "./endpoint.ts";
+import { postOrderBatch } from "./order-batches.ts";
+import { getOrders } from "./order-lists.ts";
+import { getOrder, postOrder } from "./orders.ts";
+import { getServices } from "./services.ts";
+import { getTransactions } from "./transactions.ts";
+import { getBalance, getUser, postRecharge } from "./users.ts";
+
+export type Route = [
+  method: "GET" | "POST",
+  path: string,
+  permission: Permission,
+  handle: (api: Api, call: Call) => object | Promise<object>,
+  description: Operation,
+];
+
+export const ROUTES: readonly Route[] = [
+  ["GET", "/api/v1/services", "order", getServices, listServices],
+  ["POST", "/api/v1/orders", "order", postOrder, placeOrder],
+  ["GET", "/api/v1/orders", "order", getOrders, listOrders],
+  ["GET", "/api/v1/orders/:id", "order", getOrder, describeOrder],
+  ["POST", "/api/v1/orders/batch", "order", postOrderBatch, placeOrders],
+  ["GET", "/api/v1/balance", "order", getBalance, describeBalance],
+  ["GET", "/api/v1/transactions", "order", getTransactions, listTransactions],
+  ["GET", "/api/v1/user", "user lookup", getUser, describeUser],
+  ["POST", "/api/v1/recharge", "recharge", postRecharge, recharge],
+];
+
+/** The methods of each path. */
+export function methodsByPath(): Map<string, string[]> {
+  const methods = new Map<string, string[]>();
+  for (const [method, path] of ROUTES) methods.set(path, [...(methods.get(path) ?? []), method]);
+  return methods;
+}
