@@ -76,7 +76,10 @@ const errorMembers = {
   code: text("For programs: stable, whatever becomes of the message."),
   field: text("The field, filter or header that is missing or not well formed."),
   exists: { type: "boolean", const: false, description: "Of a user look-up that found nobody." },
-  order: { ...schemaRef("OrderStatus"), description: "The order that the error is about." },
+  order: {
+    anyOf: [schemaRef("OrderStatus"), schemaRef("OrderCreated")],
+    description: "The order that the error is about.",
+  },
 };
 const errorOptional = ["field", "exists", "order"];
 

@@ -55,6 +55,13 @@ export type Content = Record<
 export interface DocumentExample {
   summary: string;
   value: unknown;
+  /** Of an answer: the request that leads to it. */
+  "x-request"?: ExampleRequest;
+}
+
+export interface ExampleRequest {
+  parameters?: Record<string, string>;
+  body?: object;
 }
 
 /** `version` of this program is the version of its document. */
@@ -73,8 +80,7 @@ export function createDocument(): OpenApiDocument {
       title: "Reseller Ordering API",
       version: packageFile.version,
       description: INTRODUCTION,
-      license: { name: "Private", identifier: "LicenseRef-Private" },
-    } as OpenApiDocument["info"],
+    },
     servers: [{ url: "/", description: "The server that gave you this document" }],
     security: [{ apiKey: [] }],
     tags: [
@@ -114,11 +120,12 @@ function detailOf([, , permission, , operation]: Route): OpenApiOperation {
 }
 
 function parametersOf({ parameters = [], idempotent, examples }: Operation) {
+  const good = examples.filter(isGood);
   const own = parameters.map((parameter) => ({
     ...parameter,
     required: parameter.in === "path" || parameter.name === "username",
     ...examplesOf(
-      examples.filter(({ parameters: values }) => values?.[parameter.name] !== undefined),
+      good.filter(({ parameters: values }) => values?.[parameter.name] !== undefined),
       ({ parameters: values }) => valueOf(values![parameter.name]!, parameter.schema),
     ),
   }));
@@ -150,14 +157,20 @@ const REQUEST_ID_GIVEN = {
 
 function requestContent(schema: string, examples: readonly Example[]): Content {
   return {
-    "application/json": { schema: schemaRef(schema), ...examplesOf(examples, ({ body }) => body) },
+    "application/json": {
+      schema: schemaRef(schema),
+      ...examplesOf(examples.filter(isGood), ({ body }) => body),
+    },
   };
 }
 
 function successOf({ answer, csv, examples, idempotent }: Operation) {
-  const good = examples.filter((example) => !(example.answer instanceof Refusal));
+  const good = examples.filter(isGood);
   const content: Content = {
-    "application/json": { schema: schemaRef(answer), ...examplesOf(good, (each) => each.answer) },
+    "application/json": {
+      schema: schemaRef(answer),
+      ...examplesOf(good, (each) => each.answer, requestOf),
+    },
     ...(csv && {
       "text/csv": {
         schema: { type: "string", description: csv.description },
@@ -171,9 +184,11 @@ function successOf({ answer, csv, examples, idempotent }: Operation) {
 
 /** By status, each with the codes that it may carry and an example of each. */
 function errorsOf(operation: Operation, permission: Permission): OpenApiOperation["responses"] {
-  const named = new Map<string, { summary: string; answer: Answer }>();
-  for (const { name, summary, answer } of operation.examples) {
-    if (answer instanceof Refusal) named.set(name, { summary, answer: answerTo(answer) });
+  const named = new Map<string, NamedError>();
+  for (const example of operation.examples) {
+    const { name, summary, answer } = example;
+    if (!(answer instanceof Refusal)) continue;
+    named.set(name, { summary, answer: answerTo(answer), request: requestOf(example) });
   }
   const known = new Set([...named.values()].map(({ answer }) => answer.message));
   for (const answer of [...commonRefusals(operation, permission).map(answerTo), INTERNAL]) {
@@ -211,6 +226,12 @@ function commonRefusals(operation: Operation, permission: Permission): Refusal[]
   return operation.idempotent ? [...reading, ...writing, ...keyed] : [...reading, ...writing];
 }
 
+interface NamedError {
+  summary: string;
+  answer: Answer;
+  request?: ExampleRequest;
+}
+
 function answerTo(refused: Refusal): Answer {
   const answer = answerOf(refused);
   if (!answer) throw new Error(`${refused.code} has no answer`);
@@ -219,7 +240,7 @@ function answerTo(refused: Refusal): Answer {
 
 function errorResponse(
   status: string,
-  errors: readonly (readonly [string, { summary: string; answer: Answer }])[],
+  errors: readonly (readonly [string, NamedError])[],
 ): OpenApiOperation["responses"][string] {
   const codes = [...new Set(errors.map(([, { answer }]) => answer.code))];
   const retry = errors.some(([, { answer }]) => answer.headers?.["retry-after"] !== undefined);
@@ -230,9 +251,13 @@ function errorResponse(
       "application/json": {
         schema: { allOf: [schemaRef("Error"), { properties: { code: { enum: codes } } }] },
         examples: Object.fromEntries(
-          errors.map(([name, { summary, answer }]) => [
+          errors.map(([name, { summary, answer, request }]) => [
             name,
-            { summary, value: { ...errorMembers(answer), requestId: REQUEST_ID } },
+            {
+              summary,
+              value: { ...errorMembers(answer), requestId: REQUEST_ID },
+              ...(request && { "x-request": request }),
+            },
           ]),
         ),
       },
@@ -263,14 +288,27 @@ const RETRY_HEADER = {
   },
 };
 
-function examplesOf(examples: readonly Example[], value: (example: Example) => unknown) {
+function isGood({ answer }: Example): boolean {
+  return !(answer instanceof Refusal);
+}
+
+function requestOf({ parameters, body }: Example): ExampleRequest {
+  return { ...(parameters && { parameters }), ...(body && { body }) };
+}
+
+function examplesOf(
+  examples: readonly Example[],
+  value: (example: Example) => unknown,
+  request?: (example: Example) => ExampleRequest,
+) {
   if (examples.length === 0) return {};
-  return {
-    examples: Object.fromEntries(
-      examples.map((example) => [
-        example.name,
-        { summary: example.summary, value: value(example) },
-      ]),
-    ),
-  };
+  const entries = examples.map((example): [string, DocumentExample] => [
+    example.name,
+    {
+      summary: example.summary,
+      value: value(example),
+      ...(request && { "x-request": request(example) }),
+    },
+  ]);
+  return { examples: Object.fromEntries(entries) };
 }

@@ -8,6 +8,7 @@ import { rechargeAnswer, userBalances } from "../domain/answers.ts";
 import { amountField, readBody, usernameField } from "./body.ts";
 import type { Api, Call } from "./endpoint.ts";
 import { answerOnce, claimOf } from "./idempotency.ts";
+import { queryOf } from "./query.ts";
 
 export function getBalance({ connection }: Api, { key }: Call): object {
   const balance = jsonAmount(balanceOf(connection, key.resellerAccount));
@@ -37,10 +38,4 @@ export async function postRecharge(api: Api, call: Call): Promise<object> {
   if (!claim) return rechargeAnswer(await writer.submit("recharge", recharge));
   const act = () => writer.submit("rechargeOnce", { recharge, claim });
   return answerOnce(api, call, claim, act, rechargeAnswer);
-}
-
-/** Read from the text: a Host header that makes no address would throw in `new URL`. */
-function queryOf({ url }: Request): URLSearchParams {
-  const start = url.indexOf("?");
-  return new URLSearchParams(start === -1 ? "" : url.slice(start));
 }

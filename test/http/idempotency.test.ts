@@ -10,6 +10,7 @@ import {
   type TestService,
 } from "../support/service.ts";
 import { startService } from "../../src/serve.ts";
+import { expectError } from "../support/refusal.ts";
 
 let service: TestService;
 let full: string;
@@ -129,11 +130,7 @@ describe("another request under a used key", () => {
     test(`is refused: ${what}`, async () => {
       await order(full, "k1");
       const answer = await order(full, "k1", body, path);
-      expect(answer.status).toBe(422);
-      expect(answer.body).toEqual({
-        status: "error",
-        message: "Idempotency-Key was already used for a different request",
-      });
+      expectError(answer, 422, "Idempotency-Key was already used for a different request");
       expect(answer.headers.get("idempotent-replayed")).toBeNull();
       expect(spent()).toBe(micros("1"));
     });

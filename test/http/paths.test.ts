@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Market, MARKER, openMarket } from "../support/market.ts";
 import { rawRequest, sendRaw } from "../support/raw.ts";
-import { expectEnvelope } from "../support/refusal.ts";
+import { expectEnvelope, expectError } from "../support/refusal.ts";
 import type { Answer, Body } from "../support/service.ts";
 
 let market: Market;
@@ -66,10 +66,7 @@ describe("is Order not found:", () => {
     ["ten thousand characters", MARKER.repeat(1000)],
   ])("%s", async (_title, id) => {
     const answer = await get(`/api/v1/orders/${typeof id === "string" ? id : id()}`);
-    expect([answer.status, answer.body]).toEqual([
-      404,
-      { status: "error", message: "Order not found" },
-    ]);
+    expectError(answer, 404, "Order not found");
     expectEnvelope(answer);
   });
 });
@@ -89,8 +86,7 @@ describe("is Not found, with a key or without:", () => {
   ])("%s", async (_title, target) => {
     for (const headers of [[], [`x-api-key: ${market.keyOf("full")}`]]) {
       const answer = await sendRaw(market.url, rawRequest("GET", target, headers));
-      const notFound = { status: "error", message: "Not found" };
-      expect([answer.status, answer.body]).toEqual([404, notFound]);
+      expectError(answer, 404, "Not found");
       expectEnvelope(answer);
     }
   });

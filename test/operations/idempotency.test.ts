@@ -91,7 +91,7 @@ describe("an order that waits for its answer", () => {
 
   test("is told to its duplicates as it is at that moment", () => {
     const first = place("k", 1);
-    expect(first).toMatchObject({ replayed: true, answer: null, order: { status: "PROCESSING" } });
+    expect(first).toMatchObject({ replayed: true, answer: null, effect: { status: "PROCESSING" } });
     database.run("moveOrder", {
       id: "1",
       to: "COMPLETED",

@@ -33,10 +33,24 @@ export async function expectRefusal(
     isFields ? { ...body, [MARKER]: MARKER } : body,
     { "x-marker": MARKER, ...headers },
   );
-  expect([answer.status, answer.body]).toEqual([status, { status: "error", message, ...members }]);
+  expectError(answer, status, message, members);
   expectEnvelope(answer);
   expect(market.fingerprint()).toBe(before);
   return answer;
+}
+
+/** Exactly this error: its message and members, a code, the request's id, and the field if it is about one. */
+export function expectError(
+  answer: Answer,
+  status: number,
+  message: string,
+  members: Record<string, unknown> = {},
+): void {
+  const { code, requestId, field, ...rest } = answer.body;
+  expect([answer.status, rest]).toEqual([status, { status: "error", message, ...members }]);
+  expect(code).toMatch(/^[a-z_]+$/);
+  expect(requestId).toBe(answer.headers.get("x-request-id"));
+  if (field !== undefined) expect(message).toStartWith(`${field} `);
 }
 
 /** JSON, with a request id, and nothing of what the caller sent. */

@@ -24,6 +24,7 @@ import {
   execute,
 } from "../../src/operations/commands.ts";
 import { startService } from "../../src/serve.ts";
+import { expectDocumented } from "./openapi.ts";
 
 export const WRITER_THREAD = new URL("../../src/writer/thread.ts", import.meta.url);
 export const OPERATOR = { keyId: null, operator: "tester" };
@@ -175,7 +176,7 @@ export async function freshService(
   };
 }
 
-/** One call to a server's API; the answer must be JSON in the envelope every answer has. */
+/** One call to a server's API; the answer must be JSON, and one that the OpenAPI document foresees. */
 export async function callApi(
   url: string,
   method: string,
@@ -194,12 +195,14 @@ export async function callApi(
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  return {
+  const answer = {
     status: response.status,
     headers: response.headers,
     text,
     body: text === "" ? null : JSON.parse(text),
   };
+  expectDocumented(method, path, answer);
+  return answer;
 }
 
 /** Runs `body` on a database inside a transaction that is then rolled back. */

@@ -12,6 +12,7 @@ import { CommandFault, startWriter, type Writer } from "../../src/writer/writer.
 import { audit } from "../support/audit.ts";
 import { damageTables } from "../support/damage.ts";
 import { callApi, freshDatabase, type TestDatabase, WRITER_THREAD } from "../support/service.ts";
+import { expectError } from "../support/refusal.ts";
 
 const DYING_THREAD = new URL("../support/dying-thread.ts", import.meta.url);
 
@@ -149,10 +150,7 @@ describe("past the limit of the queue", () => {
     ] as const;
     for (const [path, body] of requests) {
       const answer = await callApi(url, "POST", path, key.text, body);
-      expect([answer.status, answer.body]).toEqual([
-        503,
-        { status: "error", message: "Service temporarily unavailable" },
-      ]);
+      expectError(answer, 503, "Service temporarily unavailable");
       expect(answer.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
       expect(answer.headers.get("content-type")).toBe("application/json");
     }

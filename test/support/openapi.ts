@@ -1,0 +1,86 @@
+// Holds answers against the OpenAPI document: every call of the test suite goes through here.
+
+import { expect } from "bun:test";
+import Ajv2020, { type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { createDocument, type OpenApiOperation } from "../../src/http/openapi.ts";
+import type { Answer } from "./service.ts";
+
+export const document = createDocument();
+
+const DOCUMENT_ID = "openapi";
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+addFormats(ajv);
+ajv.addSchema({ ...document, $id: DOCUMENT_ID });
+
+const validators = new Map<string, ValidateFunction>();
+
+/** What the document has at a path of member names. */
+function validatorAt(...members: string[]): ValidateFunction {
+  const pointer = members.map((name) => name.replaceAll("~", "~0").replaceAll("/", "~1"));
+  const reference = `${DOCUMENT_ID}#/${pointer.map(encodeURIComponent).join("/")}`;
+  let validator = validators.get(reference);
+  if (!validator) validators.set(reference, (validator = ajv.compile({ $ref: reference })));
+  return validator;
+}
+
+const OPERATIONS = Object.entries(document.paths).map(([path, operations]) => {
+  const pattern = new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`);
+  return { path, pattern, operations };
+});
+
+/** The operation that answers a method and path of the API; undefined when the document has none. */
+export function findOperation(method: string, path: string) {
+  const [pathname] = path.split("?");
+  // A written path comes before one with a parameter.
+  const found = OPERATIONS.filter(({ pattern }) => pattern.test(`/api/v1${pathname}`));
+  const { path: written, operations } =
+    found.find((each) => !each.path.includes("{")) ?? found[0] ?? {};
+  const operation = operations?.[method.toLowerCase()];
+  return written && operation ? { written, operation } : undefined;
+}
+
+/** Fails when the document does not foresee the answer: its status, its body, its headers. */
+export function expectDocumented(method: string, path: string, answer: Answer): void {
+  if (method === "HEAD") return;
+  const called = `${method} ${path} → ${answer.status}`;
+  const found = findOperation(method, path);
+  if (!found || answer.status === 404 || answer.status === 405) {
+    if (answer.status >= 400)
+      expectValid(called, validatorAt("components", "schemas", "Error"), answer.body);
+  }
+  if (!found || answer.body?.code === "not_found") return;
+  const { written, operation } = found;
+  const response = operation.responses[String(answer.status)];
+  if (!response) throw new Error(`${called} is not in the document`);
+  const members = ["paths", written, method.toLowerCase(), "responses", String(answer.status)];
+  expectValid(
+    called,
+    validatorAt(...members, "content", "application/json", "schema"),
+    answer.body,
+  );
+  for (const [name, header] of Object.entries(response.headers)) {
+    if ((header as { required?: boolean }).required) {
+      expect([name, answer.headers.get(name)]).not.toEqual([name, null]);
+    }
+  }
+}
+
+function expectValid(called: string, validate: ValidateFunction, body: unknown): void {
+  if (validate(body)) return;
+  const [first] = validate.errors!;
+  throw new Error(
+    `${called}: ${first!.instancePath} ${first!.message} ${JSON.stringify(first!.params)} in ${JSON.stringify(body)}`,
+  );
+}
+
+/** Every operation of the document. */
+export function operations(): { method: string; path: string; operation: OpenApiOperation }[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path: path.replace("/api/v1", ""),
+      operation,
+    })),
+  );
+}
