@@ -7,3 +7,33 @@ declare module "*.csv" {
   const text: string;
   export default text;
 }
+
+declare module "*.css" {
+  const text: string;
+  export default text;
+}
+
+declare module "*.client.js" {
+  const text: string;
+  export default text;
+}
+
+declare module "*/samples/order.sh" {
+  const text: string;
+  export default text;
+}
+
+declare module "*/samples/order.js" {
+  const text: string;
+  export default text;
+}
+
+declare module "*/samples/order.py" {
+  const text: string;
+  export default text;
+}
+
+declare module "*/samples/order.php" {
+  const text: string;
+  export default text;
+}

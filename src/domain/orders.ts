@@ -31,6 +31,11 @@ const MOVES: Record<OrderStatus, readonly OrderStatus[]> = {
   REFUNDED: [],
 };
 
+/** The states that an order in this one can move to. */
+export function movesFrom(status: OrderStatus): readonly OrderStatus[] {
+  return MOVES[status];
+}
+
 /** What an order must tell for its next move to be decided. */
 export interface OrderPosition {
   status: OrderStatus;

@@ -3,6 +3,13 @@
 import { toOpenAPISchema } from "@elysiajs/openapi/openapi";
 import { Elysia } from "elysia";
 import packageFile from "../../package.json" with { type: "json" };
+import type {
+  Content,
+  DocumentExample,
+  ExampleRequest,
+  OpenApiDocument,
+  OpenApiOperation,
+} from "../docs/document.ts";
 import { REQUEST_ID } from "../docs/examples.ts";
 import { INTRODUCTION } from "../docs/introduction.ts";
 import { type Example, type Operation, type Schema, schemaRef } from "../docs/operation.ts";
@@ -28,41 +35,6 @@ const REASONS: Record<number, string> = {
   502: "The provider refused",
   503: "Nothing was changed: try again",
 };
-
-export interface OpenApiDocument {
-  openapi: string;
-  info: { title: string; version: string; description: string };
-  paths: Record<string, Record<string, OpenApiOperation>>;
-  components: { schemas: Record<string, Schema> };
-  [member: string]: unknown;
-}
-
-export interface OpenApiOperation {
-  operationId: string;
-  tags: string[];
-  summary: string;
-  description: string;
-  parameters: { name: string; in: string; [member: string]: unknown }[];
-  requestBody?: { required: boolean; content: Content };
-  responses: Record<string, { description: string; headers: object; content: Content }>;
-}
-
-export type Content = Record<
-  string,
-  { schema: Schema; examples?: Record<string, DocumentExample> }
->;
-
-export interface DocumentExample {
-  summary: string;
-  value: unknown;
-  /** Of an answer: the request that leads to it. */
-  "x-request"?: ExampleRequest;
-}
-
-export interface ExampleRequest {
-  parameters?: Record<string, string>;
-  body?: object;
-}
 
 /** `version` of this program is the version of its document. */
 export function createDocument(): OpenApiDocument {
@@ -100,7 +72,7 @@ export function createDocument(): OpenApiDocument {
           description: "The key that your operator gave you.",
         },
       },
-    } as OpenApiDocument["components"],
+    },
   };
 }
 

@@ -3,7 +3,8 @@
 import { expect } from "bun:test";
 import Ajv2020, { type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { createDocument, type OpenApiOperation } from "../../src/http/openapi.ts";
+import type { OpenApiOperation } from "../../src/docs/document.ts";
+import { createDocument } from "../../src/http/openapi.ts";
 import type { Answer } from "./service.ts";
 
 export const document = createDocument();
@@ -60,7 +61,7 @@ export function expectDocumented(method: string, path: string, answer: Answer): 
     answer.body,
   );
   for (const [name, header] of Object.entries(response.headers)) {
-    if ((header as { required?: boolean }).required) {
+    if (header.required) {
       expect([name, answer.headers.get(name)]).not.toEqual([name, null]);
     }
   }

@@ -1,0 +1,56 @@
+// The OpenAPI document, as far as this program looks into it.
+
+import type { Schema } from "./operation.ts";
+
+export interface OpenApiDocument {
+  openapi: string;
+  info: { title: string; version: string; description: string };
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, OpenApiOperation>>;
+  components: { schemas: Record<string, Schema>; [member: string]: unknown };
+  [member: string]: unknown;
+}
+
+export interface OpenApiOperation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description: string;
+  parameters: OpenApiParameter[];
+  requestBody?: { required: boolean; content: Content };
+  /** By status. */
+  responses: Record<string, OpenApiResponse>;
+}
+
+export interface OpenApiParameter {
+  name: string;
+  in: string;
+  required: boolean;
+  description: string;
+  schema: Schema;
+  [member: string]: unknown;
+}
+
+export interface OpenApiResponse {
+  description: string;
+  headers: Record<string, { required?: boolean }>;
+  content: Content;
+}
+
+/** By media type. */
+export type Content = Record<
+  string,
+  { schema: Schema; examples?: Record<string, DocumentExample> }
+>;
+
+export interface DocumentExample {
+  summary: string;
+  value: unknown;
+  /** Of an answer: the request that leads to it. */
+  "x-request"?: ExampleRequest;
+}
+
+export interface ExampleRequest {
+  parameters?: Record<string, string>;
+  body?: object;
+}

@@ -1,0 +1,69 @@
+// Writing HTML by hand: everything that is not marked as HTML is escaped.
+
+/** Text that is HTML already. */
+export class Html {
+  constructor(readonly text: string) {}
+}
+
+type Part = Html | string | number | readonly Html[] | false | undefined;
+
+/** html`<p>${text}</p>`: what is put in is escaped, unless it is Html or a list of it. */
+export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
+  let text = strings[0]!;
+  for (const [index, part] of parts.entries()) text += render(part) + strings[index + 1]!;
+  return new Html(text);
+}
+
+function render(part: Part): string {
+  if (part === undefined || part === false) return "";
+  if (part instanceof Html) return part.text;
+  if (Array.isArray(part)) return part.map((each: Html) => each.text).join("");
+  return escape(String(part));
+}
+
+function escape(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+}
+
+/** Prose with `code` in it. */
+export function prose(text: string): Html {
+  return new Html(escape(text).replace(/`([^`]+)`/g, "<code>$1</code>"));
+}
+
+/** A code block, its URL and KEY the reader's own once the page knows them. */
+export function code(text: string, label: string): Html {
+  const filled = escape(text)
+    .replaceAll("RESELLER_URL_HERE", '<span class="url">https://your-reseller.example</span>')
+    .replaceAll("RESELLER_KEY_HERE", '<span class="key">YOUR_API_KEY</span>');
+  return new Html(
+    `<figure><figcaption>${escape(label)}<button type="button" class="copy">Copy</button></figcaption>` +
+      `<pre tabindex="0"><code>${filled}</code></pre></figure>`,
+  );
+}
+
+/** A table with headings; wide ones scroll by themselves. */
+export function table(headings: readonly string[], rows: readonly (readonly Html[])[]): Html {
+  const head = headings.map((heading) => html`<th scope="col">${heading}</th>`);
+  const body = rows.map(
+    (row) =>
+      html`<tr>
+        ${row.map((cell) => html`<td>${cell}</td>`)}
+      </tr>`,
+  );
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${headings.join(", ")}">
+    <table>
+      <thead>
+        <tr>
+          ${head}
+        </tr>
+      </thead>
+      <tbody>
+        ${body}
+      </tbody>
+    </table>
+  </div>`;
+}

@@ -1,0 +1,157 @@
+// One endpoint on the documentation page: its parameters, its body, a call and its answer, its errors.
+
+import type { Content, OpenApiDocument, OpenApiOperation } from "./document.ts";
+import { code, html, type Html, prose, table } from "./html.ts";
+import type { Schema } from "./operation.ts";
+
+export interface Endpoint {
+  path: string;
+  method: string;
+  operation: OpenApiOperation;
+}
+
+const JSON_TYPE = "application/json";
+
+export function renderEndpoint(document: OpenApiDocument, endpoint: Endpoint): Html {
+  const { path, method, operation } = endpoint;
+  const body = operation.requestBody?.content[JSON_TYPE]?.schema;
+  const answer = operation.responses["200"]!.content[JSON_TYPE]!.schema;
+  return html`<article>
+    <h3 id="${operation.operationId}">${operation.summary}</h3>
+    <p class="route">
+      <span class="method ${method}">${method.toUpperCase()}</span> <span>${path}</span>
+    </p>
+    <p>${prose(operation.description)}</p>
+    ${renderParameters(operation)}
+    ${
+      body &&
+      html`<h4>Body</h4>
+        ${renderFields(document, body)}`
+    }
+    <div class="pair">${renderCall(endpoint)}${renderAnswer(operation)}</div>
+    <h4>Answer</h4>
+    ${renderFields(document, answer)} ${renderErrorList(operation)}
+  </article>`;
+}
+
+function renderParameters({ parameters }: OpenApiOperation): Html | undefined {
+  const rows = parameters.map(({ name, in: where, required, description, schema }) => [
+    html`<code>${name}</code><span class="type">${where}${required && ", required"}</span>`,
+    html`${prose(description)} ${limitsOf(schema)}`,
+  ]);
+  return html`<h4>Parameters and headers</h4>
+    ${table(["Name", "Meaning"], rows)}`;
+}
+
+/** The members of an object, those of objects within it below their name. */
+function renderFields(document: OpenApiDocument, schema: Schema): Html {
+  const rows = [...fieldsOf(document, schema, "")].map(({ name, type, required, field }) => [
+    html`<code>${name}</code><span class="type">${type}${!required && ", optional"}</span>`,
+    html`${prose(String(field["description"] ?? ""))} ${limitsOf(field)}`,
+  ]);
+  return table(["Field", "Meaning"], rows);
+}
+
+interface Field {
+  name: string;
+  type: string;
+  required: boolean;
+  field: Schema;
+}
+
+function* fieldsOf(document: OpenApiDocument, schema: Schema, prefix: string): Generator<Field> {
+  const { properties = {}, required = [] } = resolve(document, schema) as {
+    properties?: Record<string, Schema>;
+    required?: string[];
+  };
+  for (const [name, property] of Object.entries(properties)) {
+    const found = resolve(document, property);
+    const inner = innerOf(document, found);
+    const type = typeOf(found);
+    const field = { ...found, ...property };
+    yield { name: prefix + name, type, required: required.includes(name), field };
+    for (const each of inner) {
+      yield* fieldsOf(document, each, `${prefix}${name}${type === "array" ? "[]." : "."}`);
+    }
+  }
+}
+
+/** The object within a field, if it is one or a list of them. Of several forms the first is shown. */
+function innerOf(document: OpenApiDocument, field: Schema): Schema[] {
+  const items = field["items"] ? resolve(document, field["items"] as Schema) : field;
+  const [form] = (items["oneOf"] ?? []) as Schema[];
+  if (form) return [form];
+  return items["properties"] ? [items] : [];
+}
+
+function typeOf({ type }: Schema): string {
+  return Array.isArray(type) ? type.join(" or ") : typeof type === "string" ? type : "object";
+}
+
+function limitsOf(schema: Schema): Html {
+  const { minimum, maximum, maxLength, enum: words, default: usual } = schema;
+  const limits = [
+    minimum !== undefined && maximum !== undefined && `${minimum} to ${maximum}.`,
+    maxLength !== undefined && `At most ${maxLength} characters.`,
+    Array.isArray(words) && `One of ${words.join(", ")}.`,
+    usual !== undefined && `Default ${usual}.`,
+  ].filter((limit) => limit !== false);
+  return html`${limits.length > 0 && html`<span class="type">${limits.join(" ")}</span>`}`;
+}
+
+function resolve(document: OpenApiDocument, schema: Schema): Schema {
+  const reference = schema["$ref"];
+  if (typeof reference !== "string") return schema;
+  return document.components.schemas[reference.split("/").at(-1)!]!;
+}
+
+/** The first example as a command line. */
+function renderCall({ path, method, operation }: Endpoint): Html {
+  const { "x-request": request = {} } = firstExample(operation.responses["200"]!.content)!;
+  const { parameters = {}, body } = request;
+  const written = path.replace(/\{(\w+)\}/g, (_, name: string) => parameters[name] ?? name);
+  const query = Object.entries(parameters)
+    .filter(([name]) => !path.includes(`{${name}}`))
+    .map(([name, value]) => `${name}=${value}`)
+    .join("&");
+  const url = `RESELLER_URL_HERE${written}${query && `?${query}`}`;
+  const lines = ["curl -H 'x-api-key: RESELLER_KEY_HERE'"];
+  if (method === "post") {
+    lines.push(
+      "-H 'Content-Type: application/json'",
+      `-H 'Idempotency-Key: my-${operation.operationId}-1'`,
+    );
+  }
+  if (body) lines.push(`-d '${JSON.stringify(body)}'`);
+  lines.push(`'${url}'`);
+  return code(lines.join(" \\\n  "), "Call");
+}
+
+function renderAnswer(operation: OpenApiOperation): Html {
+  const { value } = firstExample(operation.responses["200"]!.content)!;
+  return code(JSON.stringify(value, null, 2), "200");
+}
+
+function firstExample(content: Content) {
+  return Object.values(content[JSON_TYPE]!.examples ?? {})[0];
+}
+
+function renderErrorList({ responses }: OpenApiOperation): Html {
+  const rows = errorRows(responses);
+  return html`<details class="errors">
+    <summary>Errors: ${rows.length}</summary>
+    ${table(["Status", "Code", "Message"], rows)}
+  </details>`;
+}
+
+/** Status, code and message of every error of an operation. */
+export function errorRows(responses: OpenApiOperation["responses"]): Html[][] {
+  return Object.entries(responses)
+    .filter(([status]) => status !== "200")
+    .flatMap(([status, { content }]) =>
+      Object.values(content[JSON_TYPE]!.examples ?? {}).map(({ value }) => {
+        const { code: word, message } = value as { code: string; message: string };
+        return [html`${status}`, html`<code>${word}</code>`, html`${message}`];
+      }),
+    );
+}

@@ -1,0 +1,56 @@
+// The page's own behaviour. The reader's key stays in this page's memory: it is never stored, and goes nowhere
+// but to this server, in a header, when the reader asks to check it.
+
+const field = document.querySelector("#key");
+const output = document.querySelector("#checked");
+
+for (const place of document.querySelectorAll(".url")) place.textContent = location.origin;
+
+field.addEventListener("input", () => {
+  const key = field.value.trim();
+  for (const place of document.querySelectorAll(".key")) place.textContent = key || "YOUR_API_KEY";
+  tell("", false);
+});
+
+document.querySelector("#own").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  tell("Asking…", false);
+  try {
+    const response = await fetch("/api/v1/balance", {
+      headers: { "x-api-key": field.value.trim() },
+    });
+    const answer = await response.json();
+    if (response.ok) tell(`Your key works. Balance: ${answer.balance} ${answer.currency}.`, false);
+    else tell(`${response.status} ${answer.code}: ${answer.message}`, true);
+  } catch {
+    tell("The server did not answer.", true);
+  }
+});
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest(".copy");
+  if (!button) return;
+  const text = button.closest("figure").querySelector("code").textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    // Without https there is no clipboard: selected text can be copied by hand.
+    getSelection().selectAllChildren(button.closest("figure").querySelector("code"));
+    button.textContent = "Selected";
+  }
+  setTimeout(() => (button.textContent = "Copy"), 1500);
+});
+
+// On a phone the menu is closed until it is wanted, and closes once it was used.
+const menu = document.querySelector("nav details");
+const narrow = matchMedia("(max-width: 52rem)");
+const fold = () => (menu.open = !narrow.matches);
+narrow.addEventListener("change", fold);
+menu.addEventListener("click", (event) => event.target.closest("a") && fold());
+fold();
+
+function tell(text, bad) {
+  output.textContent = text;
+  output.className = bad ? "bad" : "";
+}
