@@ -29,13 +29,19 @@ export function renderEndpoint(document: OpenApiDocument, endpoint: Endpoint): H
         ${renderFields(document, body)}`
     }
     <div class="pair">${renderCall(endpoint)}${renderAnswer(operation)}</div>
-    <h4>Answer</h4>
-    ${renderFields(document, answer)} ${renderErrorList(operation)}
+    <details>
+      <summary>Fields of the answer</summary>
+      ${renderFields(document, answer)}
+    </details>
+    ${renderErrorList(operation)}
   </article>`;
 }
 
 function renderParameters({ parameters }: OpenApiOperation): Html | undefined {
-  const rows = parameters.map(({ name, in: where, required, description, schema }) => [
+  // The one that every call takes is told of once, in the guide.
+  const own = parameters.filter(({ name }) => name !== "x-request-id");
+  if (own.length === 0) return undefined;
+  const rows = own.map(({ name, in: where, required, description, schema }) => [
     html`<code>${name}</code><span class="type">${where}${required && ", required"}</span>`,
     html`${prose(description)} ${limitsOf(schema)}`,
   ]);
@@ -138,7 +144,7 @@ function firstExample(content: Content) {
 
 function renderErrorList({ responses }: OpenApiOperation): Html {
   const rows = errorRows(responses);
-  return html`<details class="errors">
+  return html`<details>
     <summary>Errors: ${rows.length}</summary>
     ${table(["Status", "Code", "Message"], rows)}
   </details>`;

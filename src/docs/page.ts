@@ -60,9 +60,7 @@ export function renderPage(document: OpenApiDocument): Page {
         <meta name="color-scheme" content="light dark" />
         <title>${info.title}</title>
         <link rel="icon" href="data:," />
-        <style>
-          ${new Html(style)}
-        </style>
+        ${element("style", style)}
       </head>
       <body>
         <a class="skip" href="#content">To the content</a>
@@ -88,8 +86,8 @@ export function renderPage(document: OpenApiDocument): Page {
             <h1>${info.title}</h1>
             <p class="lead">
               Version ${info.version}. Order catalogue services, follow the orders, read your
-              balance and statement, look up users and add credit: JSON over HTTPS, with the key
-              that your operator gave you.
+              balance and statement, look up users and add credit: JSON over HTTP, with the key that
+              your operator gave you.
             </p>
             ${renderQuickStart()} ${renderGuides()} ${sections}
             ${renderErrors(operations.map(({ operation }) => operation))} ${renderSamples()}
@@ -99,12 +97,15 @@ export function renderPage(document: OpenApiDocument): Page {
             </footer>
           </main>
         </div>
-        <script>
-          ${new Html(script)};
-        </script>
+        ${element("script", script)}
       </body>
     </html> `;
   return { html: page.text, policy: policyOf(style, script) };
+}
+
+/** To the character what its hash is of. */
+function element(name: "style" | "script", text: string): Html {
+  return new Html(`<${name}>${text}</${name}>`);
 }
 
 function policyOf(allowedStyle: string, allowedScript: string): string {
