@@ -146,18 +146,18 @@ function renderErrorList({ responses }: OpenApiOperation): Html {
   const rows = errorRows(responses);
   return html`<details>
     <summary>Errors: ${rows.length}</summary>
-    ${table(["Status", "Code", "Message"], rows)}
+    ${table(["Code", "Message"], rows)}
   </details>`;
 }
 
-/** Status, code and message of every error of an operation. */
+/** Code, status and message of every error of an operation, by status. */
 export function errorRows(responses: OpenApiOperation["responses"]): Html[][] {
   return Object.entries(responses)
     .filter(([status]) => status !== "200")
     .flatMap(([status, { content }]) =>
       Object.values(content[JSON_TYPE]!.examples ?? {}).map(({ value }) => {
         const { code: word, message } = value as { code: string; message: string };
-        return [html`${status}`, html`<code>${word}</code>`, html`${message}`];
+        return [html`<code>${word}</code><span class="type">${status}</span>`, html`${message}`];
       }),
     );
 }

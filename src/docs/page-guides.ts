@@ -130,11 +130,14 @@ const MEANINGS: Record<OrderStatus, string> = {
 
 /** Every error of every endpoint, once. */
 export function renderErrors(operations: readonly OpenApiOperation[]): Html {
+  const statuses = [...new Set(operations.flatMap(({ responses }) => Object.keys(responses)))];
   const rows = new Map<string, Html[]>();
-  for (const { responses } of operations) {
-    for (const row of errorRows(responses)) rows.set(row.map((cell) => cell.text).join(), row);
+  for (const status of statuses.toSorted()) {
+    for (const { responses } of operations) {
+      if (!responses[status]) continue;
+      for (const row of errorRows({ [status]: responses[status] })) rows.set(textOf(row), row);
+    }
   }
-  const sorted = [...rows.values()].toSorted((a, b) => Number(a[0]!.text) - Number(b[0]!.text));
   return html`<section>
     <h2 id="errors">Errors</h2>
     <p>
@@ -149,14 +152,18 @@ export function renderErrors(operations: readonly OpenApiOperation[]): Html {
 }`,
       "400",
     )}
-    ${table(["Status", "Code", "Message, for example"], [...sorted, ...UNROUTED])}
+    ${table(["Code", "Message, for example"], [...rows.values(), ...UNROUTED])}
   </section>`;
+}
+
+function textOf(row: readonly Html[]): string {
+  return row.map(({ text }) => text).join("");
 }
 
 /** What is answered before there is an endpoint. */
 const UNROUTED = [
-  [html`404`, html`<code>not_found</code>`, html`Not found`],
-  [html`405`, html`<code>method_not_allowed</code>`, html`Method not allowed`],
+  [html`<code>not_found</code><span class="type">404</span>`, html`Not found`],
+  [html`<code>method_not_allowed</code><span class="type">405</span>`, html`Method not allowed`],
 ];
 
 export function renderSamples(): Html {
