@@ -14,7 +14,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   db: ["domain"],
   operations: ["db", "domain"],
   writer: ["operations", "db", "domain"],
-  http: ["writer", "operations", "db", "domain", "log.ts"],
+  docs: ["domain"],
+  http: ["docs", "writer", "operations", "db", "domain", "log.ts"],
   providers: ["domain"],
   fulfilment: ["providers", "writer", "operations", "db", "domain", "log.ts"],
   cli: [
@@ -48,6 +49,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 /** Who may name a technology: folders, or files. Everything else that is imported from outside is listed too. */
 const OWNERS: Record<string, readonly string[]> = {
   elysia: ["http"],
+  "@elysiajs/openapi": ["http"],
   "drizzle-orm": ["db"],
   "bun:sqlite": ["db"],
   commander: ["cli", "config.ts"],

@@ -1,6 +1,6 @@
 // What the examples are about: the reseller `demo`, the catalogue of the quickstart, two orders.
 
-import type { OrderView } from "../domain/orders.ts";
+import type { ToldStatus } from "../domain/answers.ts";
 
 /** Stands for any id. */
 const ID = "tz4a98xxat96iws9zmbrgj3a";
@@ -33,7 +33,7 @@ export const FOLLOWERS_STATUS = {
   reference: "shop-4711",
 };
 
-export const FOLLOWERS: OrderView = {
+export const FOLLOWERS: ToldStatus = {
   ...FOLLOWERS_STATUS,
   serviceName: FOLLOWERS_STATUS.service,
   status: "PROCESSING",

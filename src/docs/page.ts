@@ -5,8 +5,8 @@ import type { OpenApiDocument } from "./document.ts";
 import { renderEndpoint } from "./page-endpoints.ts";
 import { renderErrors, renderGuides, renderQuickStart, renderSamples } from "./page-guides.ts";
 import { html, Html, prose } from "./html.ts";
-import script from "./page.client.js" with { type: "text" };
-import style from "./page.css" with { type: "text" };
+import script from "../../docs/page/page.client.js" with { type: "text" };
+import style from "../../docs/page/page.css" with { type: "text" };
 
 export interface Page {
   html: string;

@@ -3,7 +3,7 @@
 import type { CallerKey } from "../db/keys.ts";
 import { attempt, Refusal } from "../domain/errors.ts";
 import { orderAnswer } from "../domain/answers.ts";
-import { type Placed, refusedBy } from "../operations/order-batches.ts";
+import type { Placed } from "../operations/order-batches.ts";
 import { objectOf, ordersField, readBody } from "./body.ts";
 import type { Api, Call } from "./endpoint.ts";
 import { answerOf, errorMembers } from "./errors.ts";
@@ -24,7 +24,7 @@ export async function postOrderBatch(api: Api, call: Call): Promise<object> {
 
 function entryOf(body: unknown, key: CallerKey) {
   const order = attempt(() => placeOrderOf(objectOf(body), key));
-  return order instanceof Refusal ? refusedBy(order) : { order };
+  return order instanceof Refusal ? { refused: order.code, details: order.details } : { order };
 }
 
 function batchAnswer(placed: Placed[]): object {

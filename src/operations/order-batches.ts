@@ -31,7 +31,9 @@ export function placeOrders(tx: Tx, command: PlaceOrders, context: Context): Pla
   return command.entries.map((entry) => {
     if ("refused" in entry) return entry;
     const placed = attempt(() => placeOrder(tx, entry.order, context));
-    return placed instanceof Refusal ? refusedBy(placed) : { order: placed };
+    return placed instanceof Refusal
+      ? { refused: placed.code, details: placed.details }
+      : { order: placed };
   });
 }
 
@@ -57,10 +59,6 @@ export function placeOrdersOnce(
     insertUsedKey(tx, resellerAccount, claim, effect, null, context.now);
   }
   return { replayed: false, answer: null, effect: placed };
-}
-
-export function refusedBy({ code, details }: Refusal): Refused {
-  return { refused: code, details };
 }
 
 /** Remembered results with each order as it is by now. */

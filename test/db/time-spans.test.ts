@@ -1,0 +1,48 @@
+// From times to numbers, with a clock that jumps.
+
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { transact } from "../../src/db/connection.ts";
+import { spansWithin } from "../../src/db/time-spans.ts";
+import { contextAt, runCommand } from "../../src/operations/commands.ts";
+import { freshDatabase, OPERATOR } from "../support/service.ts";
+
+/** Mostly onwards, at times back. */
+const step = fc.oneof(
+  { weight: 8, arbitrary: fc.integer({ min: 0, max: 5 }) },
+  { weight: 1, arbitrary: fc.integer({ min: -40, max: -1 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 6, max: 60 }) },
+);
+const bound = fc.option(fc.integer({ min: 900, max: 1300 }), { nil: null });
+
+class Undo extends Error {}
+
+test("the spans of a window hold exactly the rows whose time is in it, however the clock jumped", () => {
+  const { connection, user } = freshDatabase();
+  user("anna");
+  const credit = { username: "anna", amountMicros: 1, note: null, actor: OPERATOR };
+  const check = (steps: number[], from: number | null, to: number | null) =>
+    transact(connection, (tx) => {
+      let time = 1000;
+      const times = steps.map((jump) => (time += jump));
+      for (const at of times) runCommand(tx, "creditUser", credit, contextAt(at));
+      const spans = spansWithin(tx, "transfers", { from, to });
+      const inside = times.map((_, index) =>
+        spans.some(({ first, last }) => first <= index + 1 && index + 1 <= last),
+      );
+      expect(inside).toEqual(
+        times.map((at) => at >= (from ?? -Infinity) && at <= (to ?? Infinity)),
+      );
+      for (const [index, { last }] of spans.entries()) {
+        expect(last).toBeLessThan(spans[index - 1]?.first ?? Infinity);
+      }
+      throw new Undo();
+    });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), bound, bound, (steps, from, to) => {
+      expect(() => check(steps, from, to)).toThrow(Undo);
+    }),
+    { numRuns: 300 },
+  );
+  connection.sqlite.close();
+});
