@@ -1,0 +1,200 @@
+// The OpenAPI document says what the server does: every route, every example, every error that all routes share.
+// That every other answer of the test suite agrees with it is held by callApi.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { parseCatalogue } from "../../src/cli/service-import.ts";
+import type { DocumentExample, ExampleRequest } from "../../src/docs/document.ts";
+import { REQUEST_ID } from "../../src/docs/examples.ts";
+import { ROUTES } from "../../src/http/routes.ts";
+import catalogue from "../../deploy/catalogue.example.csv" with { type: "text" };
+import { document, operations } from "../support/openapi.ts";
+import { type Body, freshService, OPERATOR, type TestService } from "../support/service.ts";
+
+let service: TestService;
+let key: string;
+
+/** The services that the examples show. */
+const SHOWN = ["instagram-followers", "instagram-likes", "youtube-watch-hours"];
+/** In the order of the examples' story. */
+const STORY = [
+  "listServices",
+  "placeOrder",
+  "placeOrders",
+  "listOrders",
+  "getOrder",
+  "getBalance",
+  "listTransactions",
+  "getUser",
+  "recharge",
+];
+
+beforeAll(async () => {
+  service = await freshService();
+  service.run("createUser", { username: "demo", name: "Demo", parent: null });
+  service.run("creditUser", {
+    username: "demo",
+    amountMicros: 100_000_000,
+    note: "quickstart",
+    actor: OPERATOR,
+  });
+  key = service.key("demo", "full").text;
+  const services = parseCatalogue(catalogue).filter(({ id }) => SHOWN.includes(id!));
+  service.run("importServices", { services });
+});
+
+afterAll(() => service.stop());
+
+/** Ids, times and request ids differ from run to run; that they have the right form is the schema's part. */
+function masked(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value)
+      .replaceAll(/"[a-z0-9]{24}"/g, '"an id"')
+      .replaceAll(/"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g, '"a time"'),
+  );
+}
+
+function pathOf(path: string, { parameters = {} }: ExampleRequest): string {
+  const written = path.replace(/\{(\w+)\}/g, (_, name: string) => parameters[name]!);
+  const query = Object.entries(parameters).filter(([name]) => !path.includes(`{${name}}`));
+  return query.length === 0 ? written : `${written}?${new URLSearchParams(query)}`;
+}
+
+/** The examples that say which request leads to them. */
+function storyOf(operationId: string) {
+  const { method, path, operation } = operations().find(
+    (each) => each.operation.operationId === operationId,
+  )!;
+  return Object.entries(operation.responses).flatMap(([status, { content }]) =>
+    Object.entries(content["application/json"]!.examples ?? {})
+      .filter(([, example]) => example["x-request"] !== undefined)
+      .map(([name, example]) => ({ method, path, status: Number(status), name, example })),
+  );
+}
+
+describe("the document", () => {
+  test("is what GET /openapi.json answers, to anyone", async () => {
+    const response = await fetch(`${service.url}/openapi.json`);
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(await response.json()).toEqual(JSON.parse(JSON.stringify(document)));
+    expect(document.openapi).toStartWith("3.1.");
+  });
+
+  test("has every route, and no other", () => {
+    const described = operations().map(({ method, path }) => `${method} /api/v1${path}`);
+    const routed = ROUTES.map(([method, path]) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
+    expect(described.toSorted()).toEqual(routed.toSorted());
+  });
+
+  test("names each operation once, and each is in the story of the examples", () => {
+    const ids = operations().map(({ operation }) => operation.operationId);
+    expect(ids.toSorted()).toEqual(STORY.toSorted());
+  });
+
+  test("describes every field with its meaning, and amounts with their unit", () => {
+    for (const [name, schema] of Object.entries(document.components.schemas)) {
+      const properties = (schema["properties"] ?? {}) as Record<string, Record<string, unknown>>;
+      for (const [field, property] of Object.entries(properties)) {
+        const described = property["description"] ?? property["$ref"] ?? property["const"];
+        expect([name, field, described !== undefined]).toEqual([name, field, true]);
+        if (property["type"] !== "number") continue;
+        expect([name, field, property["description"]]).toEqual([
+          name,
+          field,
+          expect.stringMatching(/in USD/i),
+        ]);
+      }
+    }
+  });
+});
+
+describe("every example is what the server answers", () => {
+  for (const operationId of STORY) {
+    test(operationId, async () => {
+      const story = storyOf(operationId);
+      expect(story.length).toBeGreaterThan(0);
+      for (const { method, path, status, name, example } of story) {
+        if (name === "balance_too_large") enrich();
+        const request = example["x-request"]!;
+        const headers = { "x-request-id": REQUEST_ID };
+        const answer = await service.call(
+          method,
+          pathOf(path, request),
+          key,
+          request.body,
+          headers,
+        );
+        expect([name, answer.status, masked(answer.body)]).toEqual([
+          name,
+          status,
+          masked(example.value),
+        ]);
+      }
+    });
+  }
+
+  /** The one example that needs more money than the story has. */
+  function enrich(): void {
+    service.user("rich");
+    for (let credit = 0; credit < 9; credit++) {
+      const amountMicros = 999_000_000_000_000;
+      service.run("creditUser", { username: "rich", amountMicros, note: null, actor: OPERATOR });
+    }
+  }
+
+  test("the CSV example is a statement with its header line", async () => {
+    const { operation } = operations().find((each) => each.path === "/transactions")!;
+    const [example] = Object.values(operation.responses["200"]!.content["text/csv"]!.examples!);
+    const response = await fetch(`${service.url}/api/v1/transactions?to=2000-01-01`, {
+      headers: { "x-api-key": key, accept: "text/csv" },
+    });
+    expect(String(example!.value)).toStartWith(await response.text());
+  });
+});
+
+describe("the errors that every operation shares are in the document as they are answered", () => {
+  const sample = (path: string) => path.replace("{id}", "1");
+
+  test.each([
+    ["without a key", () => null],
+    ["with an unknown key", () => "rk_unknown"],
+    ["with an inactive key", inactiveKey],
+  ])("%s", async (_, keyOf) => {
+    for (const { method, path, operation } of operations()) {
+      const answer = await service.call(method, sample(path), keyOf());
+      expect(documentedErrors(operation.responses[String(answer.status)]!.content)).toContainEqual(
+        errorOf(answer.body),
+      );
+    }
+  });
+
+  test("with a key of the wrong type", async () => {
+    const keys = {
+      order: service.key("demo", "order").text,
+      recharge: service.key("demo", "recharge").text,
+    };
+    for (const { method, path, operation } of operations()) {
+      const type = /user|recharge/.test(path) ? "order" : "recharge";
+      const answer = await service.call(method, sample(path), keys[type]);
+      expect(documentedErrors(operation.responses["403"]!.content)).toContainEqual(
+        errorOf(answer.body),
+      );
+    }
+  });
+
+  function inactiveKey(): string {
+    const { text, id } = service.key("demo", "full");
+    service.run("setKeyActive", { id, active: false });
+    return text;
+  }
+
+  function errorOf({ code, message }: Body): object {
+    return { code, message };
+  }
+
+  function documentedErrors(
+    content: Record<string, { examples?: Record<string, DocumentExample> }>,
+  ): object[] {
+    const examples = Object.values(content["application/json"]!.examples!);
+    return examples.map(({ value }) => errorOf(value));
+  }
+});
