@@ -114,12 +114,25 @@ export const CHECKS: Record<string, string> = {
       SELECT idempotency.seq AS seq,
         CASE WHEN NOT json_valid(answer_body) THEN NULL
           WHEN idempotency.order_id IS NULL THEN json_extract(answer_body, '$.amount') * 1e6
+          WHEN results IS NOT NULL THEN (
+            SELECT json_extract(value, '$.order.orderId') FROM json_each(answer_body, '$.results')
+            WHERE json_extract(value, '$.order.orderId') = idempotency.order_id)
           ELSE json_extract(answer_body, '$.order.orderId') END AS told,
         coalesce(idempotency.order_id, amount_micros) AS done
       FROM idempotency LEFT JOIN transfers ON transfers.seq = transfer_seq
       WHERE answer_body IS NOT NULL
     ) AS kept USING (seq)
     WHERE told IS NULL OR round(told) <> done`,
+  "every step of the clock is noted": `
+    SELECT ledger || ' ' || number AS subject, 'its time is before that of the row ahead of it' AS problem
+    FROM (
+      SELECT 'orders' AS ledger, order_id AS number, created_at, lag(created_at) OVER (ORDER BY order_id) AS before
+      FROM orders
+      UNION ALL
+      SELECT 'transfers', seq, created_at, lag(created_at) OVER (ORDER BY seq) FROM transfers
+    ) AS rows
+    WHERE created_at < before AND NOT EXISTS (
+      SELECT 1 FROM clock_steps WHERE clock_steps.ledger = rows.ledger AND first = number)`,
   "references lead somewhere": `
     SELECT "table" || ' row ' || coalesce(rowid, '?') AS subject, 'refers to a missing row of ' || parent AS problem
     FROM pragma_foreign_key_check`,

@@ -6,6 +6,7 @@ import { chargeMicros, decideMove, type OrderStatus } from "../domain/orders.ts"
 import type { Per } from "../domain/services.ts";
 import type { Connection } from "./connection.ts";
 import { CHECKS } from "./verify-checks.ts";
+import { statementProblems } from "./verify-statements.ts";
 
 /** Of one check: what is off beyond this is counted, not listed. */
 const PROBLEMS_LISTED = 50;
@@ -32,7 +33,7 @@ export interface Verification {
 }
 
 /** How many checks there are, for whoever shows the progress. */
-export const CHECK_COUNT = Object.keys(CHECKS).length + 1;
+export const CHECK_COUNT = Object.keys(CHECKS).length + 2;
 
 /** `progress` is told how many checks are done. */
 export function verify(
@@ -57,6 +58,7 @@ export function verify(
       problems: () => queryProblems(connection, check, query),
     })),
     { check: "charges and refunds", problems: () => termProblems(connection) },
+    { check: "statements add up", problems: () => statementProblems(connection) },
   ];
   for (const [done, { check, problems }] of checks.entries()) {
     progress(done);

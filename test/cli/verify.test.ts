@@ -18,6 +18,8 @@ const DAMAGE: [what: string, sql: string, found: string[]][] = [
   ["a status that no event led to", "UPDATE orders SET status = 'FAILED' WHERE order_id = 3", ["order 3", "status is FAILED", "last event led to CANCELLED"]],
   ["an order refunded to somebody else", "UPDATE transfers SET credit_account = (SELECT account FROM users WHERE username = 'bob') WHERE kind = 'refund'", ["order 3", "user alice", "user bob", "refund between accounts"]],
   ["a credit between two users", "UPDATE transfers SET debit_account = (SELECT account FROM users WHERE username = 'bob') WHERE kind = 'adjustment' AND seq = 1", ["adjustment between accounts", "user bob"]],
+  ["a balance after a transfer that is off", "UPDATE transfers SET balance_after_micros = balance_after_micros + 1 WHERE seq = 2", ["transfer 2", "the transfers up to it make"]],
+  ["a step of the clock that nobody noted", "UPDATE transfers SET created_at = 5 WHERE seq = 2", ["transfers 2", "its time is before"]],
   ["a key of a child user", "UPDATE keys SET reseller_account = (SELECT account FROM users WHERE username = 'kid')", ["belongs to the child user kid"]],
   ["a child of a child", "UPDATE users SET parent_account = (SELECT account FROM users WHERE username = 'kid') WHERE username = 'bob'", ["user bob", "parent kid is a child user"]],
   ["a reference to nothing", "DELETE FROM services WHERE id = 'followers'", ["orders row 1", "missing row of services"]],
@@ -76,7 +78,7 @@ describe("damage is found, named and measured, and changes nothing", () => {
 
 describe("a damaged page is found and named", () => {
   const PAGES: [what: string, root: string, page: Uint8Array, found: string][] = [
-    ["an index that lost its rows", "orders_by_reseller", EMPTY_INDEX, "orders_by_reseller"],
+    ["an index that lost its rows", "orders_by_status", EMPTY_INDEX, "orders_by_status"],
     ["a table overwritten with noise", "order_events", new Uint8Array(4096).fill(0xa5), "the last event of an order is its status"],
   ]; // prettier-ignore
   test.each(PAGES)("%s", async (_, root, page, found) => {

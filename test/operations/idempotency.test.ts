@@ -98,7 +98,7 @@ describe("an order that waits for its answer", () => {
       note: null,
       actor: { keyId, operator: null },
     });
-    expect(place("k", 2)).toMatchObject({ answer: null, order: { status: "COMPLETED" } });
+    expect(place("k", 2)).toMatchObject({ answer: null, effect: { status: "COMPLETED" } });
     expect(database.balance("anna")).toBe(micros("99"));
   });
 

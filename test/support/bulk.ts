@@ -43,6 +43,16 @@ export function fillInBulk(database: TestDatabase, orders: number, linkBytes = 2
     (SELECT coalesce(sum(amount_micros), 0) FROM transfers WHERE credit_account = account AND credit_account > 2)
     - (SELECT coalesce(sum(amount_micros), 0) FROM transfers WHERE debit_account = account AND debit_account > 2)
     WHERE username LIKE 'bulk%'`);
+  const trigger = "transfers_append_only_update";
+  const { sql } = sqlite.query("SELECT sql FROM sqlite_schema WHERE name = ?").get(trigger) as {
+    sql: string;
+  };
+  sqlite.run(`DROP TRIGGER ${trigger}`);
+  sqlite.run(`UPDATE transfers SET balance_after_micros = total FROM (
+    SELECT seq AS transfer, sum(iif(credit_account > 2, amount_micros, -amount_micros))
+      OVER (PARTITION BY max(debit_account, credit_account) ORDER BY seq) AS total FROM transfers
+    ) WHERE seq = transfer`);
+  sqlite.run(sql);
   sqlite.run("COMMIT");
   sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
 }
