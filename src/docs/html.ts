@@ -17,8 +17,8 @@ export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
 function render(part: Part): string {
   if (part === undefined || part === false) return "";
   if (part instanceof Html) return part.text;
-  if (Array.isArray(part)) return part.map((each: Html) => each.text).join("");
-  return escape(String(part));
+  if (typeof part === "string" || typeof part === "number") return escape(String(part));
+  return part.map((each) => each.text).join("");
 }
 
 function escape(text: string): string {

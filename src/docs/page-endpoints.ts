@@ -53,7 +53,7 @@ function renderParameters({ parameters }: OpenApiOperation): Html | undefined {
 function renderFields(document: OpenApiDocument, schema: Schema): Html {
   const rows = [...fieldsOf(document, schema, "")].map(({ name, type, required, field }) => [
     html`<code>${name}</code><span class="type">${type}${!required && ", optional"}</span>`,
-    html`${prose(String(field["description"] ?? ""))} ${limitsOf(field)}`,
+    html`${prose(textOf(field["description"]))} ${limitsOf(field)}`,
   ]);
   return table(["Field", "Meaning"], rows);
 }
@@ -97,12 +97,17 @@ function typeOf({ type }: Schema): string {
 function limitsOf(schema: Schema): Html {
   const { minimum, maximum, maxLength, enum: words, default: usual } = schema;
   const limits = [
-    minimum !== undefined && maximum !== undefined && `${minimum} to ${maximum}.`,
-    maxLength !== undefined && `At most ${maxLength} characters.`,
+    minimum !== undefined && maximum !== undefined && `${textOf(minimum)} to ${textOf(maximum)}.`,
+    maxLength !== undefined && `At most ${textOf(maxLength)} characters.`,
     Array.isArray(words) && `One of ${words.join(", ")}.`,
-    usual !== undefined && `Default ${usual}.`,
+    usual !== undefined && `Default ${textOf(usual)}.`,
   ].filter((limit) => limit !== false);
   return html`${limits.length > 0 && html`<span class="type">${limits.join(" ")}</span>`}`;
+}
+
+/** A text or a number of a schema; nothing for anything else. */
+function textOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
 
 function resolve(document: OpenApiDocument, schema: Schema): Schema {

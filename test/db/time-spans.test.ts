@@ -18,8 +18,9 @@ const bound = fc.option(fc.integer({ min: 900, max: 1300 }), { nil: null });
 class Undo extends Error {}
 
 test("the spans of a window hold exactly the rows whose time is in it, however the clock jumped", () => {
-  const { connection, user } = freshDatabase();
-  user("anna");
+  const database = freshDatabase();
+  const { connection } = database;
+  database.user("anna");
   const credit = { username: "anna", amountMicros: 1, note: null, actor: OPERATOR };
   const check = (steps: number[], from: number | null, to: number | null) =>
     transact(connection, (tx) => {

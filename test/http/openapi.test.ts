@@ -56,7 +56,7 @@ function masked(value: unknown): unknown {
 function pathOf(path: string, { parameters = {} }: ExampleRequest): string {
   const written = path.replace(/\{(\w+)\}/g, (_, name: string) => parameters[name]!);
   const query = Object.entries(parameters).filter(([name]) => !path.includes(`{${name}}`));
-  return query.length === 0 ? written : `${written}?${new URLSearchParams(query)}`;
+  return query.length === 0 ? written : `${written}?${new URLSearchParams(query).toString()}`;
 }
 
 /** The examples that say which request leads to them. */

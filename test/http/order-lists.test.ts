@@ -118,7 +118,7 @@ describe("a list of orders", () => {
           if (wantedService) query.set("service", wantedService);
           if (from !== undefined) query.set("from", at(from).toISOString());
           if (to !== undefined) query.set("to", at(to).toISOString());
-          const found = await readAll(service, key, `/orders?${query}`, "orders");
+          const found = await readAll(service, key, `/orders?${query.toString()}`, "orders");
           const wanted = placed
             .filter((order) => !wantedStatus || order.status === wantedStatus)
             .filter((order) => !wantedService || order.service === wantedService)
