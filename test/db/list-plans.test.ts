@@ -1,0 +1,62 @@
+// A page costs the same at ten orders and at ten million: no query of a list walks a table, an index without a
+// bound, or a sort of more than it shows.
+
+import { expect, test } from "bun:test";
+import { listOrdersBelow } from "../../src/db/order-lists.ts";
+import { listStatementBelow } from "../../src/db/statements.ts";
+import { ORDER_STATUSES } from "../../src/domain/orders.ts";
+import { TRANSFER_KINDS } from "../../src/domain/ledger.ts";
+import { freshDatabase } from "../support/service.ts";
+
+const NEVER = /SCAN (?!json_each|CONSTANT)|AUTOMATIC/;
+
+test("every query that a list makes goes by an index", () => {
+  const { connection } = freshDatabase();
+  const { sqlite } = connection;
+  const queries = new Set<string>();
+  const prepare = sqlite.prepare.bind(sqlite);
+  sqlite.prepare = ((text: string, ...rest: never[]) => {
+    queries.add(text);
+    return prepare(text, ...rest);
+  }) as typeof sqlite.prepare;
+  const windows = [
+    { from: null, to: null },
+    { from: 1, to: 2 },
+  ];
+  for (const window of windows) {
+    for (const status of [null, ...ORDER_STATUSES]) {
+      for (const service of [null, "s"]) {
+        const query = { resellerAccount: 3, status, service, window };
+        listOrdersBelow(connection, query, Number.MAX_SAFE_INTEGER, 50);
+      }
+    }
+    for (const kind of [null, ...TRANSFER_KINDS]) {
+      for (const orderId of [null, 1]) {
+        const query = { account: 3, kind, orderId, window };
+        listStatementBelow(connection, query, Number.MAX_SAFE_INTEGER, 50);
+      }
+    }
+  }
+  const plans = [...queries].map((text) => {
+    const steps = sqlite.query(`EXPLAIN QUERY PLAN ${text}`).values();
+    return [text, steps.map((step) => String(step.at(-1))).join("; ")];
+  });
+  expect(plans.length).toBeGreaterThan(10);
+  for (const [text, plan] of plans) {
+    // The newest number is one step into the table; clock_steps holds a row for each time the clock went back.
+    const known = text!.includes("max(") || text!.includes("clock_steps");
+    if (!known) expect([text, plan]).toEqual([text, expect.not.stringMatching(NEVER)]);
+    const sorts = plan!.includes("USE TEMP B-TREE") && !text!.includes("json_each");
+    expect([text, plan, sorts && !text!.includes('"order_id" = ')]).toEqual([text, plan, false]);
+  }
+  for (const index of [
+    "orders_by_status",
+    "transfers_by_debit",
+    "transfers_by_credit",
+    "transfers_by_adjustment",
+    "transfers_once_an_order",
+  ]) {
+    expect(plans.some(([, plan]) => plan!.includes(index))).toBe(true);
+  }
+  sqlite.close();
+});
