@@ -23,6 +23,7 @@ export interface StatementLine {
   amountMicros: number;
   balanceAfterMicros: number;
   orderId: number | null;
+  /** What the operator wrote. */
   note: string | null;
   createdAt: number;
 }
@@ -156,7 +157,8 @@ function lineOf(row: typeof transfers.$inferSelect, account: number): StatementL
     amountMicros: row.creditAccount === account ? amountMicros : -amountMicros,
     balanceAfterMicros,
     orderId,
-    note,
+    // What the service notes by itself may hold a provider's words, which are for the operator alone.
+    note: row.operator === null ? null : note,
     createdAt,
   };
 }

@@ -72,7 +72,9 @@ export const placeOrder: Operation = {
       answer: new Refusal("field_invalid", { field: "quantity", must: "a whole number" }),
     },
   ],
-  refusals: [],
+  refusals: [
+    new Refusal("provider_refused", { order: { ...FOLLOWERS_CREATED, status: "FAILED" } }),
+  ],
 };
 
 const filter = (name: string, description: string, schema: object): Parameter => ({

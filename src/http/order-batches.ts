@@ -8,18 +8,22 @@ import { objectOf, ordersField, readBody } from "./body.ts";
 import type { Api, Call } from "./endpoint.ts";
 import { answerOf, errorMembers } from "./errors.ts";
 import { answerOnce, claimOf } from "./idempotency.ts";
-import { placeOrderOf } from "./orders.ts";
+import { placedAnswer, placeOrderOf } from "./orders.ts";
 
+/** Orders that go to providers are waited for side by side: a batch takes no longer than its slowest order. */
 export async function postOrderBatch(api: Api, call: Call): Promise<object> {
   const { writer } = api;
   const { request, key } = call;
   const { resellerAccount } = key;
   const { bytes, fields } = await readBody(request);
   const entries = ordersField(fields).map((body) => entryOf(body, key));
+  const wait = async (placed: Placed[]) =>
+    batchAnswer(await Promise.all(placed.map((each) => waitedResult(api, each))));
+  const asItIs = (placed: Placed[]) => batchAnswer(placed.map(resultOf));
   const claim = claimOf(request, bytes);
-  if (!claim) return batchAnswer(await writer.submit("placeOrders", { entries }));
+  if (!claim) return wait(await writer.submit("placeOrders", { entries }));
   const act = () => writer.submit("placeOrdersOnce", { entries, resellerAccount, claim });
-  return answerOnce(api, call, claim, act, batchAnswer);
+  return answerOnce(api, call, claim, act, asItIs, wait);
 }
 
 function entryOf(body: unknown, key: CallerKey) {
@@ -27,14 +31,26 @@ function entryOf(body: unknown, key: CallerKey) {
   return order instanceof Refusal ? { refused: order.code, details: order.details } : { order };
 }
 
-function batchAnswer(placed: Placed[]): object {
-  return { status: "success", results: placed.map(resultOf) };
+function batchAnswer(results: object[]): object {
+  return { status: "success", results };
 }
 
-/** What the single call would have answered; the request id is the batch's. */
+/** What the single call would have answered. */
+async function waitedResult(api: Api, placed: Placed): Promise<object> {
+  if (!("order" in placed)) return resultOf(placed);
+  const order = await api.placed(placed.order);
+  const answer = attempt(() => placedAnswer(order));
+  return answer instanceof Refusal ? refusedResult(answer) : answer;
+}
+
+/** The same without waiting. */
 function resultOf(placed: Placed): object {
   if ("order" in placed) return orderAnswer(placed.order);
-  const refusal = new Refusal(placed.refused, placed.details as never);
+  return refusedResult(new Refusal(placed.refused, placed.details as never));
+}
+
+/** Without a request id: that is the batch's. */
+function refusedResult(refusal: Refusal): object {
   const answer = answerOf(refusal);
   // Thrown, it becomes the fault that it is.
   if (!answer) throw refusal;

@@ -28,7 +28,8 @@ export async function postOrder(api: Api, call: Call): Promise<object> {
   return answerOnce(api, call, claim, act, orderAnswer, wait);
 }
 
-function placedAnswer(order: Order): object {
+/** Refuses: provider_refused. */
+export function placedAnswer(order: Order): object {
   if (order.placement === "refused") {
     throw new Refusal("provider_refused", { order: orderCreated(order) });
   }
