@@ -1,6 +1,7 @@
 // POST /orders for a service with a provider, over real HTTP on both sides: contract 3.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { expectError } from "../support/refusal.ts";
 import { freshService, type TestService } from "../support/service.ts";
 import {
   eventually,
@@ -80,9 +81,7 @@ test("an order that is refused is a 502 with the order, FAILED and refunded, and
   upstream.next("add", json({ error: `Incorrect link for ${PROVIDER_KEY}` }));
   const answer = await market.call("POST", "/orders", key, order());
   expect(answer.status).toBe(502);
-  expect(answer.body).toEqual({
-    status: "error",
-    message: "The provider refused the order; the charge was refunded",
+  expectError(answer, 502, "The provider refused the order; the charge was refunded", {
     order: expect.objectContaining({ status: "FAILED", charge: 0.2, quantity: 100 }),
   });
   expect(answer.text).not.toContain("Incorrect");
