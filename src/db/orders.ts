@@ -2,7 +2,7 @@
 
 import { and, asc, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { Actor } from "../domain/ledger.ts";
-import type { OrderStatus } from "../domain/orders.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { Placement } from "../domain/placements.ts";
 import type { Per } from "../domain/services.ts";
 import { columnsOf, type Connection, prepared, type Tx } from "./connection.ts";
@@ -202,12 +202,23 @@ export function listOrders(connection: Connection, filter: OrderFilter): ListedO
           : undefined,
         filter.resellerAccount === undefined
           ? undefined
-          : eq(orders.resellerAccount, filter.resellerAccount),
+          : ofReseller(filter.resellerAccount, filter),
       ),
     )
     .orderBy(desc(orders.orderId))
     .limit(filter.limit)
     .all();
+}
+
+/** Without another filter: among the newest of each status, since the one index by reseller goes by status. */
+function ofReseller(account: number, { status, unknown, late, limit }: OrderFilter) {
+  const isTheirs = eq(orders.resellerAccount, account);
+  if (status || unknown || late) return isTheirs;
+  const newest = ORDER_STATUSES.map(
+    (each) => sql`SELECT order_id FROM (SELECT order_id FROM orders
+      WHERE reseller_account = ${account} AND status = ${each} ORDER BY order_id DESC LIMIT ${limit})`,
+  );
+  return and(isTheirs, sql`${orders.orderId} IN (${sql.join(newest, sql` UNION ALL `)})`);
 }
 
 export function listOrderEvents(connection: Connection, orderId: number): OrderEvent[] {
