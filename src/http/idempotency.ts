@@ -31,6 +31,9 @@ export function claimOf(request: Request, body: Uint8Array): Claim | null {
   return { key, requestHash: hashRequest(request.method, path, body) };
 }
 
+/** Who asks, and under which request id. */
+type Caller = { key: Pick<Call["key"], "resellerAccount"> } & Pick<Call, "requestId">;
+
 /**
  * Answers a request that makes a claim. `act` is its command. `asItIs` is the body of a 200 that tells what the
  * command did. `wait` makes the answer that the command alone does not give: it returns the body of a 200 or throws
@@ -38,7 +41,7 @@ export function claimOf(request: Request, body: Uint8Array): Claim | null {
  */
 export async function answerOnce<Effect>(
   api: Api,
-  { key, requestId }: Call,
+  { key, requestId }: Caller,
   claim: Claim,
   act: () => Promise<Outcome<Effect>>,
   asItIs: (effect: Effect) => object,

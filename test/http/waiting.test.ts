@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { openReader } from "../../src/db/open.ts";
 import { findOrder, type Order } from "../../src/db/orders.ts";
 import { findUser } from "../../src/db/users.ts";
+import { orderAnswer } from "../../src/domain/answers.ts";
 import { type Claim, hashRequest } from "../../src/domain/idempotency.ts";
 import { refusal } from "../../src/domain/errors.ts";
 import type { Api } from "../../src/http/endpoint.ts";
@@ -48,16 +49,17 @@ function claim(body = "{}"): Claim {
 }
 
 /** Places the order once, and leaves the first request without an answer. */
-async function place(by: Claim): Promise<Outcome> {
+async function place(by: Claim): Promise<Outcome<Order>> {
   const order = { resellerAccount: account, keyId, service: "likes", link: "a", quantity: 100 };
   const outcome = await api.writer.submit("placeOrderOnce", { order, claim: by });
   if (outcome.replayed) return outcome;
   database.connection.sqlite.run("UPDATE idempotency SET answer_status = NULL, answer_body = NULL");
-  return { replayed: false, answer: null, order: findOrder(database.connection, "1")! };
+  return { replayed: false, answer: null, effect: findOrder(database.connection, "1")! };
 }
 
 function request(wait: (order: Order) => object | Promise<object>, by = claim()) {
-  return answerOnce(api, account, by, () => place(by), wait);
+  const caller = { key: { resellerAccount: account }, requestId: "waiting" };
+  return answerOnce(api, caller, by, () => place(by), orderAnswer, wait);
 }
 
 test("fifty at once wait for the first, have one effect and get its answer", async () => {
