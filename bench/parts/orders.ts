@@ -10,26 +10,37 @@ import { cpuSeconds } from "../tools/processes.ts";
 import type { Results } from "../tools/results.ts";
 import { say } from "../tools/say.ts";
 
-export const RESELLER_COUNTS = [1, RESELLERS];
+const RESELLER_COUNTS = [1, RESELLERS];
+/** Where the bare loop, whose batches are of 128, is compared. */
+const LOOP_CONNECTIONS = 128;
 
 export async function orders(options: Options, results: Results): Promise<void> {
-  const { rounds, seconds, connections } = options;
-  await inTurn([reseller, expressSqlite, fastifyPostgres], rounds, async (running, { name }) => {
-    for (const resellers of RESELLER_COUNTS) {
-      for (const count of connections) {
-        const what = caseOf(count, resellers);
-        await measureOrders(running, count, resellers, seconds, (metric, value) =>
-          results.add("orders", what, name, metric, value),
-        );
-      }
-    }
+  const { rounds, seconds } = options;
+  const subjects = [reseller, expressSqlite, fastifyPostgres];
+  await inTurn(subjects, rounds, modesOf(options), async (running, subject, mode) => {
+    const { name } = subject;
+    const what = caseOf(mode.connections, mode.resellers);
+    await measureOrders(running, mode, seconds, name, (metric, value) =>
+      results.add("orders", what, name, metric, value),
+    );
+    // Beside ours, so that both meet the same machine.
+    if (subject !== reseller || mode.connections !== LOOP_CONNECTIONS) return;
+    const perSecond = await bareSqlite(mode.resellers, seconds);
+    results.add("orders", what, BARE_SQLITE, "per second", perSecond);
+    say(`${what}: ${Math.round(perSecond)} orders/s, ${BARE_SQLITE}`);
   });
-  for (let round = 0; round < rounds; round += 1) {
-    for (const resellers of RESELLER_COUNTS) {
-      const perSecond = await bareSqlite(resellers, seconds);
-      results.add("orders", caseOf(128, resellers), BARE_SQLITE, "per second", perSecond);
-    }
-  }
+}
+
+export interface Mode {
+  connections: number;
+  resellers: number;
+}
+
+/** Every number of connections, with one reseller and with many. */
+export function modesOf({ connections }: Options): Mode[] {
+  return RESELLER_COUNTS.flatMap((resellers) =>
+    connections.map((count) => ({ connections: count, resellers })),
+  );
 }
 
 export function caseOf(connections: number, resellers: number): string {
@@ -39,9 +50,9 @@ export function caseOf(connections: number, resellers: number): string {
 /** One load of orders, with the processor time it took. */
 export async function measureOrders(
   running: Running,
-  connections: number,
-  resellers: number,
+  { connections, resellers }: Mode,
   seconds: number,
+  name: string,
   add: (metric: "per second" | "p50 ms" | "p99 ms" | "CPU s per 10,000", value: number) => void,
 ): Promise<void> {
   const before = cpuSeconds(running.pids);
@@ -52,5 +63,5 @@ export async function measureOrders(
   add("p50 ms", measured.p50);
   add("p99 ms", measured.p99);
   add("CPU s per 10,000", (spent / measured.requests) * 10_000);
-  say(`${caseOf(connections, resellers)}: ${Math.round(measured.perSecond)} orders/s`);
+  say(`${caseOf(connections, resellers)}: ${Math.round(measured.perSecond)} orders/s, ${name}`);
 }

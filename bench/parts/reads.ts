@@ -4,19 +4,11 @@ import type { Options } from "../options.ts";
 import { bareServe } from "../subjects/limits.ts";
 import { expressSqlite, fastifyPostgres } from "../subjects/peers.ts";
 import { reseller } from "../subjects/reseller.ts";
-import {
-  inTurn,
-  placeOrders,
-  read,
-  readOrders,
-  RESELLERS,
-  type Running,
-  type Subject,
-} from "../subjects/subject.ts";
+import { inTurn, placeOrders, read, readOrders, type Running } from "../subjects/subject.ts";
 import { load, type Shot } from "../tools/load.ts";
 import type { Results } from "../tools/results.ts";
 import { say } from "../tools/say.ts";
-import { caseOf, RESELLER_COUNTS } from "./orders.ts";
+import { caseOf, modesOf } from "./orders.ts";
 
 export const BALANCE = "GET /balance";
 export const ORDER = "GET /orders/:id";
@@ -25,41 +17,36 @@ const MIX = "80 % reads, 20 % orders";
 
 export async function reads(options: Options, results: Results): Promise<void> {
   const subjects = [reseller, bareServe, expressSqlite, fastifyPostgres];
-  await inTurn(subjects, options.rounds, async (running, subject) => {
-    for (const resellers of RESELLER_COUNTS) {
-      for (const [path, shots] of await shotsOf(running, resellers, subject)) {
-        for (const connections of options.connections) {
-          const { seconds } = options;
-          const { perSecond, p50, p99 } = await load(running.url, { shots, connections, seconds });
-          const what = `${path}, ${caseOf(connections, resellers)}`;
-          results.add("reads", what, subject.name, "per second", perSecond);
-          results.add("reads", what, subject.name, "p50 ms", p50);
-          results.add("reads", what, subject.name, "p99 ms", p99);
-          say(`${what}: ${Math.round(perSecond)}/s`);
-        }
-      }
-    }
+  const cases = modesOf(options).flatMap((mode) =>
+    [BALANCE, ORDER, SERVICES, MIX].map((path) => ({ ...mode, path })),
+  );
+  const { rounds, seconds } = options;
+  await inTurn(subjects, rounds, cases, async (running, subject, measured) => {
+    const { path, connections, resellers } = measured;
+    // The bare server knows these two answers only.
+    if (subject === bareServe && path !== BALANCE && path !== ORDER) return;
+    const shots = await shotsOf(path, running, resellers);
+    const { perSecond, p50, p99 } = await load(running.url, { shots, connections, seconds });
+    const what = `${path}, ${caseOf(connections, resellers)}`;
+    results.add("reads", what, subject.name, "per second", perSecond);
+    results.add("reads", what, subject.name, "p50 ms", p50);
+    results.add("reads", what, subject.name, "p99 ms", p99);
+    say(`${what}: ${Math.round(perSecond)}/s, ${subject.name}`);
   });
 }
 
-async function shotsOf(running: Running, resellers: number, subject: Subject) {
+async function shotsOf(path: string, running: Running, resellers: number): Promise<Shot[]> {
+  if (path === SERVICES) return read("/services", running, resellers);
   const balance = read("/balance", running, resellers);
+  if (path === BALANCE) return balance;
   const order = await readOrders(running, resellers);
-  const shots: [string, Shot[]][] = [
-    [BALANCE, balance],
-    [ORDER, order],
-  ];
-  // The bare server knows these two answers only.
-  if (subject === bareServe) return shots;
-  shots.push([SERVICES, read("/services", running, resellers)]);
-  const place = placeOrders(running, RESELLERS);
-  const mixed = order.flatMap((shot, index) => [
+  if (path === ORDER) return order;
+  const place = placeOrders(running, resellers);
+  return order.flatMap((shot, index) => [
     shot,
     balance[index % balance.length]!,
     order[(index + 1) % order.length]!,
     balance[index % balance.length]!,
-    place[index % resellers]!,
+    place[index % place.length]!,
   ]);
-  shots.push([MIX, mixed]);
-  return shots;
 }

@@ -18,8 +18,9 @@ export async function sizes(options: Options, results: Results): Promise<void> {
       return serve(folder, keys, env);
     },
   }));
-  await inTurn(grown, options.rounds, (running, { name }) =>
-    measureOrders(running, CONNECTIONS, RESELLERS, options.seconds, (metric, value) =>
+  const mode = { connections: CONNECTIONS, resellers: RESELLERS };
+  await inTurn(grown, options.rounds, [mode], (running, { name }, measured) =>
+    measureOrders(running, measured, options.seconds, name, (metric, value) =>
       results.add("sizes", name, reseller.name, metric, value),
     ),
   );

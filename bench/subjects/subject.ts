@@ -28,22 +28,28 @@ export interface Subject {
   start(env?: Record<string, string>): Promise<Running>;
 }
 
-/** Every subject in turn, each started, warmed up, measured and stopped; the other way round in every second round. */
-export async function inTurn(
+/**
+ * Measures every case with one subject after the other, so that what else the machine does meets them alike; the
+ * other way round in every second round. The subjects are started anew for each round, and all wait while one works.
+ */
+export async function inTurn<Case>(
   subjects: Subject[],
   rounds: number,
-  measure: (running: Running, subject: Subject) => Promise<void>,
+  cases: readonly Case[],
+  measure: (running: Running, subject: Subject, measured: Case) => Promise<void>,
   env?: Record<string, string>,
 ): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
-    for (const subject of round % 2 ? subjects.toReversed() : subjects) {
-      const running = await subject.start(env);
-      try {
-        await warmUp(running);
-        await measure(running, subject);
-      } finally {
-        await running.stop();
+    const started: [Subject, Running][] = [];
+    try {
+      for (const subject of subjects) started.push([subject, await subject.start(env)]);
+      for (const [, running] of started) await warmUp(running);
+      for (const measured of cases) {
+        const order = round % 2 ? started.toReversed() : started;
+        for (const [subject, running] of order) await measure(running, subject, measured);
       }
+    } finally {
+      for (const [, running] of started) await running.stop();
     }
   }
 }
