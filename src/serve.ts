@@ -91,6 +91,13 @@ export async function startService(config: Config, onFatal: () => void): Promise
       pollIntervalMs: config.pollInterval,
     },
     connect: (provider) => connectProvider(provider, config.providerTimeout),
+  }).catch(async (error: unknown) => {
+    // Whoever waits for a placement hears of it; nobody may be waiting.
+    fulfilling.promise.catch(() => {});
+    fulfilling.reject(error);
+    await server.stop();
+    await close();
+    throw error;
   });
   fulfilling.resolve(fulfilment);
   const forgetting = startForgetting(writer, log);

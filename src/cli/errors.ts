@@ -7,6 +7,8 @@ const SENTENCES: { [Code in RefusalCode]?: (details: Refusals[Code]) => string }
   user_not_found: () => "no user has that name: see `reseller admin user list`",
   username_taken: () => "a user has that name already (case does not count): choose another",
   parent_not_found: () => "no user has the name given with --parent: create the reseller first",
+  unavailable: () =>
+    "the database took no writes (another process holds it, or its disk is full): see `reseller doctor`",
   parent_is_child: () =>
     "the user given with --parent is a child user itself: a parent must be a reseller",
   child_cannot_hold_key: () =>

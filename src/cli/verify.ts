@@ -21,7 +21,7 @@ export function declareVerify(program: Command): void {
     print(options.json, { ok, database: path, ...found }, () => report(path, found));
     if (!ok)
       throw new CommandFailure(
-        `${found.problems.length === 1 ? "1 problem" : `${found.problems.length} problems`} in ${path}: restore a backup or ask for help before taking orders`,
+        `${found.problemCount === 1 ? "1 problem" : `${found.problemCount} problems`} in ${path}: restore a backup or ask for help before taking orders`,
       );
   });
 }

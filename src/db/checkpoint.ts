@@ -6,7 +6,7 @@ import { type Connection, isPassingTrouble } from "./connection.ts";
 
 /** Below this the log is left alone. 4 MB: SQLite's own limit. */
 const LIGHT_PAGES = 1000;
-/** Above this a checkpoint would hold up the next batch: 16 MB took 40 ms here. */
+/** Above this a checkpoint would hold up the next batch: 16 MB can take 40 ms. */
 const HEAVY_PAGES = 4000;
 
 /** How much is waiting to be moved. */

@@ -90,7 +90,7 @@ export function isBelowCost(
   return ours < rate.digits * units * 1_000_000n;
 }
 
-/** What one upstream service becomes here. Throws nothing: the list has been checked before. */
+/** What one upstream service becomes here. */
 interface Wanted extends SyncedFields {
   service: string;
   rate: string;
@@ -123,6 +123,10 @@ export function planSync(
       plan.added.push({ ...fields, providerService });
       warnBelowCost(plan, null, { ...fields, per: "1000" }, rate);
     }
+  }
+  // Such a list says more of the provider's types than of its services: a catalogue is not emptied on its word.
+  if (wanted.size === 0 && known.some((service) => service.active)) {
+    throw new ListProblem("the provider's list has no service of type Default");
   }
   for (const service of known) planKnown(plan, service, wanted.get(service.providerService ?? ""));
   return plan;

@@ -6,7 +6,8 @@ export const REPLY_LIMIT_BYTES = 1024 * 1024;
 
 /**
  * Errors that Bun's fetch raises before a byte of the request has left: no address, no connection, or a
- * certificate or handshake that did not hold. Any other one may have come after that.
+ * certificate that did not hold. Any other one may have come after that: EPROTO, which a failed handshake raises,
+ * also follows a TLS fault in the middle of the answer.
  */
 const NOT_SENT_CODES = new Set([
   "ECONNREFUSED",
@@ -14,7 +15,6 @@ const NOT_SENT_CODES = new Set([
   "EAI_AGAIN",
   "EHOSTUNREACH",
   "ENETUNREACH",
-  "EPROTO",
   "DEPTH_ZERO_SELF_SIGNED_CERT",
   "SELF_SIGNED_CERT_IN_CHAIN",
   "UNABLE_TO_GET_ISSUER_CERT",

@@ -17,6 +17,8 @@ const OUT_OF_FUNDS = /not enough (funds|balance|money)|insufficient (funds|balan
 /** No status is a longer word than this. */
 const WORD_LIMIT = 64;
 const CURRENCY = /^[A-Za-z]{2,8}$/;
+/** What panels call a question that they refused, and also an order that failed. */
+const FAILURE = /^(error|fail|failed)$/i;
 const WHOLE = /^\d{1,15}$/;
 
 const numberOrText = v.union([v.string(), v.number()]);
@@ -143,14 +145,23 @@ function readService(listed: unknown, mask: Mask): UpstreamService | null {
 function readReport(found: unknown, mask: Mask): Report {
   const parsed = v.safeParse(entry, found);
   const text = textOf(found, mask);
-  if (!parsed.success) return { word: null, startCount: null, remains: null, text };
+  if (!parsed.success || isRefusal(found))
+    return { word: null, startCount: null, remains: null, text };
   const { status, start_count: startCount, remains } = parsed.output;
   return {
-    word: status.slice(0, WORD_LIMIT),
+    // One that is cut would be another word.
+    word: status.length <= WORD_LIMIT ? status : null,
     startCount: wholeNumber(startCount),
     remains: wholeNumber(remains),
     text,
   };
+}
+
+/** Whether an entry tells that the question was refused, which says nothing of the order: an error, or a failure explained. */
+function isRefusal(found: unknown): boolean {
+  if (!isObject(found)) return false;
+  const { error = null, message = null, status } = found;
+  return error !== null || (message !== null && FAILURE.test(String(status).trim()));
 }
 
 /** Null for anything but a whole number from 0, as a number or as digits. */

@@ -46,7 +46,7 @@ export function smmApi(send: Send, key: string): ProviderApi {
       if (reply.kind === "fault") {
         return { failed: mask(reply.cause), answered: reply.fault === "unreadable" };
       }
-      if (reply.status >= 500) return { failed: `HTTP ${reply.status}`, answered: true };
+      if (reply.status >= 400) return { failed: `HTTP ${reply.status}`, answered: true };
       if (isOne) return readOneReport(reply.json, only!, mask);
       return readManyReports(reply.json, providerOrders, mask);
     },

@@ -143,11 +143,19 @@ describe("a sync", () => {
   test("leaves other types out, and one that became such a type is gone", () => {
     const pack = { ...UPSTREAM, type: "Package", service: "3" };
     expect(counts([UPSTREAM, pack], [])).toEqual({ ...NOTHING, added: 1, skipped: 1 });
-    expect(counts([{ ...UPSTREAM, type: "Package" }], [KNOWN])).toEqual({
+    const another = { ...UPSTREAM, service: "9" };
+    expect(counts([another, { ...UPSTREAM, type: "Package" }], [KNOWN])).toEqual({
       ...NOTHING,
+      added: 1,
       deactivated: 1,
       skipped: 1,
     });
+  });
+
+  test("does not empty the catalogue for a list without one service of type Default", () => {
+    const packs = [{ ...UPSTREAM, type: "Package" }];
+    expect(() => planSync(packs, [KNOWN], NONE)).toThrow("no service of type Default");
+    expect(counts(packs, [])).toEqual({ ...NOTHING, skipped: 1 });
   });
 
   test("takes 0 for no minimum and more than a billion for no maximum", () => {

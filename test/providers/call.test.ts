@@ -69,6 +69,13 @@ test("a certificate that nobody vouches for: not sent, and the server never sees
   expect(seen).toBe(0);
 });
 
+test("a TLS handshake that breaks may stand for a fault in the middle of an answer: unanswered", async () => {
+  using server = await listening((socket) => socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n"));
+  const url = server.url.replace("http:", "https:");
+  const reply = await senderTo(url, TIMEOUT_MS * 10)(FORM, { stop: never, once: true });
+  expect(reply).toMatchObject({ kind: "fault", fault: "unanswered" });
+});
+
 test("a connection that breaks, before or after a byte was read, may have carried the request: unanswered, once", async () => {
   for (const onConnection of [
     (socket: Socket) => socket.destroy(),

@@ -51,6 +51,12 @@ describe("an entry", () => {
     [{ status: 3, remains: 5 }, null, null, null],
     [{ status: null }, null, null, null],
     [{ error: "Incorrect order ID" }, null, null, null],
+    [{ status: "error", error: "Incorrect order ID" }, null, null, null],
+    [{ status: "fail", message: "Too many requests" }, null, null, null],
+    [{ status: "Completed", error: "Invalid API key" }, null, null, null],
+    [{ status: "Completed", message: "thank you", remains: 0 }, "Completed", null, 0],
+    [{ status: "Error", error: null }, "Error", null, null],
+    [{ status: `Completed${" ".repeat(60)}not really` }, null, null, null],
     ["Completed", null, null, null],
     [null, null, null, null],
     [[], null, null, null],
@@ -83,6 +89,11 @@ test.each([
   [{ "77": { status: "Completed" } }],
 ])("a bulk reply of %j says nothing of any order", async (json) => {
   expect(await api(json).status(["1", "2"], never)).toMatchObject({ answered: true });
+});
+
+test.each([400, 401, 429, 500, 503])("HTTP %d says nothing of any order", async (status) => {
+  const answer = await api({ status: "Error" }, status).status(["1"], never);
+  expect(answer).toEqual({ failed: `HTTP ${status}`, answered: true });
 });
 
 test.each(["not_sent", "unanswered", "unreadable"] as const)(
