@@ -49,6 +49,28 @@ test("a second serve of one folder exits 1 and says where the database is", asyn
   expect((await serve.stop()).exitCode).toBe(0);
 });
 
+test("a serve that cannot take up what an earlier one left half-sent ends, and leaves the folder to the next", async () => {
+  const { database } = shop();
+  const { sqlite } = database.connection;
+  const url = "http://127.0.0.1:1/";
+  database.run("createProvider", { name: "acme", protocol: "smm-api", url, key: "k" });
+  const service = database.service({ provider: { name: "acme", service: "7" } });
+  const { id: keyId } = database.key("anna", "order");
+  const resellerAccount = 3;
+  const placed = { resellerAccount, keyId, service, link: "x", quantity: 100 };
+  const { orderId } = database.run("placeOrder", placed);
+  database.run("startAttempt", { orderId, placeRetryMs: 1000 });
+  sqlite.run(
+    `CREATE TRIGGER stuck BEFORE UPDATE ON orders BEGIN SELECT RAISE(ABORT, 'stuck'); END`,
+  );
+  const stuck = await spawnServe(database.folder).catch((error: Error) => error.message);
+  expect(stuck).toContain("stuck");
+  sqlite.run("DROP TRIGGER stuck");
+  const serve = await spawnServe(database.folder);
+  expect(sqlite.query("SELECT placement FROM orders").values()).toEqual([["unknown"]]);
+  expect((await serve.stop()).exitCode).toBe(0);
+});
+
 test("a database that can no longer be written ends the server: it says so and exits 1", async () => {
   const { database, order, key } = shop();
   const { sqlite, path } = database.connection;
