@@ -1,0 +1,86 @@
+// Durations, sizes and rates as people write them: `10s`, `64KiB`, `100/s`. 0 needs no unit.
+// What is read is printed the same way, so that a setting can be copied from where it is shown.
+
+const MILLISECONDS: Record<string, number> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+const BYTES: Record<string, number> = {
+  B: 1,
+  KB: 1000,
+  KiB: 1024,
+  MB: 1000 ** 2,
+  MiB: 1024 ** 2,
+  GB: 1000 ** 3,
+  GiB: 1024 ** 3,
+  TB: 1000 ** 4,
+  TiB: 1024 ** 4,
+};
+const SIZE_UNITS = ["TiB", "GiB", "MiB", "KiB"] as const;
+const RATE_UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000 };
+
+const DURATION = /^(\d{1,10}(?:\.\d{1,3})?)(ms|s|m|h|d)$/;
+const SIZE = /^(\d{1,9})(B|KB|KiB|MB|MiB|GB|GiB|TB|TiB)$/;
+const RATE = /^([1-9]\d{0,6})\/(s|m|h)$/;
+
+/** So many requests in each interval. */
+export interface Rate {
+  requests: number;
+  milliseconds: number;
+}
+
+/** Milliseconds; null when the text is no duration. */
+export function parseDuration(text: string): number | null {
+  return scaled(DURATION.exec(text), text, MILLISECONDS);
+}
+
+/** Bytes; null when the text is no size. */
+export function parseSize(text: string): number | null {
+  return scaled(SIZE.exec(text), text, BYTES);
+}
+
+/** `100/s`, `600/m`, `1000/h`; null when the text is no rate. 0 is not one: it means no limit. */
+export function parseRate(text: string): Rate | null {
+  const [, requests, unit] = RATE.exec(text) ?? [];
+  if (requests === undefined) return null;
+  return { requests: Number(requests), milliseconds: RATE_UNITS[unit!]! };
+}
+
+/** In the largest unit that leaves a whole number. */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds === 0) return "0s";
+  for (const unit of ["d", "h", "m", "s"]) {
+    const size = MILLISECONDS[unit]!;
+    if (milliseconds % size === 0) return `${milliseconds / size}${unit}`;
+  }
+  return `${milliseconds}ms`;
+}
+
+/** In the largest unit that leaves a whole number. */
+export function formatSize(bytes: number): string {
+  for (const unit of SIZE_UNITS) {
+    const size = BYTES[unit]!;
+    if (bytes > 0 && bytes % size === 0) return `${bytes / size}${unit}`;
+  }
+  return `${bytes}B`;
+}
+
+export function formatRate({ requests, milliseconds }: Rate): string {
+  const unit = Object.keys(RATE_UNITS).find((name) => RATE_UNITS[name] === milliseconds)!;
+  return `${requests}/${unit}`;
+}
+
+function scaled(
+  match: RegExpExecArray | null,
+  text: string,
+  units: Record<string, number>,
+): number | null {
+  if (text === "0") return 0;
+  const [, count, unit] = match ?? [];
+  if (count === undefined) return null;
+  const value = Math.round(Number(count) * units[unit!]!);
+  return Number.isSafeInteger(value) ? value : null;
+}
