@@ -13,8 +13,10 @@ import {
   type CommandName,
   type CommandOutput,
   execute,
+  type UnsignedInput,
 } from "../operations/commands.ts";
 import { sentenceOf } from "./errors.ts";
+import { operator } from "./operator.ts";
 
 export interface CommonOptions {
   data: string;
@@ -49,7 +51,11 @@ export function declareGroup(parent: Command, name: string, description: string)
 /** The database as one command sees it: reads on the connection, writes by named commands. */
 export interface Session {
   connection: Connection;
-  execute: <Name extends CommandName>(name: Name, input: CommandInput<Name>) => CommandOutput<Name>;
+  /** Every command is signed with the operator's name. */
+  execute: <Name extends CommandName>(
+    name: Name,
+    input: UnsignedInput<Name>,
+  ) => CommandOutput<Name>;
 }
 
 /** Opens the database for `body` and closes it; refusals and failures come out as CommandFailure. */
@@ -59,13 +65,18 @@ export function withDatabase<T>(options: CommonOptions, body: (session: Session)
     const open = (connection = openForCommand(options.data));
     return body({
       connection: open,
-      execute: (name, input) => execute(open, name, input, Date.now()),
+      execute: (name, input) => execute(open, name, signed(input), Date.now()),
     });
   } catch (error) {
     throw asFailure(error, databasePath(options.data));
   } finally {
     if (connection) closeForCommand(connection);
   }
+}
+
+/** A command as the operator gives it. */
+export function signed<Name extends CommandName>(input: UnsignedInput<Name>): CommandInput<Name> {
+  return { ...input, actor: operator() } as unknown as CommandInput<Name>;
 }
 
 /** What an error means to the operator; errors of ours stay as they are. */

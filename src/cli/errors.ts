@@ -15,6 +15,11 @@ const SENTENCES: { [Code in RefusalCode]?: (details: Refusals[Code]) => string }
     "that user is a child user: a key belongs to a reseller, create it for the parent",
   child_cannot_hold_grant: () =>
     "that user is a child user: a grant is for a reseller, give it to the parent",
+  key_inactive: () =>
+    "the key is inactive: activate it first, or create another with `reseller admin key create`",
+  key_expired: () => "the key has expired: create another with `reseller admin key create`",
+  key_replaced: () =>
+    "the key was rotated already: rotate the one that took its place, see `reseller admin key list`",
   key_not_found: () => "no key has that id: see `reseller admin key list`",
   service_not_found: () => "no service has that id: see `reseller admin service list`",
   service_id_taken: () =>

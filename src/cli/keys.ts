@@ -23,13 +23,16 @@ import {
   withDatabase,
 } from "./command.ts";
 import { fields, print, table } from "./output.ts";
-import { keyLabel, username } from "./values.ts";
+import { duration, keyLabel, lifetime, networks, username } from "./values.ts";
 
 interface CreateOptions extends CommonOptions {
   user: string;
   type: KeyType;
   reach: KeyReach;
   label?: string;
+  /** Milliseconds. */
+  expires?: number;
+  allow?: string;
 }
 
 export function declareKeys(admin: Command): void {
@@ -58,14 +61,11 @@ export function declareKeys(admin: Command): void {
         .default("all"),
     )
     .option("--label <text>", "a name to recognise it by", keyLabel)
+    .option("--expires <duration>", "how long it lives (default: until deactivated)", lifetime)
+    .option("--allow <cidr>", "only from this network, v4 or v6; may be given again", networks)
     .action((options: CreateOptions) => {
       const { key, text } = withDatabase(options, (session) => createKey(session, options));
-      const { start: _, ...shown } = keyJson(key);
-      print(options.json, { ...shown, key: text }, (result) =>
-        [fields(result), "", "Keep the key now: it is not stored and cannot be shown again."].join(
-          "\n",
-        ),
-      );
+      printNew(options, key, text);
     });
 
   declare(group, "list", "list keys", "reseller admin key list --user alice")
@@ -78,10 +78,20 @@ export function declareKeys(admin: Command): void {
         return listKeys(connection, user.account);
       });
       print(options.json, keys.map(keyJson), (rows) =>
-        table(rows, "no keys yet: create one with `reseller admin key create`"),
+        table(
+          rows.map(({ expiresAt, lastUsedAt, allow, replacedBy, ...row }) => ({
+            ...row,
+            expires: expiresAt,
+            "last used": lastUsedAt,
+            "replaced by": replacedBy,
+            allow,
+          })),
+          "no keys yet: create one with `reseller admin key create`",
+        ),
       );
     });
 
+  declareRotate(group);
   declareSwitch(group, "deactivate", false, "refuse a key from its next request on");
   declareSwitch(group, "activate", true, "accept a deactivated key again");
 }
@@ -99,8 +109,47 @@ export function createKey(
     label: options.label ?? "",
     hash: hashKey(text),
     start: startOfKey(text),
+    lifetimeMilliseconds: options.expires ?? null,
+    allow: options.allow ?? "",
   });
   return { key, text };
+}
+
+function declareRotate(group: Command): void {
+  declare(
+    group,
+    "rotate",
+    "make a key like it to take its place; the old one lives on for a while",
+    "reseller admin key rotate tz4a98xxat96iws9zmbrgj3a --grace 24h",
+  )
+    .argument("<id>", "the key's id, as `key list` shows it")
+    .addOption(
+      new Option("--grace <duration>", "how long the old key still works; 0: no longer")
+        .argParser(duration)
+        .default(duration("24h"), "24h"),
+    )
+    .action((id: string, options: CommonOptions & { grace: number }) => {
+      const text = formatKey(randomBytes(KEY_RANDOM_BYTES));
+      const key = withDatabase(options, ({ execute }) =>
+        execute("rotateKey", {
+          id,
+          hash: hashKey(text),
+          start: startOfKey(text),
+          graceMilliseconds: options.grace,
+        }),
+      );
+      printNew(options, key, text);
+    });
+}
+
+/** The only time that a key's text is shown. */
+function printNew({ json }: CommonOptions, key: ListedKey, text: string): void {
+  const { start: _, lastUsedAt: __, replacedBy: ___, ...shown } = keyJson(key);
+  print(json, { ...shown, key: text }, (result) =>
+    [fields(result), "", "Keep the key now: it is not stored and cannot be shown again."].join(
+      "\n",
+    ),
+  );
 }
 
 function declareSwitch(group: Command, verb: string, active: boolean, description: string): void {
@@ -121,5 +170,13 @@ function keyJson(key: ListedKey) {
     username: key.username,
     label: key.label,
     active: key.active,
+    expiresAt: isoTime(key.expiresAt),
+    allow: key.allow,
+    lastUsedAt: isoTime(key.lastUsedAt),
+    replacedBy: key.replacedBy,
   };
+}
+
+function isoTime(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }

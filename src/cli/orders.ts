@@ -15,7 +15,6 @@ import {
   type Session,
   withDatabase,
 } from "./command.ts";
-import { operator } from "./operator.ts";
 import { timelineOf } from "./order-timeline.ts";
 import { dollars, fields, print, table } from "./output.ts";
 import { count, limit, note, providerOrder, username } from "./values.ts";
@@ -133,7 +132,7 @@ function declareMove(group: Command, verb: MoveVerb): void {
     .option("--note <text>", "why, kept with the order", note)
     .action((id: string, options: CommonOptions & { note?: string }) => {
       changeOrder(options, ({ execute }) =>
-        execute("moveOrder", { id, to, note: options.note ?? null, actor: operator() }),
+        execute("moveOrder", { id, to, note: options.note ?? null }),
       );
     });
 }
@@ -159,7 +158,6 @@ function declarePartial(group: Command): void {
           to: "PARTIAL",
           remains: options.remains,
           note: options.note ?? null,
-          actor: operator(),
         }),
       );
     });
@@ -188,7 +186,7 @@ function declareSettle(group: Command): void {
           command.error("error: give --placed with the provider's order number, or --not-placed.");
         }
         changeOrder(options, ({ execute }) =>
-          execute("settleOrder", { id, providerOrder: placed, actor: operator() }),
+          execute("settleOrder", { id, providerOrder: placed }),
         );
       },
     );

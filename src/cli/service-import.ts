@@ -7,7 +7,7 @@ import { InvalidArgumentError } from "commander";
 import { CsvError, parse } from "csv-parse/sync";
 import { Refusal, type RefusalCode } from "../domain/errors.ts";
 import { type Per, PERS } from "../domain/services.ts";
-import type { CreateService } from "../operations/services.ts";
+import type { ServiceTerms } from "../operations/services.ts";
 import { CommandFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
 import { print } from "./output.ts";
 import { startProgress } from "./progress.ts";
@@ -77,7 +77,7 @@ export function declareImport(group: Command): void {
 }
 
 /** The services in a CSV text; throws CommandFailure that names the row that is wrong. */
-export function parseCatalogue(text: string): CreateService[] {
+export function parseCatalogue(text: string): ServiceTerms[] {
   return servicesOf(readRows("catalogue.csv", text));
 }
 
@@ -87,7 +87,7 @@ class RowError extends CommandFailure {
   }
 }
 
-function servicesOf(rows: FileRow[]): CreateService[] {
+function servicesOf(rows: FileRow[]): ServiceTerms[] {
   const progress = startProgress("reading", rows.length);
   try {
     return rows.map(({ place, cells }, index) => {
@@ -99,7 +99,7 @@ function servicesOf(rows: FileRow[]): CreateService[] {
   }
 }
 
-function serviceOf(place: string, cells: Record<string, unknown>): CreateService {
+function serviceOf(place: string, cells: Record<string, unknown>): ServiceTerms {
   const cell = <T>(column: string, parseCell: (text: string) => T): T => {
     const text = textOf(cells[column]);
     if (text === null) throw new RowError(place, `${column} must be text or a number`);

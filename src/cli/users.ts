@@ -6,7 +6,6 @@ import { refusal } from "../domain/errors.ts";
 import { userBalances } from "../domain/answers.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
-import { operator } from "./operator.ts";
 import { dollars, fields, print, table } from "./output.ts";
 import { amount, note, userDisplayName, username } from "./values.ts";
 
@@ -71,7 +70,6 @@ function declareAdjustment(
           username: user,
           amountMicros: micros,
           note: options.note ?? null,
-          actor: operator(),
         }),
       );
       const result = {

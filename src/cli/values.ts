@@ -1,7 +1,8 @@
 // Values on the command line, checked without looking at the data: a wrong one is wrong usage (exit 2).
 
 import { InvalidArgumentError } from "commander";
-import { KEY_LABEL_LENGTH_LIMIT } from "../domain/keys.ts";
+import { formatNetwork, parseNetwork } from "../addresses.ts";
+import { KEY_LABEL_LENGTH_LIMIT, KEY_NETWORKS_LIMIT } from "../domain/keys.ts";
 import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/money.ts";
 import { QUANTITY_LIMIT } from "../domain/orders.ts";
 import { parseDecimal } from "../domain/catalogue.ts";
@@ -9,10 +10,14 @@ import { isProviderOrder } from "../domain/placements.ts";
 import { isProviderName, isProviderService, isProviderUrl } from "../domain/providers.ts";
 import { isQuantity, isServiceId, SERVICE_NAME_LENGTH_LIMIT } from "../domain/services.ts";
 import { isLabel } from "../domain/text.ts";
+import { parseDuration } from "../domain/units.ts";
 import { isUsername, USER_NAME_LENGTH_LIMIT } from "../domain/users.ts";
 
 const NOTE_LENGTH_LIMIT = 500;
 const LIST_LIMIT = Number.MAX_SAFE_INTEGER;
+/** A hundred years. */
+const DURATION_LIMIT = 36_525 * 24 * 3_600_000;
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 export function username(text: string): string {
   return require(isUsername(text), text, "must be 1 to 64 of letters, digits and . _ - @ +");
@@ -80,6 +85,39 @@ export function price(text: string): number {
 export function quantity(text: string): number {
   const value = wholeNumber(text);
   return require(isQuantity(value), value, `must be a whole number from 1 to ${QUANTITY_LIMIT}`);
+}
+
+/** Milliseconds of a duration such as `90d`, `24h` or 0. */
+export function duration(text: string): number {
+  const value = parseDuration(text) ?? Number.NaN;
+  return require(value <= DURATION_LIMIT, value, "must be a duration such as 10s, 24h or 90d");
+}
+
+/** Milliseconds of a duration that is not 0. */
+export function lifetime(text: string): number {
+  const value = duration(text);
+  return require(value > 0, value, "must be above 0");
+}
+
+/** Networks in CIDR notation, separated by commas, each in its one spelling. */
+export function networks(text: string, before = ""): string {
+  const added = text.split(",").map((part) => parseNetwork(part.trim()));
+  const valid = added.every((network) => network !== null);
+  require(valid, added, "must be networks such as 10.0.0.0/8 or 2001:db8::/32");
+  const all = before === "" ? [] : before.split(",");
+  const list = [...new Set([...all, ...added.map((network) => formatNetwork(network!))])];
+  return require(list.length <=
+    KEY_NETWORKS_LIMIT, list, `at most ${KEY_NETWORKS_LIMIT} networks`).join(",");
+}
+
+/** A moment, in milliseconds: a date, a date with a time in ISO 8601, or how long ago. */
+export function since(text: string): number {
+  const ago = parseDuration(text);
+  if (ago !== null) return Date.now() - ago;
+  const moment = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN;
+  return require(Number.isFinite(
+    moment,
+  ), moment, "must be a date such as 2026-11-21, a time such as 2026-11-21T10:00:00Z, or a duration such as 24h");
 }
 
 /** 0 or more: what remains, or a start count. */

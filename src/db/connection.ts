@@ -38,6 +38,16 @@ export function transact<T>(connection: Connection, body: (tx: Tx) => Synchronou
   }
 }
 
+/** Runs `body` on one unchanging view of the database. The connection must be its own: it is shared with nobody. */
+export async function readSnapshot<T>({ sqlite }: Connection, body: () => Promise<T>): Promise<T> {
+  sqlite.run("BEGIN");
+  try {
+    return await body();
+  } finally {
+    sqlite.run("COMMIT");
+  }
+}
+
 /** Runs `body` so that, if it throws, its writes alone are undone and the transaction goes on. Costs 0.1 µs. */
 export function savepoint<T>(tx: Tx, body: () => Synchronous<T>): T {
   const { begin, release } = savepoints(tx);

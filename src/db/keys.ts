@@ -1,7 +1,7 @@
 // API keys, found by their hash. A key's text is never here.
 
-import { asc, eq, getTableColumns, sql } from "drizzle-orm";
-import type { KeyReach, KeyType } from "../domain/keys.ts";
+import { and, asc, eq, getTableColumns, isNull, lte, or, sql } from "drizzle-orm";
+import { KEY_USE_INTERVAL_MILLISECONDS, type KeyReach, type KeyType } from "../domain/keys.ts";
 import { columnsOf, type Connection, prepared, type Tx } from "./connection.ts";
 import { keys, users } from "./schema.ts";
 
@@ -12,6 +12,10 @@ export interface CallerKey {
   type: KeyType;
   reach: KeyReach;
   active: boolean;
+  /** Null: never. */
+  expiresAt: number | null;
+  /** Networks in CIDR notation, separated by commas; empty: every address. */
+  allow: string;
 }
 
 export interface Key extends CallerKey {
@@ -22,6 +26,9 @@ export interface Key extends CallerKey {
 }
 
 export interface ListedKey extends Key {
+  lastUsedAt: number | null;
+  /** The id of the key that took its place. */
+  replacedBy: string | null;
   username: string;
 }
 
@@ -39,6 +46,8 @@ const statements = prepared((orm, sqlite) => {
         type: keys.type,
         reach: keys.reach,
         active: keys.active,
+        expiresAt: keys.expiresAt,
+        allow: keys.allow,
       })} FROM keys WHERE hash = ?`,
     ),
     byId: selectKeys()
@@ -61,12 +70,39 @@ const statements = prepared((orm, sqlite) => {
         label: sql.placeholder("label"),
         active: sql.placeholder("active"),
         createdAt: sql.placeholder("createdAt"),
+        expiresAt: sql.placeholder("expiresAt"),
+        allow: sql.placeholder("allow"),
       })
       .prepare(),
     setActive: orm
       .update(keys)
       .set({ active: sql`${sql.placeholder("active")}` })
       .where(eq(keys.id, sql.placeholder("id")))
+      .prepare(),
+    replace: orm
+      .update(keys)
+      .set({
+        replacedBy: sql`${sql.placeholder("replacedBy")}`,
+        expiresAt: sql`${sql.placeholder("expiresAt")}`,
+      })
+      .where(eq(keys.id, sql.placeholder("id")))
+      .prepare(),
+    // A minute's distance is kept here too, so that no caller can write more often.
+    use: orm
+      .update(keys)
+      .set({ lastUsedAt: sql`${sql.placeholder("usedAt")}` })
+      .where(
+        and(
+          eq(keys.id, sql.placeholder("id")),
+          or(
+            isNull(keys.lastUsedAt),
+            lte(
+              keys.lastUsedAt,
+              sql`${sql.placeholder("usedAt")} - ${KEY_USE_INTERVAL_MILLISECONDS}`,
+            ),
+          ),
+        ),
+      )
       .prepare(),
   };
 });
@@ -92,4 +128,18 @@ export function insertKey(tx: Tx, key: Key): void {
 
 export function updateKeyActive(tx: Tx, id: string, active: boolean): void {
   statements(tx).setActive.run({ id, active: active ? 1 : 0 });
+}
+
+/** Ends a key at `expiresAt` in favour of another. */
+export function updateKeyReplaced(
+  tx: Tx,
+  id: string,
+  replacement: { replacedBy: string; expiresAt: number },
+): void {
+  statements(tx).replace.run({ id, ...replacement });
+}
+
+/** Notes when a key was last used, unless that was noted less than a minute before. */
+export function updateKeyUsed(tx: Tx, id: string, usedAt: number): void {
+  statements(tx).use.run({ id, usedAt });
 }

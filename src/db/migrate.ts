@@ -6,6 +6,7 @@ import service from "../../migrations/0001_service.sql" with { type: "text" };
 import providers from "../../migrations/0002_providers.sql" with { type: "text" };
 import idempotency from "../../migrations/0003_idempotency.sql" with { type: "text" };
 import lists from "../../migrations/0004_lists.sql" with { type: "text" };
+import operation from "../../migrations/0005_operation.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -20,6 +21,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, name: "0002_providers", sql: providers },
   { version: 3, name: "0003_idempotency", sql: idempotency },
   { version: 4, name: "0004_lists", sql: lists },
+  { version: 5, name: "0005_operation", sql: operation },
 ];
 
 /** Marks the file as ours: "rslr". */

@@ -1,6 +1,7 @@
 // The tables as drizzle sees them. What they must hold (CHECK, UNIQUE, triggers) is in migrations/.
 
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { AuditAction } from "../domain/audit.ts";
 import type { KeyReach, KeyType } from "../domain/keys.ts";
 import type { TransferKind } from "../domain/ledger.ts";
 import type { OrderStatus } from "../domain/orders.ts";
@@ -32,6 +33,10 @@ export const keys = sqliteTable("keys", {
   label: text().notNull(),
   active: integer({ mode: "boolean" }).notNull(),
   createdAt: integer("created_at").notNull(),
+  expiresAt: integer("expires_at"),
+  allow: text().notNull().default(""),
+  lastUsedAt: integer("last_used_at"),
+  replacedBy: text("replaced_by"),
 });
 
 export const providers = sqliteTable("providers", {
@@ -171,3 +176,15 @@ export const clockSteps = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.ledger, table.first] })],
 );
+export const audit = sqliteTable("audit", {
+  seq: integer().primaryKey(),
+  createdAt: integer("created_at").notNull(),
+  keyId: text("key_id"),
+  operator: text(),
+  action: text().$type<AuditAction>().notNull(),
+  subject: text().notNull(),
+  account: integer(),
+  /** AuditFacts as JSON. */
+  before: text(),
+  after: text(),
+});

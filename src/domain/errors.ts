@@ -15,6 +15,9 @@ export interface Refusals {
   key_missing: null;
   key_unknown: null;
   key_inactive: null;
+  key_expired: null;
+  key_address_refused: null;
+  key_replaced: null;
   permission_missing: { permission: "order" | "recharge" | "user lookup" };
   user_out_of_reach: null;
   user_not_found: null;
@@ -51,7 +54,18 @@ export interface Refusals {
   provider_refused: { order: object };
   service_has_no_provider: null;
   catalogue_changed: null;
+  too_many_requests: RateExceeded;
   unavailable: null;
+}
+
+/** Which limit was passed and when the next request is welcome. */
+export interface RateExceeded {
+  by: "key" | "address";
+  /** Requests in each window, and at once. */
+  requests: number;
+  windowSeconds: number;
+  burst: number;
+  retryAfterSeconds: number;
 }
 
 export type RefusalCode = keyof Refusals;

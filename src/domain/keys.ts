@@ -8,6 +8,10 @@ export const KEY_REACHES = ["all", "children"] as const;
 export type KeyReach = (typeof KEY_REACHES)[number];
 
 export const KEY_LABEL_LENGTH_LIMIT = 100;
+/** How far apart two notes of a key's last use are, at least. */
+export const KEY_USE_INTERVAL_MILLISECONDS = 60_000;
+/** Networks a key may name with --allow. */
+export const KEY_NETWORKS_LIMIT = 50;
 /** Bytes of randomness `formatKey` wants: 17 bytes are 136 bits, cut to 22 base62 characters. */
 export const KEY_RANDOM_BYTES = 17;
 
@@ -18,6 +22,7 @@ const CHECKSUM_LENGTH = 6;
 const START_LENGTH = 8;
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const KEY = /^rk_[0-9A-Za-z]{28}$/;
+const KEYS = /rk_[0-9A-Za-z]{28}/g;
 
 export type Permission = "order" | "recharge" | "user lookup";
 
@@ -48,6 +53,11 @@ export function isKeyWellFormed(text: string): boolean {
 /** SHA-256 in lower-case hexadecimal: the only form in which a key is stored. */
 export function hashKey(text: string): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+}
+
+/** The text without any whole key in it: for what a caller may have put where no key belongs. */
+export function maskKeys(text: string): string {
+  return text.includes(PREFIX) ? text.replace(KEYS, `${PREFIX}***`) : text;
 }
 
 export function startOfKey(text: string): string {

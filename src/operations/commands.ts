@@ -4,7 +4,7 @@ import { type Connection, transact, type Tx } from "../db/connection.ts";
 import type { Context } from "./context.ts";
 import { createId } from "./ids.ts";
 import { forgetUsedKeys, placeOrderOnce, rechargeOnce, recordAnswer } from "./idempotency.ts";
-import { createKey, setKeyActive } from "./keys.ts";
+import { createKey, recordKeyUses, rotateKey, setKeyActive } from "./keys.ts";
 import { moveOrder, placeOrder, progressOrder } from "./orders.ts";
 import {
   abandonAttempts,
@@ -35,6 +35,8 @@ const commands = {
   debitUser,
   createKey,
   setKeyActive,
+  rotateKey,
+  recordKeyUses,
   createService,
   updateService,
   setServiceActive,
@@ -68,6 +70,9 @@ const commands = {
 export type CommandName = keyof typeof commands;
 export type CommandInput<Name extends CommandName> = Parameters<(typeof commands)[Name]>[1];
 export type CommandOutput<Name extends CommandName> = ReturnType<(typeof commands)[Name]>;
+
+/** What a command holds besides whoever asked for it. */
+export type UnsignedInput<Name extends CommandName> = Omit<CommandInput<Name>, "actor">;
 
 type Operation = (tx: Tx, input: unknown, context: Context) => unknown;
 

@@ -1,9 +1,20 @@
-// API keys: made once, shown once, switched off and on.
+// API keys: made once, shown once, switched off and on, replaced in good time.
 
+import type { AuditAction, AuditFacts } from "../domain/audit.ts";
 import { refusal } from "../domain/errors.ts";
 import type { KeyReach, KeyType } from "../domain/keys.ts";
+import type { Actor } from "../domain/ledger.ts";
 import type { Tx } from "../db/connection.ts";
-import { findKey, insertKey, type ListedKey, updateKeyActive } from "../db/keys.ts";
+import {
+  findKey,
+  insertKey,
+  type Key,
+  type ListedKey,
+  updateKeyActive,
+  updateKeyReplaced,
+  updateKeyUsed,
+} from "../db/keys.ts";
+import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { requireUser } from "./users.ts";
 
@@ -15,15 +26,20 @@ export interface CreateKey {
   /** SHA-256 of the key. Its text never enters a command. */
   hash: string;
   start: string;
+  /** Above 0; null: it lives until it is switched off. */
+  lifetimeMilliseconds?: number | null;
+  /** Networks in CIDR notation, separated by commas; empty: every address. */
+  allow?: string;
+  actor: Actor;
 }
 
 /** Refuses: user_not_found, child_cannot_hold_key. */
 export function createKey(tx: Tx, command: CreateKey, context: Context): ListedKey {
   const user = requireUser(tx, command.username);
   if (user.parentAccount !== null) throw refusal("child_cannot_hold_key");
-  const id = context.createId();
-  insertKey(tx, {
-    id,
+  const lifetime = command.lifetimeMilliseconds ?? null;
+  const key = {
+    id: context.createId(),
     resellerAccount: user.account,
     hash: command.hash,
     start: command.start,
@@ -32,19 +48,112 @@ export function createKey(tx: Tx, command: CreateKey, context: Context): ListedK
     label: command.label,
     active: true,
     createdAt: context.now,
-  });
-  return findKey(tx, id)!;
+    expiresAt: lifetime === null ? null : context.now + lifetime,
+    allow: command.allow ?? "",
+  };
+  insertKey(tx, key);
+  auditKey(tx, context, command.actor, "key.create", null, key);
+  return findKey(tx, key.id)!;
 }
 
 export interface SetKeyActive {
   id: string;
   active: boolean;
+  actor: Actor;
 }
 
 /** A running server refuses a deactivated key on its next request. Refuses: key_not_found. */
-export function setKeyActive(tx: Tx, command: SetKeyActive): ListedKey {
-  const key = findKey(tx, command.id);
-  if (!key) throw refusal("key_not_found");
+export function setKeyActive(tx: Tx, command: SetKeyActive, context: Context): ListedKey {
+  const key = requireKey(tx, command.id);
+  const changed = { ...key, active: command.active };
   updateKeyActive(tx, key.id, command.active);
-  return { ...key, active: command.active };
+  const action = command.active ? "key.activate" : "key.deactivate";
+  auditKey(tx, context, command.actor, action, key, changed);
+  return changed;
+}
+
+export interface RotateKey {
+  id: string;
+  /** Of the new key. */
+  hash: string;
+  start: string;
+  /** How long the old key lives on beside the new one, unless it ends sooner by itself; 0: no longer. */
+  graceMilliseconds: number;
+  actor: Actor;
+}
+
+/**
+ * Makes a key like the one named, with a lifetime as long as that one was given, and ends the old one after
+ * the grace. Refuses: key_not_found, key_inactive, key_expired, key_replaced.
+ */
+export function rotateKey(tx: Tx, command: RotateKey, context: Context): ListedKey {
+  const { now } = context;
+  const old = requireKey(tx, command.id);
+  if (!old.active) throw refusal("key_inactive");
+  // A replaced key has an end of its own making: this must come before the question whether it has passed.
+  if (old.replacedBy !== null) throw refusal("key_replaced");
+  if (old.expiresAt !== null && old.expiresAt <= now) throw refusal("key_expired");
+  const { actor, hash, start } = command;
+  const replacement = createKey(
+    tx,
+    {
+      ...old,
+      hash,
+      start,
+      actor,
+      lifetimeMilliseconds: old.expiresAt === null ? null : old.expiresAt - old.createdAt,
+    },
+    context,
+  );
+  const graceEnds = now + command.graceMilliseconds;
+  const expiresAt = Math.min(old.expiresAt ?? graceEnds, graceEnds);
+  updateKeyReplaced(tx, old.id, { replacedBy: replacement.id, expiresAt });
+  auditKey(tx, context, actor, "key.rotate", old, {
+    ...old,
+    expiresAt,
+    replacedBy: replacement.id,
+  });
+  return replacement;
+}
+
+export interface RecordKeyUses {
+  uses: { id: string; usedAt: number }[];
+}
+
+/** Notes when keys were last used; of one key at most once a minute. */
+export function recordKeyUses(tx: Tx, { uses }: RecordKeyUses): number {
+  for (const { id, usedAt } of uses) updateKeyUsed(tx, id, usedAt);
+  return uses.length;
+}
+
+function requireKey(tx: Tx, id: string): ListedKey {
+  const key = findKey(tx, id);
+  if (!key) throw refusal("key_not_found");
+  return key;
+}
+
+function auditKey(
+  tx: Tx,
+  context: Context,
+  actor: Actor,
+  action: AuditAction,
+  before: Auditable | null,
+  after: Auditable,
+): void {
+  audit(tx, context, {
+    actor,
+    action,
+    subject: after.id,
+    account: after.resellerAccount,
+    before: before && keyFacts(before),
+    after: keyFacts(after),
+  });
+}
+
+type Auditable = Key & { replacedBy?: string | null };
+
+/** What the audit log may know of a key: not its hash. */
+function keyFacts(key: Auditable): AuditFacts {
+  const { start, type, reach, label, active, expiresAt, allow, replacedBy = null } = key;
+  return { start, type, reach, label, active, expiresAt, allow, replacedBy };
 }

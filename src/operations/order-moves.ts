@@ -6,6 +6,7 @@ import type { OrderMove, OrderStatus } from "../domain/orders.ts";
 import type { Tx } from "../db/connection.ts";
 import { postTransfer } from "../db/ledger.ts";
 import { insertOrderEvent, type Order, updateOrder } from "../db/orders.ts";
+import { audit, orderFacts } from "./audit.ts";
 import type { Context } from "./context.ts";
 
 /** Nobody but the service itself: a provider's word, or a time that ran out. */
@@ -55,6 +56,14 @@ export function applyMove(
     createdAt: context.now,
   });
   recordEvent(tx, order, moved.status, cause, context);
+  audit(tx, context, {
+    actor: cause.actor,
+    action: "order.move",
+    subject: String(order.orderId),
+    account: order.resellerAccount,
+    before: orderFacts(order),
+    after: { ...orderFacts(moved), note: cause.note },
+  });
   return moved;
 }
 

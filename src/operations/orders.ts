@@ -15,6 +15,7 @@ import {
 } from "../db/orders.ts";
 import { findOpenService, type OpenService } from "../db/services.ts";
 import { balanceOf } from "../db/users.ts";
+import { audit, orderFacts } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { applyMove } from "./order-moves.ts";
 
@@ -109,10 +110,11 @@ export interface ProgressOrder {
   /** Whole, not negative; null leaves it as it is. */
   startCount: number | null;
   remains: number | null;
+  actor: Actor;
 }
 
 /** Notes how far a delivery is. Refuses: order_not_found, order_not_processing, remains_above_quantity. */
-export function progressOrder(tx: Tx, command: ProgressOrder): Order {
+export function progressOrder(tx: Tx, command: ProgressOrder, context: Context): Order {
   const order = requireOrder(tx, command.id);
   refuseProgress(order, command.remains);
   const progressed = {
@@ -121,6 +123,14 @@ export function progressOrder(tx: Tx, command: ProgressOrder): Order {
     remains: command.remains ?? order.remains,
   };
   updateOrder(tx, progressed);
+  audit(tx, context, {
+    actor: command.actor,
+    action: "order.progress",
+    subject: String(order.orderId),
+    account: order.resellerAccount,
+    before: orderFacts(order),
+    after: orderFacts(progressed),
+  });
   return progressed;
 }
 

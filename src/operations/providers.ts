@@ -3,6 +3,7 @@
 import type { Decimal, SyncedFields, SyncPlan, UpstreamService } from "../domain/catalogue.ts";
 import { parseDecimal, planSync } from "../domain/catalogue.ts";
 import { refusal } from "../domain/errors.ts";
+import type { Actor } from "../domain/ledger.ts";
 import type { Connection, Tx } from "../db/connection.ts";
 import { findProvider, insertProvider, type Provider, updateLastSuccess } from "../db/providers.ts";
 import {
@@ -11,6 +12,7 @@ import {
   listServicesOfProvider,
   updateService as writeService,
 } from "../db/services.ts";
+import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
 
 export interface CreateProvider {
@@ -18,12 +20,24 @@ export interface CreateProvider {
   protocol: string;
   url: string;
   key: string;
+  actor: Actor;
 }
 
 /** Refuses: provider_name_taken. */
 export function createProvider(tx: Tx, command: CreateProvider, context: Context): Provider {
   if (findProvider(tx, command.name)) throw refusal("provider_name_taken");
-  return insertProvider(tx, { ...command, createdAt: context.now });
+  const { actor, ...provider } = command;
+  const { name, protocol, url } = provider;
+  audit(tx, context, {
+    actor,
+    action: "provider.create",
+    subject: name,
+    account: null,
+    before: null,
+    // Not the key.
+    after: { protocol, url },
+  });
+  return insertProvider(tx, { ...provider, createdAt: context.now });
 }
 
 export interface NoteSuccess {
@@ -43,6 +57,7 @@ export interface SyncCatalogue {
   markup: string;
   /** What the operator was shown; another outcome is refused. */
   plan: SyncPlan;
+  actor: Actor;
 }
 
 /**
@@ -55,15 +70,22 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
   if (!Bun.deepEquals(plan, command.plan, true)) throw refusal("catalogue_changed");
   // From here on the catalogue changes.
   for (const { providerService, ...fields } of plan.added) {
-    insertService(tx, addedService(provider, providerService, fields, context));
+    const added = addedService(provider, providerService, fields, context);
+    insertService(tx, added);
+    auditService(tx, context, command.actor, "service.create", null, added);
   }
   for (const { id, after, returns } of plan.updated) {
     const service = findService(tx, id)!;
     const back = returns ? { active: true, vanished: false } : {};
-    writeService(tx, { ...service, ...after, ...back });
+    const updated = { ...service, ...after, ...back };
+    writeService(tx, updated);
+    auditService(tx, context, command.actor, "service.update", service, updated);
   }
   for (const { id } of plan.deactivated) {
-    writeService(tx, { ...findService(tx, id)!, active: false, vanished: true });
+    const service = findService(tx, id)!;
+    const gone = { ...service, active: false, vanished: true };
+    writeService(tx, gone);
+    auditService(tx, context, command.actor, "service.deactivate", service, gone);
   }
   updateLastSuccess(tx, provider.providerId, context.now);
   return plan;

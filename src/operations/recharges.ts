@@ -7,6 +7,7 @@ import type { Tx } from "../db/connection.ts";
 import { postTransfer } from "../db/ledger.ts";
 import { findUser, type User } from "../db/users.ts";
 import { canReach } from "../domain/users.ts";
+import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
 
 export interface Recharge {
@@ -32,18 +33,25 @@ export function recharge(tx: Tx, command: Recharge, context: Context): Recharged
   if (!canReach(command.reach, command.resellerAccount, user)) throw refusal("user_out_of_reach");
   refuseCreditAboveLimit(user.balanceMicros, command.amountMicros);
   // From here on the credit is given.
+  const actor = { keyId: command.keyId, operator: null };
   postTransfer(tx, {
     debitAccount: CASH_ACCOUNT,
     creditAccount: user.account,
     amountMicros: command.amountMicros,
     kind: "recharge",
     orderId: null,
-    actor: { keyId: command.keyId, operator: null },
+    actor,
     note: null,
     createdAt: context.now,
   });
-  return {
-    user: { ...user, balanceMicros: user.balanceMicros + command.amountMicros },
-    previousBalanceMicros: user.balanceMicros,
-  };
+  const recharged = { ...user, balanceMicros: user.balanceMicros + command.amountMicros };
+  audit(tx, context, {
+    actor,
+    action: "user.recharge",
+    subject: user.username,
+    account: user.account,
+    before: { balanceMicros: user.balanceMicros },
+    after: { balanceMicros: recharged.balanceMicros },
+  });
+  return { user: recharged, previousBalanceMicros: user.balanceMicros };
 }

@@ -1,6 +1,8 @@
 // The catalogue: services, imports, and grants to resellers.
 
+import type { AuditFacts } from "../domain/audit.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
+import type { Actor } from "../domain/ledger.ts";
 import type { Per } from "../domain/services.ts";
 import type { Tx } from "../db/connection.ts";
 import {
@@ -14,12 +16,13 @@ import {
   updateService as writeService,
 } from "../db/services.ts";
 import { findProvider } from "../db/providers.ts";
+import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { requireProvider } from "./providers.ts";
 import { requireUser } from "./users.ts";
 
 /** Well formed: name, price and bounds have been checked, and min is not above max. */
-export interface CreateService {
+export interface ServiceTerms {
   /** Null for a new one. */
   id: string | null;
   name: string;
@@ -32,6 +35,10 @@ export interface CreateService {
   provider?: ServiceProvider;
 }
 
+export interface CreateService extends ServiceTerms {
+  actor: Actor;
+}
+
 /** Who delivers a service, and as what. */
 export interface ServiceProvider {
   name: string;
@@ -40,7 +47,7 @@ export interface ServiceProvider {
 
 /** Its fields count as set by hand: a sync of its provider leaves them alone. Refuses: service_id_taken, provider_not_found. */
 export function createService(tx: Tx, command: CreateService, context: Context): Service {
-  const { provider, ...fields } = command;
+  const { provider, actor, ...fields } = command;
   const id = command.id ?? context.createId();
   if (findService(tx, id)) throw refusal("service_id_taken");
   const service = {
@@ -56,22 +63,24 @@ export function createService(tx: Tx, command: CreateService, context: Context):
     vanished: false,
   };
   insertService(tx, service);
+  auditService(tx, context, actor, "service.create", null, service);
   return service;
 }
 
 export interface UpdateService {
   id: string;
   /** What is not named stays as it is. */
-  changes: Partial<Omit<CreateService, "id" | "provider">>;
+  changes: Partial<Omit<ServiceTerms, "id" | "provider">>;
   /** Undefined: as it was. Without a name: another service of the same provider. */
   provider?: { name?: string; service: string };
+  actor: Actor;
 }
 
 /**
  * Past orders keep the terms they were placed on. What is named counts as set by hand from now on.
  * Refuses: service_not_found, service_bounds_crossed, service_has_no_provider, provider_not_found.
  */
-export function updateService(tx: Tx, command: UpdateService): Service {
+export function updateService(tx: Tx, command: UpdateService, context: Context): Service {
   const before = requireService(tx, command.id);
   const { changes, provider } = command;
   const service = { ...before, ...changes, ...relink(tx, before, provider) };
@@ -82,24 +91,30 @@ export function updateService(tx: Tx, command: UpdateService): Service {
   service.minByHand ||= changes.min !== undefined;
   service.maxByHand ||= changes.max !== undefined;
   writeService(tx, service);
+  auditService(tx, context, command.actor, "service.update", before, service);
   return service;
 }
 
 export interface SetServiceActive {
   id: string;
   active: boolean;
+  actor: Actor;
 }
 
 /** The operator's word: a sync does not bring back what was deactivated here. Refuses: service_not_found. */
-export function setServiceActive(tx: Tx, command: SetServiceActive): Service {
+export function setServiceActive(tx: Tx, command: SetServiceActive, context: Context): Service {
   const { active } = command;
-  const service = { ...requireService(tx, command.id), active, vanished: false };
+  const before = requireService(tx, command.id);
+  const service = { ...before, active, vanished: false };
   writeService(tx, service);
+  const action = active ? "service.activate" : "service.deactivate";
+  auditService(tx, context, command.actor, action, before, service);
   return service;
 }
 
 export interface ImportServices {
-  services: CreateService[];
+  services: ServiceTerms[];
+  actor: Actor;
 }
 
 /** Creates all of them or none. Refuses: import_id_taken and import_provider_unknown, with the row's place from 0. */
@@ -111,7 +126,7 @@ export function importServices(tx: Tx, command: ImportServices, context: Context
     if (service.provider && !findProvider(tx, service.provider.name)) {
       throw new Refusal("import_provider_unknown", { index });
     }
-    createService(tx, service, context);
+    createService(tx, { ...service, actor: command.actor }, context);
   }
   return command.services.length;
 }
@@ -121,6 +136,7 @@ export interface GrantService {
   username: string;
   /** Null: the service's own price. */
   priceMicros: number | null;
+  actor: Actor;
 }
 
 /** A grant given again replaces the price. Refuses: service_not_found, user_not_found, child_cannot_hold_grant. */
@@ -134,23 +150,46 @@ export function grantService(tx: Tx, command: GrantService, context: Context): G
     priceMicros: command.priceMicros,
     createdAt: context.now,
   };
+  const before = findGrant(tx, service.id, user.account);
   putGrant(tx, grant);
+  auditGrant(tx, context, command.actor, before ?? null, grant);
   return grant;
 }
 
 export interface RevokeService {
   id: string;
   username: string;
+  actor: Actor;
 }
 
 /** Refuses: service_not_found, user_not_found, grant_not_found. */
-export function revokeService(tx: Tx, command: RevokeService): Grant {
+export function revokeService(tx: Tx, command: RevokeService, context: Context): Grant {
   const service = requireService(tx, command.id);
   const user = requireUser(tx, command.username);
   const grant = findGrant(tx, service.id, user.account);
   if (!grant) throw refusal("grant_not_found");
   deleteGrant(tx, service.id, user.account);
+  auditGrant(tx, context, command.actor, grant, null);
   return grant;
+}
+
+function auditGrant(
+  tx: Tx,
+  context: Context,
+  actor: Actor,
+  before: Grant | null,
+  after: Grant | null,
+): void {
+  const facts = ({ priceMicros }: Grant): AuditFacts => ({ priceMicros });
+  const { serviceId, resellerAccount } = (after ?? before)!;
+  audit(tx, context, {
+    actor,
+    action: after ? "grant.put" : "grant.revoke",
+    subject: serviceId,
+    account: resellerAccount,
+    before: before && facts(before),
+    after: after && facts(after),
+  });
 }
 
 function linkOf(tx: Tx, provider: ServiceProvider | undefined) {

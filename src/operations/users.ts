@@ -6,6 +6,7 @@ import { refusal } from "../domain/errors.ts";
 import type { Tx } from "../db/connection.ts";
 import { postTransfer } from "../db/ledger.ts";
 import { findUser, findUserByAccount, insertUser, type User } from "../db/users.ts";
+import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
 
 export interface CreateUser {
@@ -13,6 +14,7 @@ export interface CreateUser {
   name: string;
   /** The reseller of a child user; null for a reseller. */
   parent: string | null;
+  actor: Actor;
 }
 
 /** Refuses: parent_not_found, parent_is_child, username_taken. */
@@ -28,6 +30,14 @@ export function createUser(tx: Tx, command: CreateUser, context: Context): User 
     name: command.name,
     parentAccount: parent?.account ?? null,
     createdAt: context.now,
+  });
+  audit(tx, context, {
+    actor: command.actor,
+    action: "user.create",
+    subject: command.username,
+    account,
+    before: null,
+    after: { name: command.name, parent: parent?.username ?? null },
   });
   return findUserByAccount(tx, account)!;
 }
@@ -85,8 +95,14 @@ function adjust(
     note: command.note,
     createdAt: context.now,
   });
-  return {
-    user: findUserByAccount(tx, user.account)!,
-    previousBalanceMicros: user.balanceMicros,
-  };
+  const adjusted = findUserByAccount(tx, user.account)!;
+  audit(tx, context, {
+    actor: command.actor,
+    action: creditAccount === user.account ? "user.credit" : "user.debit",
+    subject: user.username,
+    account: user.account,
+    before: { balanceMicros: user.balanceMicros },
+    after: { balanceMicros: adjusted.balanceMicros, note: command.note },
+  });
+  return { user: adjusted, previousBalanceMicros: user.balanceMicros };
 }

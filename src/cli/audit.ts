@@ -1,0 +1,90 @@
+// `admin audit …`: who changed what, newest first.
+
+import { type Command, Option } from "commander";
+import { type ListedAuditEntry, listAuditEntries } from "../db/audit.ts";
+import { findUser } from "../db/users.ts";
+import type { AuditFacts } from "../domain/audit.ts";
+import { refusal } from "../domain/errors.ts";
+import { jsonAmount } from "../domain/money.ts";
+import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
+import { print, table } from "./output.ts";
+import { limit, since, username } from "./values.ts";
+
+const LIST_DEFAULT = 50;
+
+interface ListOptions extends CommonOptions {
+  user?: string;
+  since?: number;
+  limit: number;
+}
+
+export function declareAudit(admin: Command): void {
+  const group = declareGroup(admin, "audit", "who changed what, and when");
+  declare(group, "list", "list changes, newest first", "reseller admin audit list --since 24h")
+    .option("--user <username>", "only what concerns this user", username)
+    .option("--since <when>", "a date, a time in ISO 8601, or a duration such as 24h", since)
+    .addOption(
+      new Option("--limit <number>", "at most this many").argParser(limit).default(LIST_DEFAULT),
+    )
+    .action((options: ListOptions) => {
+      const entries = withDatabase(options, ({ connection }) => {
+        const user = options.user === undefined ? null : findUser(connection, options.user);
+        if (user === undefined) throw refusal("user_not_found");
+        const { limit, since } = options;
+        return listAuditEntries(connection, { account: user?.account, since, limit });
+      });
+      print(options.json, entries.map(entryJson), (rows) =>
+        table(
+          rows.map(({ at, by, action, subject, user, before, after }) => {
+            return { at, by, action, subject, user, change: changeText(before, after) };
+          }),
+          "no such changes",
+        ),
+      );
+    });
+}
+
+function entryJson(entry: ListedAuditEntry) {
+  return {
+    seq: entry.seq,
+    at: new Date(entry.createdAt).toISOString(),
+    by: entry.operator ?? `key ${entry.keyId}`,
+    operator: entry.operator,
+    keyId: entry.keyId,
+    action: entry.action,
+    subject: entry.subject,
+    user: entry.username,
+    before: shown(entry.before),
+    after: shown(entry.after),
+  };
+}
+
+/** As people write them: amounts in USD, times in ISO 8601. */
+function shown(facts: AuditFacts | null): Record<string, Shown> | null {
+  if (facts === null) return null;
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, value]) => {
+      if (typeof value !== "number") return [name.replace(/Micros$/, ""), value];
+      if (name.endsWith("Micros")) return [name.replace(/Micros$/, ""), jsonAmount(value)];
+      return [name, name.endsWith("At") ? new Date(value).toISOString() : value];
+    }),
+  );
+}
+
+type Shown = AuditFacts[string] | ReturnType<typeof jsonAmount>;
+type ShownFacts = ReturnType<typeof shown>;
+
+/** `price 2.32 → 2.5, max 100 → 200`; of something new or gone what it was is left out. */
+function changeText(before: ShownFacts, after: ShownFacts): string {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  const parts = [...names].flatMap((name) => {
+    const [was, is] = [valueText(before?.[name]), valueText(after?.[name])];
+    if (was === "" && is === "") return [];
+    return before && after && was !== "" ? `${name} ${was} → ${is || "-"}` : `${name} ${is || was}`;
+  });
+  return (after ? "" : "removed: ") + parts.join(", ");
+}
+
+function valueText(value: Shown | undefined): string {
+  return value === null || value === undefined ? "" : String(value);
+}

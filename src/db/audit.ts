@@ -1,0 +1,79 @@
+// The audit log: appended to in the transaction of the change, read by the operator.
+
+import { and, desc, eq, getTableColumns, gte, sql } from "drizzle-orm";
+import type { AuditAction, AuditFacts } from "../domain/audit.ts";
+import { type Connection, prepared, type Tx } from "./connection.ts";
+import { audit, users } from "./schema.ts";
+
+export interface AuditEntry {
+  createdAt: number;
+  /** Exactly one of the two is given. */
+  keyId: string | null;
+  operator: string | null;
+  action: AuditAction;
+  /** What was changed: a username, an id, an order number. */
+  subject: string;
+  /** The user whom it concerns; null where it concerns all. */
+  account: number | null;
+  before: AuditFacts | null;
+  after: AuditFacts | null;
+}
+
+export interface ListedAuditEntry extends AuditEntry {
+  seq: number;
+  username: string | null;
+}
+
+export interface AuditFilter {
+  account?: number | undefined;
+  /** Not before this time. */
+  since?: number | undefined;
+  limit: number;
+}
+
+const statements = prepared((orm) => ({
+  insert: orm
+    .insert(audit)
+    .values({
+      createdAt: sql.placeholder("createdAt"),
+      keyId: sql.placeholder("keyId"),
+      operator: sql.placeholder("operator"),
+      action: sql.placeholder("action"),
+      subject: sql.placeholder("subject"),
+      account: sql.placeholder("account"),
+      before: sql.placeholder("before"),
+      after: sql.placeholder("after"),
+    })
+    .prepare(),
+}));
+
+export function insertAuditEntry(tx: Tx, entry: AuditEntry): void {
+  const { before, after } = entry;
+  statements(tx).insert.run({
+    ...entry,
+    before: before && JSON.stringify(before),
+    after: after && JSON.stringify(after),
+  });
+}
+
+/** Newest first. */
+export function listAuditEntries(connection: Connection, filter: AuditFilter): ListedAuditEntry[] {
+  return connection.orm
+    .select({ ...getTableColumns(audit), username: users.username })
+    .from(audit)
+    .leftJoin(users, eq(users.account, audit.account))
+    .where(
+      and(
+        filter.account === undefined ? undefined : eq(audit.account, filter.account),
+        filter.since === undefined ? undefined : gte(audit.createdAt, filter.since),
+      ),
+    )
+    .orderBy(desc(audit.seq))
+    .limit(filter.limit)
+    .all()
+    .map((row) => ({ ...row, before: facts(row.before), after: facts(row.after) }));
+}
+
+function facts(text: string | null): AuditFacts | null {
+  return text === null ? null : (JSON.parse(text) as AuditFacts);
+}

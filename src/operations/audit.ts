@@ -1,0 +1,67 @@
+// How an operation tells the audit log what it changed, in the transaction of the change.
+
+import { type AuditAction, type AuditFacts, differing } from "../domain/audit.ts";
+import type { Actor } from "../domain/ledger.ts";
+import { insertAuditEntry } from "../db/audit.ts";
+import type { Tx } from "../db/connection.ts";
+import type { Order } from "../db/orders.ts";
+import type { Service } from "../db/services.ts";
+import type { Context } from "./context.ts";
+
+export interface Change {
+  actor: Actor;
+  action: AuditAction;
+  subject: string;
+  account: number | null;
+  /** Null for what was not there. */
+  before: AuditFacts | null;
+  /** Null for what is no more. */
+  after: AuditFacts | null;
+}
+
+/** Writes nothing when nothing changed, or when the service itself did it: the audit log is about people and keys. */
+export function audit(tx: Tx, context: Context, change: Change): void {
+  const { actor, action, subject, account } = change;
+  if (actor.keyId === null && actor.operator === null) return;
+  const difference = differing(change.before, change.after);
+  if (!difference) return;
+  insertAuditEntry(tx, {
+    createdAt: context.now,
+    keyId: actor.keyId,
+    operator: actor.operator,
+    action,
+    subject,
+    account,
+    ...difference,
+  });
+}
+
+export function auditService(
+  tx: Tx,
+  context: Context,
+  actor: Actor,
+  action: AuditAction,
+  before: Service | null,
+  after: Service,
+): void {
+  audit(tx, context, {
+    actor,
+    action,
+    subject: after.id,
+    account: null,
+    before: before && serviceFacts(before),
+    after: serviceFacts(after),
+  });
+}
+
+function serviceFacts(service: Service): AuditFacts {
+  const { name, priceMicros, per, min, max, active, private: hidden } = service;
+  const { providerId, providerService } = service;
+  const terms = { name, priceMicros, per, min, max, active, private: hidden };
+  return { ...terms, providerId, providerService };
+}
+
+/** What the audit log tells of an order. */
+export function orderFacts({ status, startCount, remains, refundedMicros }: Order): AuditFacts {
+  return { status, startCount, remains, refundedMicros };
+}
