@@ -23,6 +23,8 @@ export interface Following {
   begin(): void;
   /** Logs an error when looks are late or the provider has not answered for long. */
   watchLateness(): void;
+  /** Whether looks that nothing keeps from being made are overdue: a provider that does not answer is no such thing. */
+  isBehind(): boolean;
   /** Resolves when nothing is under way. */
   idle(): Promise<void>;
 }
@@ -30,6 +32,7 @@ export interface Following {
 export function createFollowing(lane: Lane): Following {
   const { connection, clock, log, random, settings } = lane.works;
   const underWay = new Set<Promise<void>>();
+  const lateMs = Math.max(settings.pollIntervalMs * LATE_INTERVALS, LATE_LEAST_MS);
   let batchSize = STATUS_BATCH_LIMIT;
   let failures = 0;
   let failing: { since: number; last: number } | null = null;
@@ -92,9 +95,14 @@ export function createFollowing(lane: Lane): Following {
 
   return {
     begin,
+    isBehind() {
+      const now = clock.now();
+      if (failing !== null || now < restUntil) return false;
+      const oldest = oldestDueCheck(connection, lane.providerId);
+      return oldest !== null && now - oldest > lateMs;
+    },
     watchLateness() {
       const now = clock.now();
-      const lateMs = Math.max(settings.pollIntervalMs * LATE_INTERVALS, LATE_LEAST_MS);
       const oldest = oldestDueCheck(connection, lane.providerId);
       const overdueMs = oldest === null ? 0 : now - oldest;
       const silentMs = failing === null ? 0 : failing.last - failing.since;

@@ -12,12 +12,16 @@ import { createPlacing, type Placing } from "./placing.ts";
 const TICK_MS = 250;
 /** Ticks between two looks at whether the following is late. */
 const LATENESS_TICKS = 40;
+/** A timer that has not ticked for so long has died. */
+const TICK_LATE_MS = 10_000;
 /** A clock that goes back by more than this was set, not adjusted. */
 const CLOCK_BACK_MS = 1000;
 
 export interface Fulfilment {
   /** Resolves with the order after its first attempt, or as it is once the caller has waited long enough. */
   placed(order: Order): Promise<Order>;
+  /** Whether the timer ticks and no look is overdue that could be made. */
+  isOnTime(): boolean;
   /** Begins nothing new, waits for what is under way, and after `drainMs` gives it up: that is unknown then. */
   stop(drainMs: number): Promise<void>;
 }
@@ -102,6 +106,10 @@ export async function startFulfilment(works: Works): Promise<Fulfilment> {
         };
         placing.begin();
       });
+    },
+    isOnTime() {
+      const isTicking = Math.abs(clock.now() - lastNow) <= TICK_LATE_MS;
+      return isTicking && ![...lanes.values()].some(({ following }) => following.isBehind());
     },
     async stop(drainMs) {
       endTicks();

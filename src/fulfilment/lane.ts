@@ -2,6 +2,7 @@
 
 import type { Connection } from "../db/connection.ts";
 import type { Provider } from "../db/providers.ts";
+import type { PlacementResult } from "../domain/placements.ts";
 import type { ProviderApi } from "../providers/provider.ts";
 import type { Writer } from "../writer/writer.ts";
 import type { Logger } from "../log.ts";
@@ -26,7 +27,11 @@ export interface Works {
   random: Random;
   settings: FulfilmentSettings;
   connect: (provider: Provider) => ProviderApi;
+  /** Told what came of each attempt to place an order. */
+  onPlacement?: (outcome: PlacementOutcome) => void;
 }
+
+export type PlacementOutcome = PlacementResult["outcome"] | "expired";
 
 export interface Lane {
   works: Works;

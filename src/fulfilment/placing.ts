@@ -88,7 +88,10 @@ async function placeOnce(lane: Lane, orderId: number): Promise<Order> {
   const { order, send, tries } = await writer.submit("startAttempt", { orderId, placeRetryMs });
   if (!send) {
     const fields = { provider: lane.name, order: orderId, tries };
-    if (order.placement === "expired") lane.works.log.warn(fields, "given up and refunded");
+    if (order.placement === "expired") {
+      lane.works.log.warn(fields, "given up and refunded");
+      lane.works.onPlacement?.("expired");
+    }
     return order;
   }
   const service = order.providerService!;
@@ -97,6 +100,7 @@ async function placeOnce(lane: Lane, orderId: number): Promise<Order> {
   const pauseMs = placePauseMs(tries, random);
   const finished = await finish(lane, { orderId, result, placeRetryMs, pauseMs });
   logResult(lane, orderId, result, finished.sameNumberAs);
+  lane.works.onPlacement?.(result.outcome);
   return finished.order;
 }
 

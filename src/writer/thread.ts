@@ -18,9 +18,11 @@ self.onmessage = (event: MessageEvent<string>) => {
       connection = openWriter(message.open);
       send({ opened: true });
     } else if ("batch" in message) {
+      const started = performance.now();
       const replies = runBatch(connection!, message.batch, Date.now());
+      const seconds = (performance.now() - started) / 1000;
       const backlog = backlogOf(connection!);
-      send({ replies, behind: backlog === "much" });
+      send({ replies, seconds, behind: backlog === "much" });
       if (backlog === "some") checkpoint(connection!);
     } else if ("checkpoint" in message) {
       const second = openWriter(message.checkpoint);

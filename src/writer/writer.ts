@@ -26,6 +26,8 @@ export interface Writer {
   ): Promise<CommandOutput<Name>>;
   /** False from a write that found no room, or the database held, until one succeeds. */
   isWritable(): boolean;
+  /** Commands that wait for the thread. */
+  queueLength(): number;
   /** Runs what is queued, checkpoints and closes the database. */
   close(): Promise<void>;
 }
@@ -39,6 +41,8 @@ export interface WriterOptions {
   onWritable?: (writable: boolean) => void;
   /** Where the thread's code is: src/writer/thread.ts. */
   thread: URL;
+  /** Told of every batch once it is committed or has failed. */
+  onBatch?: (commands: number, seconds: number) => void;
   queueLimit?: number;
 }
 
@@ -132,6 +136,7 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
       const answered = inFlight;
       inFlight = [];
       flush();
+      options.onBatch?.(answered.length, message.seconds);
       for (const [index, waiting] of answered.entries()) settle(waiting, message.replies[index]!);
     } else if ("fatal" in message) {
       die(message.fatal);
@@ -160,6 +165,7 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
         schedule();
       });
     },
+    queueLength: () => queue.length,
     isWritable: () => writable && !dead,
     async close() {
       closing = true;

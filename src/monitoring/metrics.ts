@@ -1,0 +1,191 @@
+// What Prometheus reads. prom-client is here only; the rest of the service knows these few functions.
+// Labels have few values each: routes are patterns, never paths; nothing a caller sent is ever one.
+
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
+import type { RateExceeded, RefusalCode } from "../domain/errors.ts";
+import { createRequestTimes } from "./request-times.ts";
+import { readProcessFigures } from "./process-figures.ts";
+
+const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
+const COMMIT_BUCKETS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2];
+const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+const METHODS = new Set(["GET", "POST", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"]);
+
+/** What the service tells as it happens. */
+export interface Observer {
+  /** `route`: the pattern; null where there was none. */
+  request(method: string, route: string | null, status: number, seconds: number): void;
+  refusal(code: RefusalCode): void;
+  rateLimited(by: RateExceeded["by"]): void;
+  replay(): void;
+  /** What came of an attempt to place an order with its provider. */
+  placement(outcome: string): void;
+  commit(commands: number, seconds: number): void;
+}
+
+/** What is looked up when Prometheus asks. */
+export interface Figures {
+  queueLength(): number;
+  databaseBytes(): number;
+  walBytes(): number;
+  diskFreeBytes(): number;
+  /** Null: there is none. */
+  backupAgeSeconds(): number | null;
+  /** Null: none is open with a provider. */
+  oldestUncheckedSeconds(): number | null;
+  ordersByStatus(): Promise<Record<OrderStatus, number>>;
+}
+
+export interface Metrics extends Observer {
+  contentType: string;
+  render(): Promise<string>;
+}
+
+/** For a server that nobody watches. */
+export const NO_OBSERVER: Observer = {
+  request() {},
+  refusal() {},
+  rateLimited() {},
+  replay() {},
+  placement() {},
+  commit() {},
+};
+
+export function createMetrics(figures: Figures, version: string): Metrics {
+  const registry = new Registry();
+  const observer = createObserver(registry);
+  addFigures(registry, figures);
+  addProcessFigures(registry);
+  new Gauge({
+    name: "reseller_info",
+    help: "The version that runs, as a label.",
+    labelNames: ["version"],
+    registers: [registry],
+  }).set({ version }, 1);
+  return { ...observer, contentType: registry.contentType, render: () => registry.metrics() };
+}
+
+function createObserver(registry: Registry): Observer {
+  const registers = [registry];
+  const requests = createRequestTimes(
+    "reseller_http_request_duration_seconds",
+    "Time from a request's head to its answer, by route and status.",
+    REQUEST_BUCKETS,
+  );
+  registry.registerMetric(requests.metric);
+  const refusals = new Counter({
+    name: "reseller_refusals_total",
+    help: "Requests that a rule said no to, by the rule's code.",
+    labelNames: ["code"],
+    registers,
+  });
+  const limited = new Counter({
+    name: "reseller_rate_limited_total",
+    help: "Requests over a rate limit: of a key, or of an address that offers unknown keys.",
+    labelNames: ["by"],
+    registers,
+  });
+  const replays = new Counter({
+    name: "reseller_idempotent_replays_total",
+    help: "Duplicates under an Idempotency-Key that were given the first one's answer.",
+    registers,
+  });
+  const placements = new Counter({
+    name: "reseller_placements_total",
+    help: "Attempts to place an order with its provider, by what came of them.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const commits = new Histogram({
+    name: "reseller_commit_duration_seconds",
+    help: "Time of a batch in the writer thread, its durable commit included.",
+    buckets: COMMIT_BUCKETS,
+    registers,
+  });
+  const batches = new Histogram({
+    name: "reseller_commit_batch_size",
+    help: "Commands that shared a commit.",
+    buckets: BATCH_BUCKETS,
+    registers,
+  });
+  return {
+    request(method, route, status, seconds) {
+      const known = METHODS.has(method) ? method : "other";
+      requests.note(known, route ?? "none", status, seconds);
+    },
+    refusal: (code) => refusals.inc({ code }),
+    rateLimited: (by) => limited.inc({ by }),
+    replay: () => replays.inc(),
+    placement: (outcome) => placements.inc({ outcome }),
+    commit(commands, seconds) {
+      commits.observe(seconds);
+      batches.observe(commands);
+    },
+  };
+}
+
+function addFigures(registry: Registry, figures: Figures): void {
+  gauge(registry, "reseller_writer_queue_length", "Commands that wait for the writer thread.", () =>
+    figures.queueLength(),
+  );
+  gauge(registry, "reseller_database_bytes", "Size of the database file.", () =>
+    figures.databaseBytes(),
+  );
+  gauge(registry, "reseller_wal_bytes", "Size of the write-ahead log.", () => figures.walBytes());
+  gauge(registry, "reseller_disk_free_bytes", "Free room where the database is.", () =>
+    figures.diskFreeBytes(),
+  );
+  gauge(registry, "reseller_backup_age_seconds", "Time since the newest backup was begun.", () =>
+    figures.backupAgeSeconds(),
+  );
+  gauge(
+    registry,
+    "reseller_oldest_unchecked_order_seconds",
+    "Since when the placed order that has waited longest has had no answer.",
+    () => figures.oldestUncheckedSeconds(),
+  );
+  new Gauge({
+    name: "reseller_orders",
+    help: "Orders by state.",
+    labelNames: ["status"],
+    registers: [registry],
+    async collect() {
+      const counts = await figures.ordersByStatus();
+      for (const status of ORDER_STATUSES) this.set({ status }, counts[status]);
+    },
+  });
+}
+
+function addProcessFigures(registry: Registry): void {
+  const figure = (name: string, help: string, read: () => number) =>
+    gauge(registry, name, help, read);
+  figure("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());
+  figure("process_open_fds", "Open file descriptors.", () => readProcessFigures().openFiles);
+  figure(
+    "process_max_fds",
+    "File descriptors it may open.",
+    () => readProcessFigures().openFilesLimit,
+  );
+  figure("process_cpu_seconds_total", "Processor time used.", () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  });
+  figure("process_start_time_seconds", "When it started, in seconds since 1970.", () =>
+    Math.round(performance.timeOrigin / 1000),
+  );
+}
+
+/** A value that is looked up when it is asked for; null leaves it out. */
+function gauge(registry: Registry, name: string, help: string, read: () => number | null): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      const value = read();
+      if (value === null) this.reset();
+      else this.set(value);
+    },
+  });
+}

@@ -1,0 +1,106 @@
+// Whether the service can do its work: each check by name. Nothing here is secret, and whoever asks often
+// is told the same answer for a second, so that asking costs nothing.
+
+import { statfsSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Connection } from "../db/connection.ts";
+import { pendingMigrations } from "../db/migrate.ts";
+import { formatSize } from "../domain/units.ts";
+import { Refusal } from "../domain/errors.ts";
+import type { Writer } from "../writer/writer.ts";
+
+/** How long an answer is given again. */
+const ANSWER_MILLISECONDS = 1000;
+/** The writer answers within this or counts as stuck. */
+const WRITER_MILLISECONDS = 2000;
+
+export interface Check {
+  ok: boolean;
+  /** What is wrong, in words that tell no secret. */
+  detail?: string;
+}
+
+export interface Readiness {
+  ready: boolean;
+  checks: Record<string, Check>;
+}
+
+export interface ReadinessOptions {
+  /** Reads only. */
+  connection: Connection;
+  writer: Writer;
+  diskFloorBytes: number;
+  /** Whether placed orders are looked at in time. */
+  isFollowingOnTime: () => boolean;
+}
+
+const FINE: Check = { ok: true };
+const UNWRITABLE: Check = { ok: false, detail: "takes no writes" };
+const BEHIND: Check = { ok: false, detail: "orders are not looked at in time" };
+const FAILED: Check = { ok: false, detail: "a write failed" };
+
+/** A write that failed shows at once; that writing works is proved by a write, once a second at most. */
+export function createReadiness(options: ReadinessOptions): () => Promise<Readiness> {
+  const { writer } = options;
+  let answer: Promise<Readiness> | null = null;
+  let answeredAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (!writer.isWritable()) return check(options);
+    if (answer === null || performance.now() - answeredAt >= ANSWER_MILLISECONDS) {
+      answeredAt = performance.now();
+      answer = check(options);
+    }
+    return answer;
+  };
+}
+
+async function check(options: ReadinessOptions): Promise<Readiness> {
+  const { connection, writer, diskFloorBytes } = options;
+  const checks = {
+    ...(await checkWriter(writer)),
+    disk: checkDisk(connection.path, diskFloorBytes),
+    migrations: checkMigrations(connection),
+    pollers: options.isFollowingOnTime() ? FINE : BEHIND,
+  };
+  return { ready: Object.values(checks).every(({ ok }) => ok), checks };
+}
+
+/** A write that is committed, by the way every order goes. */
+async function checkWriter(writer: Writer): Promise<{ database: Check; writer: Check }> {
+  // It finds out by itself when that changes.
+  if (!writer.isWritable()) return { database: UNWRITABLE, writer: FINE };
+  const late = Symbol("late");
+  try {
+    const written = await Promise.race([
+      writer.submit("probe", undefined),
+      Bun.sleep(WRITER_MILLISECONDS).then(() => late),
+    ]);
+    if (written !== late) return { database: FINE, writer: FINE };
+    const detail = `no answer within ${WRITER_MILLISECONDS} ms`;
+    return { database: { ok: false, detail: "not known" }, writer: { ok: false, detail } };
+  } catch (error) {
+    const isRefused = error instanceof Refusal;
+    return { database: isRefused ? UNWRITABLE : FAILED, writer: isRefused ? FINE : FAILED };
+  }
+}
+
+function checkDisk(path: string, floor: number): Check {
+  const free = freeBytes(path);
+  if (free >= floor) return FINE;
+  return { ok: false, detail: `less than ${formatSize(floor)} free` };
+}
+
+/** Room that this process may fill, where the database is. */
+export function freeBytes(path: string): number {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  return bavail * bsize;
+}
+
+function checkMigrations({ sqlite, path }: Connection): Check {
+  try {
+    const pending = pendingMigrations(sqlite, path).length;
+    return pending === 0 ? FINE : { ok: false, detail: `${pending} to be applied` };
+  } catch {
+    return { ok: false, detail: "the schema is not this binary's" };
+  }
+}
