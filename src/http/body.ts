@@ -30,7 +30,10 @@ export interface Body {
 
 /** Refuses, in this order: body_too_large, content_type_invalid, body_not_json, body_not_object. */
 export async function readBody(request: Request): Promise<Body> {
-  const bytes = await readBytes(request);
+  const bytes = await readBytes(request).catch((error: unknown) => {
+    // The caller went away or its chunks were none: nobody reads the answer, and it is no fault of ours.
+    throw error instanceof Refusal ? error : refusal("body_not_json");
+  });
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) {
     throw refusal("content_type_invalid");
   }

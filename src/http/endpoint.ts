@@ -1,29 +1,44 @@
 // What every API call goes through, in the contract's order of precedence:
-// key → permission → the handler (body, then the operation) → one answer, one log line.
+// key → permission → the handler (body, then the operation) → one answer, one log line, one measurement.
 // Handlers return the JSON value of a 200 and throw Refusal; they catch nothing.
 
+import type { Network } from "../addresses.ts";
 import { type Connection, readTogether } from "../db/connection.ts";
-import { type CallerKey, findKeyByHash } from "../db/keys.ts";
+import type { CallerKey } from "../db/keys.ts";
 import type { Order } from "../db/orders.ts";
-import { Refusal, refusal } from "../domain/errors.ts";
-import { hashKey, isKeyWellFormed, mayKey, type Permission } from "../domain/keys.ts";
+import { Refusal } from "../domain/errors.ts";
+import { maskKeys, type Permission } from "../domain/keys.ts";
 import type { GivenAnswer } from "../domain/idempotency.ts";
 import type { Logger } from "../log.ts";
+import type { Observer } from "../monitoring/metrics.ts";
+import type { Readiness } from "../monitoring/readiness.ts";
 import type { Writer } from "../writer/writer.ts";
+import { type Applicant, authenticate, type Gate } from "./auth.ts";
 import { announcesTooMuch } from "./body.ts";
+import { callerAddress, FORWARDED_HEADER } from "./caller.ts";
 import { type Answer, answerOf, errorBody, INTERNAL } from "./errors.ts";
 import type { Unanswered } from "./idempotency.ts";
 
-export interface Api {
+export interface Api extends Gate {
   /** Reads only. */
   connection: Connection;
   writer: Writer;
   log: Logger;
+  observer: Observer;
   unanswered: Unanswered;
   /** Told of every error that is no refusal: a database that cannot be read ends the server. */
   onFault: (error: unknown) => void;
   /** Resolves with the order once its provider has answered, or as it is when that takes too long. */
   placed: (order: Order) => Promise<Order>;
+  /** Whose word for a caller's address is taken. */
+  trustedProxy: readonly Network[];
+  /** Told when a caller's address mattered and a proxy that nobody named may have hidden it. */
+  noteUntrustedProxy(): void;
+  /** Which share of the successful reads is logged, 0 to 1. */
+  logReads: number;
+  readiness: () => Promise<Readiness>;
+  /** What every answer has; see headers.ts. */
+  headers: Headers;
 }
 
 export interface Call {
@@ -44,23 +59,28 @@ export class PreparedAnswer {
 /** Returns the JSON value of a 200, a PreparedAnswer, or a Response that is no JSON. */
 export type Handler = (call: Call) => object | Promise<object>;
 
+/** What Elysia hands to a handler, as far as we need it. */
+export interface Arrival {
+  request: Request;
+  params: Record<string, string>;
+  server: PeerSource | null;
+}
+
+interface PeerSource {
+  requestIP(request: Request): { address: string } | null;
+}
+
 /** Tells a duplicate's answer from the first. */
 const REPLAYED = { "idempotent-replayed": "true" };
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** The Elysia handler of a route whose key must have `permission`. `route` is for the log. */
 export function endpoint(api: Api, route: string, permission: Permission, handle: Handler) {
-  return ({
-    request,
-    params,
-  }: {
-    request: Request;
-    params: Record<string, string>;
-  }): Response | Promise<Response> => {
-    const exchange = beginExchange(api, request, route);
+  return ({ request, params, server }: Arrival): Response | Promise<Response> => {
+    const exchange = new Exchange(api, request, route, server);
     try {
       const result = readTogether(api.connection, () => {
-        const key = authenticate(api, request, permission, exchange);
+        const key = authenticate(api, exchange, permission, Date.now());
         return handle({ request, params, key, requestId: exchange.requestId });
       });
       return result instanceof Promise
@@ -75,6 +95,25 @@ export function endpoint(api: Api, route: string, permission: Permission, handle
   };
 }
 
+/** Status and JSON value of an answer that needs no key. */
+export interface OpenAnswer {
+  status: number;
+  body: object;
+}
+
+/** The Elysia handler of a route that anyone may ask. */
+export function openEndpoint(api: Api, route: string, handle: (api: Api) => Promise<OpenAnswer>) {
+  return async ({ request }: { request: Request }): Promise<Response> => {
+    const exchange = new Exchange(api, request, route);
+    try {
+      const { status, body } = await handle(api);
+      return write(exchange, status, JSON.stringify(body));
+    } catch (error) {
+      return fail(exchange, error);
+    }
+  };
+}
+
 /** Answers a request that reaches no handler. */
 export function answerWith(
   api: Api,
@@ -82,55 +121,55 @@ export function answerWith(
   route: string | null,
   answer: Answer,
 ): Response {
-  return respond(beginExchange(api, request, route), answer);
+  return respond(new Exchange(api, request, route), answer);
 }
 
 /** Answers a request whose handling broke outside a handler. */
 export function answerFault(api: Api, request: Request, error: unknown): Response {
-  return fail(beginExchange(api, request, null), error);
+  return fail(new Exchange(api, request, null), error);
 }
+
+/** Requests that were made again with their path decoded, and what they arrived as. */
+export const arrivedAs = new WeakMap<Request, Request>();
 
 /** One request and what its log line needs. */
-interface Exchange {
-  log: Logger;
-  onFault: (error: unknown) => void;
-  request: Request;
-  /** The route's pattern, never the path that was asked for; null where there is none. */
-  route: string | null;
-  requestId: string;
-  started: number;
-  keyId: string | null;
-}
+class Exchange implements Applicant {
+  readonly started = performance.now();
+  readonly requestId: string;
+  /** The request id without a key that a caller may have put there. */
+  readonly loggedId: string;
+  keyId: string | null = null;
 
-function beginExchange({ log, onFault }: Api, request: Request, route: string | null): Exchange {
-  const given = request.headers.get("x-request-id");
-  const requestId = given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID();
-  return { log, onFault, request, route, requestId, started: performance.now(), keyId: null };
-}
-
-function authenticate(
-  api: Api,
-  request: Request,
-  permission: Permission,
-  exchange: Exchange,
-): CallerKey {
-  const text = request.headers.get("x-api-key");
-  if (!text) throw refusal("key_missing");
-  const key = findKeyByHash(api.connection, hashKey(text));
-  if (!key) {
-    const requestId = exchange.requestId;
-    api.log.info({ requestId, mistyped: !isKeyWellFormed(text) }, "unknown key");
-    throw refusal("key_unknown");
+  constructor(
+    readonly api: Api,
+    readonly request: Request,
+    /** The route's pattern, never the path that was asked for; null where there is none. */
+    readonly route: string | null,
+    readonly server: PeerSource | null = null,
+  ) {
+    const given = request.headers.get("x-request-id");
+    const isGiven = given !== null && REQUEST_ID.test(given);
+    this.requestId = isGiven ? given : crypto.randomUUID();
+    this.loggedId = isGiven ? maskKeys(given) : this.requestId;
   }
-  exchange.keyId = key.id;
-  if (!key.active) throw refusal("key_inactive");
-  if (!mayKey(key.type, permission)) throw new Refusal("permission_missing", { permission });
-  return key;
+
+  address(): string {
+    const { api, request, server } = this;
+    const peer = server?.requestIP(arrivedAs.get(request) ?? request)?.address;
+    const forwarded = request.headers.get(FORWARDED_HEADER);
+    if (forwarded !== null && api.trustedProxy.length === 0) api.noteUntrustedProxy();
+    return callerAddress(peer, forwarded, api.trustedProxy);
+  }
+
+  noteUnknownKey(mistyped: boolean): void {
+    this.api.log.info({ requestId: this.loggedId, mistyped }, "unknown key");
+  }
 }
 
 function succeed(exchange: Exchange, body: object): Response {
   if (body instanceof PreparedAnswer) {
     const { answer, replayed } = body;
+    if (replayed) exchange.api.observer.replay();
     return write(exchange, answer.status, answer.body, replayed ? REPLAYED : undefined);
   }
   if (body instanceof Response) return announce(exchange, body);
@@ -138,12 +177,20 @@ function succeed(exchange: Exchange, body: object): Response {
 }
 
 function fail(exchange: Exchange, error: unknown): Response {
+  const { api, loggedId: requestId } = exchange;
   const answer = error instanceof Refusal ? answerOf(error) : undefined;
-  if (answer) return respond(exchange, answer);
-  const { log, onFault, requestId } = exchange;
-  log.error({ requestId, error: error instanceof Error ? error.stack : String(error) }, "fault");
-  onFault(error);
+  if (error instanceof Refusal && answer) {
+    api.observer.refusal(error.code);
+    if (error.code === "too_many_requests") api.observer.rateLimited(error.details.by);
+    return respond(exchange, answer);
+  }
+  api.log.error({ requestId, error: faultText(error) }, "fault");
+  api.onFault(error);
   return respond(exchange, INTERNAL);
+}
+
+function faultText(error: unknown): string {
+  return maskKeys(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
 
 function respond(exchange: Exchange, answer: Answer): Response {
@@ -160,24 +207,37 @@ function write(
   body: string,
   headers?: Record<string, string>,
 ): Response {
-  const { requestId } = exchange;
-  logAnswer(exchange, status);
-  return new Response(body, {
-    status,
-    headers: { "content-type": "application/json", "x-request-id": requestId, ...headers },
-  });
-}
-
-/** An answer that streams: logged when it begins. */
-function announce(exchange: Exchange, response: Response): Response {
-  logAnswer(exchange, response.status);
-  response.headers.set("x-request-id", exchange.requestId);
+  const { api, requestId } = exchange;
+  noteAnswer(exchange, status);
+  // The one set of headers is copied by the answer that is made of it, at once: nothing comes in between.
+  api.headers.set("x-request-id", requestId);
+  const response = new Response(body, { status, headers: api.headers });
+  for (const name in headers) response.headers.set(name, headers[name]!);
   return response;
 }
 
-function logAnswer(exchange: Exchange, status: number): void {
-  const { log, request, route, requestId, started, keyId } = exchange;
-  const milliseconds = Math.round((performance.now() - started) * 1000) / 1000;
+/** An answer that streams: noted when it begins. */
+function announce(exchange: Exchange, response: Response): Response {
+  const { api, requestId } = exchange;
+  noteAnswer(exchange, response.status);
+  for (const [name, value] of api.headers) {
+    if (!response.headers.has(name)) response.headers.set(name, value);
+  }
+  response.headers.set("x-request-id", requestId);
+  return response;
+}
+
+function noteAnswer(exchange: Exchange, status: number): void {
+  const { api, request, route, loggedId: requestId, started, keyId } = exchange;
   const { method } = request;
-  log.info({ requestId, keyId, method, route, status, milliseconds }, "request");
+  const elapsed = performance.now() - started;
+  api.observer.request(method, route, status, elapsed / 1000);
+  if (!isLogged(api, method, status)) return;
+  const milliseconds = Math.round(elapsed * 1000) / 1000;
+  api.log.info({ requestId, keyId, method, route, status, milliseconds }, "request");
+}
+
+/** Everything but successful reads, and of those the share that the operator wants. */
+function isLogged({ logReads }: Api, method: string, status: number): boolean {
+  return logReads === 1 || method !== "GET" || status !== 200 || Math.random() < logReads;
 }

@@ -1,7 +1,7 @@
 // One table from refusal to answer. Messages and status codes are contract 2, Errors, to the letter.
 // `code` is for programs: once given it never changes, whatever becomes of the message.
 
-import type { Refusal, RefusalCode, Refusals } from "../domain/errors.ts";
+import type { RateExceeded, Refusal, RefusalCode, Refusals } from "../domain/errors.ts";
 import { orderStatus } from "../domain/answers.ts";
 
 /** What a caller should wait before it tries again after a 503. */
@@ -32,6 +32,12 @@ const ANSWERS: { [Code in RefusalCode]?: (details: Refusals[Code]) => Answer } =
   }),
   key_unknown: () => ({ status: 401, code: "api_key_invalid", message: "Invalid API key" }),
   key_inactive: () => ({ status: 403, code: "api_key_inactive", message: "API key is inactive" }),
+  key_expired: () => ({ status: 403, code: "api_key_expired", message: "API key has expired" }),
+  key_address_refused: () => ({
+    status: 403,
+    code: "api_key_address_refused",
+    message: "This API key may not be used from this address",
+  }),
   permission_missing: ({ permission }) => ({
     status: 403,
     code: "permission_denied",
@@ -125,6 +131,12 @@ const ANSWERS: { [Code in RefusalCode]?: (details: Refusals[Code]) => Answer } =
     message: "The provider refused the order; the charge was refunded",
     members: { order },
   }),
+  too_many_requests: (exceeded) => ({
+    status: 429,
+    code: "too_many_requests",
+    message: "Too many requests",
+    headers: rateHeaders(exceeded),
+  }),
   unavailable: () => ({
     status: 503,
     code: "service_unavailable",
@@ -132,6 +144,18 @@ const ANSWERS: { [Code in RefusalCode]?: (details: Refusals[Code]) => Answer } =
     headers: { "retry-after": RETRY_AFTER_SECONDS },
   }),
 };
+
+/** How much is allowed, and when to come back. */
+function rateHeaders(exceeded: RateExceeded): Record<string, string> {
+  const { requests, windowSeconds, burst, retryAfterSeconds } = exceeded;
+  return {
+    "retry-after": String(retryAfterSeconds),
+    "ratelimit-limit": String(requests),
+    "ratelimit-remaining": "0",
+    "ratelimit-reset": String(retryAfterSeconds),
+    "ratelimit-policy": `${requests};w=${windowSeconds};burst=${burst}`,
+  };
+}
 
 /** Undefined for a refusal that no API call should meet. */
 export function answerOf<Code extends RefusalCode>(refusal: Refusal<Code>): Answer | undefined {

@@ -20,6 +20,14 @@ import type { Permission } from "../domain/keys.ts";
 import { type Answer, answerOf, errorMembers, INTERNAL } from "./errors.ts";
 import { type Route, ROUTES } from "./routes.ts";
 
+/** What a key is told at the rate that `serve` has by default. */
+const RATE_EXAMPLE = {
+  by: "key",
+  requests: 100,
+  windowSeconds: 1,
+  burst: 200,
+  retryAfterSeconds: 1,
+} as const;
 const OPENAPI_VERSION = "3.1.1";
 const REASONS: Record<number, string> = {
   200: "Success",
@@ -31,6 +39,7 @@ const REASONS: Record<number, string> = {
   413: "The body is over 64 KiB",
   415: "The body is not announced as JSON",
   422: "The Idempotency-Key was used for another request",
+  429: "Nothing was changed: come back later",
   500: "A fault of the service",
   502: "The provider refused",
   503: "Nothing was changed: try again",
@@ -180,7 +189,10 @@ function commonRefusals(operation: Operation, permission: Permission): Refusal[]
     refusal("key_missing"),
     refusal("key_unknown"),
     refusal("key_inactive"),
+    refusal("key_expired"),
+    refusal("key_address_refused"),
     new Refusal("permission_missing", { permission }),
+    new Refusal("too_many_requests", RATE_EXAMPLE),
     ...operation.refusals,
   ];
   if (operation.body === undefined) return reading;

@@ -1,42 +1,32 @@
 // The routes, and the server that listens on them.
 
 import { Elysia, NotFoundError } from "elysia";
-import { methodNotAllowed, NOT_FOUND } from "./errors.ts";
+import type { Tls } from "../tls.ts";
 import { documentationRoutes } from "./documentation.ts";
-import { answerFault, answerWith, type Api, endpoint } from "./endpoint.ts";
+import {
+  answerFault,
+  answerWith,
+  type Api,
+  arrivedAs,
+  endpoint,
+  openEndpoint,
+} from "./endpoint.ts";
+import { methodNotAllowed, NOT_FOUND } from "./errors.ts";
+import { getLivez, getReadyz } from "./health.ts";
+import { type Address, listen, type Server } from "./listen.ts";
 import { methodsByPath, ROUTES } from "./routes.ts";
-
-/** Seconds after which a connection on which nothing moves is closed. */
-const IDLE_TIMEOUT_SECONDS = 30;
 
 /** Only unreserved characters and slashes: what may be routed again once it is decoded. */
 const PLAIN_PATH = /^[A-Za-z0-9/._~-]+$/;
 
-export interface Server {
-  hostname: string;
-  port: number;
-  /** Takes no further request and resolves when those in flight are answered. */
-  stop(): Promise<void>;
-}
+const HEALTH_PATHS: [path: string, methods: string[]][] = [
+  ["/livez", ["GET"]],
+  ["/readyz", ["GET"]],
+];
 
 /** Throws when the address cannot be listened on. */
-export function startServer(api: Api, hostname: string, port: number): Server {
-  const app = createApp(api);
-  app.listen({
-    hostname,
-    port,
-    // Two servers that share a port would share its requests, silently.
-    reusePort: false,
-    idleTimeout: IDLE_TIMEOUT_SECONDS,
-    // Bodies are cut by readFields: here a longer one would get an answer without the envelope.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-  });
-  const server = app.server!;
-  return {
-    hostname,
-    port: server.port!,
-    stop: () => server.stop(),
-  };
+export function startServer(api: Api, address: Address, tls: Tls | null): Server {
+  return listen(() => createApp(api), address, tls);
 }
 
 function createApp(api: Api) {
@@ -45,7 +35,9 @@ function createApp(api: Api) {
     const answer = endpoint(api, path, permission, (call) => handle(api, call));
     app.route(method, path, answer, { parse: "none" });
   }
-  for (const [path, methods] of methodsByPath()) {
+  app.get("/livez", openEndpoint(api, "/livez", getLivez));
+  app.get("/readyz", openEndpoint(api, "/readyz", getReadyz));
+  for (const [path, methods] of [...methodsByPath(), ...HEALTH_PATHS]) {
     const refuse = ({ request }: { request: Request }) =>
       answerWith(api, request, path, methodNotAllowed(methods.join(", ")));
     // Elysia answers HEAD with the GET route unless it is told otherwise.
@@ -53,15 +45,6 @@ function createApp(api: Api) {
     app.all(path, refuse, { parse: "none" });
   }
   for (const [path, page] of documentationRoutes()) app.get(path, page);
-  app.get("/livez", () => Response.json({ status: "ok" }));
-  app.get("/readyz", () => {
-    const database = api.writer.isWritable() ? "ok" : "takes no writes";
-    const ready = database === "ok";
-    return Response.json(
-      { status: ready ? "ok" : "not ready", database },
-      { status: ready ? 200 : 503 },
-    );
-  });
   app.onError(({ error, request }) => {
     if (!(error instanceof NotFoundError)) return answerFault(api, request, error);
     const decoded = decodedRequest(request);
@@ -79,7 +62,9 @@ function decodedRequest(request: Request): Request | null {
     if (!url.pathname.includes("%")) return null;
     const pathname = decodeURIComponent(url.pathname);
     if (!PLAIN_PATH.test(pathname)) return null;
-    return new Request(url.origin + pathname + url.search, request);
+    const decoded = new Request(url.origin + pathname + url.search, request);
+    arrivedAs.set(decoded, request);
+    return decoded;
   } catch {
     return null;
   }

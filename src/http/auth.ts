@@ -1,0 +1,76 @@
+// Who asks, and whether they may: the contract's order of 401 and 403, the rate limits between and behind them.
+// address failing too often (429) → 401 → inactive, expired, wrong address, permission (403) → key too often (429).
+
+import { isWithin, type Network, parseNetwork } from "../addresses.ts";
+import type { Connection } from "../db/connection.ts";
+import { type CallerKey, findKeyByHash } from "../db/keys.ts";
+import { Refusal, refusal } from "../domain/errors.ts";
+import { hashKey, isKeyWellFormed, mayKey, type Permission } from "../domain/keys.ts";
+import type { Limits } from "./limits.ts";
+
+/** Allow lists that are kept parsed. */
+const PARSED_LIMIT = 1000;
+
+export interface Gate {
+  /** Reads only. */
+  connection: Connection;
+  limits: Limits;
+  /** Notes that a key was used, for `key list`. */
+  noteUse(keyId: string, now: number): void;
+}
+
+/** What asks to be let in. */
+export interface Applicant {
+  request: Request;
+  /** Found out only where it matters: most requests need no address. */
+  address(): string;
+  /** Told whose key it is once that is known, even if it is refused then. */
+  keyId: string | null;
+  /** Told of a key that does not exist; `mistyped`: that none ever did. */
+  noteUnknownKey(mistyped: boolean): void;
+}
+
+/**
+ * Refuses, in this order: too_many_requests (address), key_missing, key_unknown, key_inactive, key_expired,
+ * key_address_refused, permission_missing, too_many_requests (key).
+ */
+export function authenticate(
+  gate: Gate,
+  applicant: Applicant,
+  permission: Permission,
+  now: number,
+): CallerKey {
+  const { limits } = gate;
+  if (limits.isAnyoneFailing()) limits.refuseFailing(applicant.address());
+  const text = applicant.request.headers.get("x-api-key");
+  if (!text) throw refusal("key_missing");
+  // Every key costs one hash and one look-up by it: how near it is to a real one cannot be timed.
+  const key = findKeyByHash(gate.connection, hashKey(text));
+  if (!key) {
+    limits.noteFailure(applicant.address());
+    applicant.noteUnknownKey(!isKeyWellFormed(text));
+    throw refusal("key_unknown");
+  }
+  applicant.keyId = key.id;
+  if (!key.active) throw refusal("key_inactive");
+  if (key.expiresAt !== null && key.expiresAt <= now) throw refusal("key_expired");
+  if (key.allow !== "" && !isWithin(applicant.address(), networksOf(key.allow))) {
+    throw refusal("key_address_refused");
+  }
+  if (!mayKey(key.type, permission)) throw new Refusal("permission_missing", { permission });
+  limits.takeForKey(key.id);
+  gate.noteUse(key.id, now);
+  return key;
+}
+
+const parsed = new Map<string, Network[]>();
+
+function networksOf(allow: string): Network[] {
+  let networks = parsed.get(allow);
+  if (!networks) {
+    if (parsed.size >= PARSED_LIMIT) parsed.clear();
+    networks = allow.split(",").map((text) => parseNetwork(text)!);
+    parsed.set(allow, networks);
+  }
+  return networks;
+}
