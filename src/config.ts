@@ -1,9 +1,26 @@
 // Flags and environment → one frozen, validated Config. The only place that knows the environment's variables.
-// Every setting is a flag and a variable (--log-level ↔ RESELLER_LOG_LEVEL): flag, then variable, then default.
+// Every setting is a flag and a variable (--log-level ↔ RESELLER_LOG_LEVEL): flag, then variable, then the file
+// that the variable with _FILE behind it names, then default.
 
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { InvalidArgumentError, Option } from "commander";
-import { LOG_LEVELS, type LogLevel } from "./log.ts";
+import { type Command, Option } from "commander";
+import type { Network } from "./addresses.ts";
+import {
+  type Endpoint,
+  parseBytes,
+  parseEndpoint,
+  parseKeep,
+  parseNetworks,
+  parsePort,
+  parseRateLimit,
+  parseShare,
+  parseText,
+  parseTimer,
+  valueText,
+} from "./config-values.ts";
+import { parseRate, parseSize, type Rate } from "./domain/units.ts";
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "./log.ts";
 
 export interface Config {
   data: string;
@@ -21,18 +38,30 @@ export interface Config {
   backupDir?: string;
   backupKeep: number;
   logLevel: LogLevel;
+  logFormat: LogFormat;
+  /** Which share of the successful reads is logged, 0 to 1. */
+  logReads: number;
+  /** Of one key; 0: no limit, of addresses neither. */
+  rateLimit: Rate | 0;
+  /** Whose word for a caller's address is taken. */
+  trustedProxy: readonly Network[];
+  metricsListen: Endpoint | null;
+  /** Paths of PEM files; both or neither. */
+  tlsCert: string | null;
+  tlsKey: string | null;
+  /** Bytes below which the server is not ready. */
+  diskFloor: number;
 }
 
-/** Timers cannot wait for 2^31 ms or more. */
-const DURATION_LIMIT_MS = 24 * 24 * 60 * 60 * 1000;
-const UNITS_MS: Record<string, number> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
-const BACKUP_KEEP_LIMIT = 10_000;
+/** Wrong usage that no single flag can be blamed for. */
+export class ConfigError extends Error {
+  override name = "ConfigError";
+}
+
+const PREFIX = "RESELLER_";
+const FILE_SUFFIX = "_FILE";
+/** A file that a variable names holds one value, not a novel. */
+const VALUE_FILE_LIMIT_BYTES = 64 * 1024;
 
 /** The setting every command has. */
 export function dataOption(): Option {
@@ -61,12 +90,44 @@ export function serveOptions(): Option[] {
     duration("place-retry", "how long an order that could not be sent is tried again", "1h", 0),
     providerTimeoutOption(),
     duration("poll-interval", "shortest pause between two looks at an order", "60s", 1),
+    setting("tls-cert", "FILE", "certificate chain (PEM) to speak TLS with; SIGHUP reads it again")
+      .default(null)
+      .argParser(parseText),
+    setting("tls-key", "FILE", "private key (PEM) of the certificate")
+      .default(null)
+      .argParser(parseText),
+    setting("trusted-proxy", "CIDR[,CIDR]", "proxies whose X-Forwarded-For counts")
+      .default([], "none")
+      .argParser(parseNetworks),
+    setting(
+      "rate-limit",
+      "RATE",
+      "requests of one key: N/s, N/m or N/h, at once twice that; 0: none",
+    )
+      .default(parseRate("100/s"), "100/s")
+      .argParser(parseRateLimit),
+    setting(
+      "metrics-listen",
+      "ADDRESS:PORT",
+      "where Prometheus may ask for /metrics; 0 turns it off",
+    )
+      .default(null, "off")
+      .argParser(parseEndpoint),
+    setting("disk-floor", "SIZE", "free room below which the server is not ready; 0: any")
+      .default(parseSize("64MiB"), "64MiB")
+      .argParser(parseBytes),
     duration("backup-every", "time between two backups; 0 turns them off", "24h", 0),
     backupDirOption(),
     setting("backup-keep", "N", "backups to keep").default(7).argParser(parseKeep),
     setting("log-level", "LEVEL", "least important event to log")
       .choices(LOG_LEVELS)
       .default("info"),
+    setting("log-format", "FORMAT", "json: a line an event; pretty: for people; auto: by terminal")
+      .choices(LOG_FORMATS)
+      .default("auto"),
+    setting("log-reads", "SHARE", "which share of the successful reads to log: all, none or 1%")
+      .default(1, "all")
+      .argParser(parseShare),
   ];
 }
 
@@ -80,42 +141,75 @@ export function freezeConfig(options: Config): Config {
   return Object.freeze({ ...options });
 }
 
+/** What is wrong with settings that are each well formed by themselves; null when nothing is. */
+export function conflictOf({ tlsCert, tlsKey }: Config): string | null {
+  if ((tlsCert === null) === (tlsKey === null)) return null;
+  return "--tls-cert and --tls-key belong together: give both or neither";
+}
+
+export interface ShownSetting {
+  name: string;
+  value: string;
+  /** `flag`, `variable RESELLER_…`, `file /path` or `default`. */
+  origin: string;
+}
+
+/** Every setting of a command with its value and where that came from. */
+export function showSettings(command: Command): ShownSetting[] {
+  return command.options
+    .filter(({ envVar }) => envVar !== undefined)
+    .map((option) => {
+      const name = option.attributeName();
+      return {
+        name: option.name(),
+        value: valueText(name, command.getOptionValue(name)),
+        origin: originOf(option, command.getOptionValueSource(name)),
+      };
+    });
+}
+
+/** Variables that begin like ours and mean nothing: a typing error, most likely. */
+export function unknownVariables(command: Command): string[] {
+  const known = new Set(command.options.flatMap(({ envVar }) => (envVar ? [envVar] : [])));
+  return Object.keys(process.env)
+    .filter((name) => name.startsWith(PREFIX))
+    .filter((name) => !known.has(name) && !known.has(name.replace(/_FILE$/, "")))
+    .toSorted();
+}
+
 function setting(name: string, placeholder: string, description: string): Option {
-  const variable = `RESELLER_${name.toUpperCase().replaceAll("-", "_")}`;
+  const variable = PREFIX + name.toUpperCase().replaceAll("-", "_");
+  readValueFile(variable);
   return new Option(`--${name} <${placeholder}>`, description).env(variable);
 }
 
-/** An empty host would listen on every interface, an empty folder would be the working directory. */
-function parseText(text: string): string {
-  if (text.trim() === "") throw new InvalidArgumentError("must not be empty.");
-  return text;
+/** Variables whose value came from the file that the variable with _FILE names. */
+const valueFiles = new Map<string, string>();
+
+function readValueFile(variable: string): void {
+  const path = process.env[variable + FILE_SUFFIX];
+  if (path === undefined || process.env[variable] !== undefined) return;
+  const wrong = (why: string) => new ConfigError(`${variable}${FILE_SUFFIX} names ${path}: ${why}`);
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw wrong(error instanceof Error ? error.message : String(error));
+  }
+  if (text.length > VALUE_FILE_LIMIT_BYTES) throw wrong("too long for the value of a setting");
+  process.env[variable] = text.trim();
+  valueFiles.set(variable, path);
+}
+
+function originOf({ envVar = "" }: Option, source: string | undefined): string {
+  if (source === "cli") return "flag";
+  if (source !== "env") return "default";
+  const file = valueFiles.get(envVar);
+  return file === undefined ? `variable ${envVar}` : `file ${file}`;
 }
 
 function duration(name: string, description: string, byDefault: string, leastMs: number): Option {
   return setting(name, "DURATION", description)
-    .default(parseDuration(byDefault, leastMs), byDefault)
-    .argParser((text) => parseDuration(text, leastMs));
-}
-
-function parseDuration(text: string, leastMs: number): number {
-  const [, number, unit = ""] = /^(\d{1,10}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(text) ?? [];
-  const milliseconds = text === "0" ? 0 : Math.round(Number(number) * UNITS_MS[unit]!);
-  if (!(milliseconds >= leastMs && milliseconds <= DURATION_LIMIT_MS)) {
-    throw new InvalidArgumentError("must be a duration such as 500ms, 10s, 5m or 1h, at most 24d.");
-  }
-  return milliseconds;
-}
-
-function parseKeep(text: string): number {
-  const keep = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(keep >= 1 && keep <= BACKUP_KEEP_LIMIT)) {
-    throw new InvalidArgumentError(`must be a whole number from 1 to ${BACKUP_KEEP_LIMIT}.`);
-  }
-  return keep;
-}
-
-function parsePort(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(port <= 65_535)) throw new InvalidArgumentError("must be a port from 0 to 65535.");
-  return port;
+    .default(parseTimer(byDefault, leastMs), byDefault)
+    .argParser((text) => parseTimer(text, leastMs));
 }

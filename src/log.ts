@@ -1,15 +1,29 @@
-// The log: one JSON line an event on stderr. Never a key, never a body.
+// The log: one JSON line an event on stderr, or a line for a person on a terminal. Never a key, never a body:
+// callers pass neither, and what a caller of ours chose itself goes through maskKeys first.
 
 import { SonicBoom } from "sonic-boom";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+export const LOG_FORMATS = ["auto", "json", "pretty"] as const;
+/** auto: pretty on a terminal, json elsewhere. */
+export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /** Lines wait for this many characters or milliseconds; a warning or an error goes out at once. */
 const BUFFER_LENGTH = 64 * 1024;
 const FLUSH_MILLISECONDS = 250;
 
 const STDERR = 2;
+
+/** As terminals take them. */
+const COLOURS: Record<LogLevel, string> = {
+  debug: "\x1b[90m",
+  info: "\x1b[32m",
+  warn: "\x1b[33m",
+  error: "\x1b[31m",
+  silent: "",
+};
+const PLAIN = "\x1b[39m";
 
 export interface Logger {
   info(fields: object, message: string): void;
@@ -19,13 +33,16 @@ export interface Logger {
   flush(): void;
 }
 
-export function createLog(level: LogLevel): Logger {
+export function createLog(level: LogLevel, format: LogFormat = "json"): Logger {
+  const isPretty = format === "pretty" || (format === "auto" && process.stderr.isTTY);
+  const lineOf = isPretty ? prettyLine : jsonLine;
   const out = standardError();
   const least = LOG_LEVELS.indexOf(level);
   const write = (level: LogLevel, fields: object, message: string) => {
     if (LOG_LEVELS.indexOf(level) < least) return;
-    const time = new Date().toISOString();
-    out.write(`${JSON.stringify({ level, time, ...fields, msg: message })}\n`);
+    out.write(`${lineOf(level, new Date().toISOString(), fields, message)}\n`);
+    // A person watches it happen.
+    if (isPretty) out.flush();
   };
   return {
     info: (fields, message) => write("info", fields, message),
@@ -39,6 +56,22 @@ export function createLog(level: LogLevel): Logger {
     },
     flush: () => out.flush(),
   };
+}
+
+function jsonLine(level: LogLevel, time: string, fields: object, message: string): string {
+  return JSON.stringify({ level, time, ...fields, msg: message });
+}
+
+/** `10:20:30.400 INFO  request  method=GET status=200`; text of several lines goes below. */
+function prettyLine(level: LogLevel, time: string, fields: object, message: string): string {
+  const told = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
+  const isLong = ([, value]: [string, unknown]) =>
+    typeof value === "string" && value.includes("\n");
+  const short = told.filter((field) => !isLong(field)).map(([name, value]) => `${name}=${value}`);
+  const long = told.filter(isLong).map(([name, value]) => `\n  ${name}: ${value}`);
+  const name = level.toUpperCase().padEnd(5);
+  const shown = process.stderr.isTTY ? `${COLOURS[level]}${name}${PLAIN}` : name;
+  return [time.slice(11, 23), shown, message, ...short].join(" ") + long.join("");
 }
 
 /**

@@ -1,19 +1,33 @@
-// `reseller serve`: claims the data directory, starts the writer, the fulfilment and the HTTP server, and stops them in order.
+// `reseller serve`: claims the data directory, starts the writer, the servers, the fulfilment and the upkeep, and stops them in order.
 
-import { rmSync, writeFileSync } from "node:fs";
+import { rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import packageJson from "../package.json" with { type: "json" };
 import { backupFolder, type Config } from "./config.ts";
-import { isFatalTrouble } from "./db/connection.ts";
+import { type Endpoint, formatEndpoint } from "./config-values.ts";
+import { type Connection, isFatalTrouble } from "./db/connection.ts";
 import { addressPath, claimDataDirectory, openReader } from "./db/open.ts";
-import { type Server, startServer } from "./http/server.ts";
 import type { Order } from "./db/orders.ts";
+import { listProviders, readProviderOrders } from "./db/providers.ts";
 import { systemClock } from "./fulfilment/clock.ts";
 import { type Fulfilment, startFulfilment } from "./fulfilment/fulfilment.ts";
-import { createLog } from "./log.ts";
-import { type BackupPlan, startBackups } from "./maintenance/backups.ts";
+import type { Works } from "./fulfilment/lane.ts";
+import type { Api } from "./http/endpoint.ts";
+import { answerHeaders } from "./http/headers.ts";
+import { createLimits } from "./http/limits.ts";
+import type { Server } from "./http/listen.ts";
+import { startMetricsServer } from "./http/metrics.ts";
+import { startServer } from "./http/server.ts";
+import { createLog, type Logger } from "./log.ts";
+import { type BackupPlan, listBackups, startBackups, timeOfBackup } from "./maintenance/backups.ts";
+import { startKeyUses } from "./maintenance/key-uses.ts";
 import { startForgetting } from "./maintenance/used-keys.ts";
+import { createMetrics, type Metrics, NO_OBSERVER } from "./monitoring/metrics.ts";
+import { createReadiness, freeBytes } from "./monitoring/readiness.ts";
+import { createStatusCounter } from "./monitoring/status-counter.ts";
 import { connectProvider } from "./providers/protocols.ts";
-import { startWriter } from "./writer/writer.ts";
+import { readTls, TlsError, type TlsFiles } from "./tls.ts";
+import { startWriter, type Writer } from "./writer/writer.ts";
 
 /** Named from this folder, where it is in the binary too: its two entry points are bundled below src. */
 const WRITER_THREAD = new URL("./writer/thread.ts", import.meta.url);
@@ -23,96 +37,109 @@ const DRAIN_MILLISECONDS = 10_000;
 /** The address cannot be listened on. The message is the system's word for why. */
 export class ListenError extends Error {
   override name = "ListenError";
+
+  constructor(
+    message: string,
+    readonly address: string,
+  ) {
+    super(message);
+  }
 }
 
 export interface Service {
   url: string;
   /** Makes a backup now, unless one is being made. */
   backUpNow(): void;
+  /** Reads the certificate and key again. Those that cannot be used leave the present ones in place. */
+  reload(): void;
   /** Answers what is in flight, writes what is queued, checkpoints, and lets the data directory go. */
   stop(): Promise<void>;
 }
 
 /** Resolves once requests are answered. `onFatal` is called if nothing can be written any more. */
 export async function startService(config: Config, onFatal: () => void): Promise<Service> {
-  const log = createLog(config.logLevel);
+  const log = createLog(config.logLevel, config.logFormat);
+  const files = tlsFiles(config);
+  const tls = files && readTls(files);
   const { path, keptCopy, release } = claimDataDirectory(config.data, Date.now());
   if (keptCopy) log.warn({ path, keptCopy }, "database upgraded, copy of the old one kept");
-  const writer = await startWriter({
-    path,
-    thread: WRITER_THREAD,
-    onWritable(writable) {
-      if (writable) log.info({ path }, "the database takes writes again");
-      else
-        log.error({ path }, "the database takes no writes: no room, or another process holds it");
-    },
-    onFatal(cause) {
-      log.error({ path, cause }, "the database cannot be written any more: stopping");
-      onFatal();
-    },
-  });
-  const onFault = (error: unknown) => {
-    if (!isFatalTrouble(error)) return;
-    log.error({ path, cause: String(error) }, "the database cannot be read any more: stopping");
-    onFatal();
-  };
+  let metrics: Metrics | null = null;
+  const writer = await openWriter(path, log, onFatal, (commands, seconds) =>
+    metrics?.commit(commands, seconds),
+  );
   const connection = openReader(path);
+  const counting = openReader(path);
+  if (config.metricsListen) metrics = createMetrics(figures(config, writer, counting), VERSION);
+  const keyUses = startKeyUses(writer, log);
   const address = addressPath(dirname(path));
-  // The server first: where it cannot listen, nothing must have been sent to a provider.
-  const fulfilling = Promise.withResolvers<Fulfilment>();
-  const placed = async (order: Order) => (await fulfilling.promise).placed(order);
   const close = async () => {
+    await keyUses.stop();
     // The writer closes last: it checkpoints, which a reader would hold up.
     connection.sqlite.close();
+    counting.sqlite.close();
     await writer.close();
     rmSync(address, { force: true });
     release();
   };
-  let server: Server;
-  try {
-    server = startServer(
-      { connection, writer, log, unanswered: new Map(), onFault, placed },
-      config.host,
-      config.port,
-    );
-  } catch (error) {
-    await close();
-    throw new ListenError(error instanceof Error && "code" in error ? String(error.code) : "");
-  }
-  const fulfilment = await startFulfilment({
+  // The servers first: where they cannot listen, nothing must have been sent to a provider.
+  const fulfilling = Promise.withResolvers<Fulfilment>();
+  let fulfilment: Fulfilment | null = null;
+  const api: Api = {
+    ...requestSettings(config, log),
     connection,
     writer,
     log,
-    clock: systemClock,
-    random: Math.random,
-    settings: {
-      placeWaitMs: config.placeWait,
-      placeRetryMs: config.placeRetry,
-      pollIntervalMs: config.pollInterval,
-    },
-    connect: (provider) => connectProvider(provider, config.providerTimeout),
+    observer: metrics ?? NO_OBSERVER,
+    unanswered: new Map(),
+    onFault: (error) => endUnreadable(error, path, log, onFatal),
+    noteUse: (keyId, now) => keyUses.note(keyId, now),
+    placed: async (order: Order) => (await fulfilling.promise).placed(order),
+    readiness: createReadiness({
+      connection,
+      writer,
+      diskFloorBytes: config.diskFloor,
+      isFollowingOnTime: () => fulfilment?.isOnTime() ?? true,
+    }),
+    headers: answerHeaders(tls !== null),
+  };
+  let servers: Servers;
+  try {
+    servers = startServers(config, metrics, (at) => startServer(api, at, tls));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const started = await startFulfilment({
+    ...fulfilmentSettings(config),
+    connection,
+    writer,
+    log,
+    onPlacement: (outcome) => metrics?.placement(outcome),
   }).catch(async (error: unknown) => {
     // Whoever waits for a placement hears of it; nobody may be waiting.
     fulfilling.promise.catch(() => {});
     fulfilling.reject(error);
-    await server.stop();
+    await Promise.all([servers.api.stop(), servers.metrics?.stop()]);
     await close();
     throw error;
   });
-  fulfilling.resolve(fulfilment);
+  fulfilment = started;
+  fulfilling.resolve(started);
   const forgetting = startForgetting(writer, log);
   const backups = startBackups(backupPlan(config, path), log);
-  const url = `http://${bracketed(server.hostname)}:${server.port}`;
+  const url = urlOf(tls ? "https" : "http", servers.api);
   writeFileSync(address, url, { mode: 0o600 });
-  log.info({ url, path }, "started");
+  const metricsUrl = servers.metrics && `${urlOf("http", servers.metrics)}/metrics`;
+  log.info({ url, path, metrics: metricsUrl }, "started");
   return {
     url,
     backUpNow: () => backups.backUpNow(),
+    reload: () => reloadTls(servers.api, files, log),
     async stop() {
       log.info({}, "stopping");
-      const placings = fulfilment.stop(DRAIN_MILLISECONDS);
+      const placings = started.stop(DRAIN_MILLISECONDS);
       const drained = await Promise.race([
-        server.stop().then(() => true),
+        Promise.all([servers.api.stop(), servers.metrics?.stop()]).then(() => true),
         Bun.sleep(DRAIN_MILLISECONDS).then(() => false),
       ]);
       await placings;
@@ -125,11 +152,148 @@ export async function startService(config: Config, onFatal: () => void): Promise
   };
 }
 
+const VERSION = packageJson.version;
+
+function openWriter(
+  path: string,
+  log: Logger,
+  onFatal: () => void,
+  onBatch: (commands: number, seconds: number) => void,
+): Promise<Writer> {
+  return startWriter({
+    path,
+    thread: WRITER_THREAD,
+    onBatch,
+    onWritable(writable) {
+      if (writable) log.info({ path }, "the database takes writes again");
+      else
+        log.error({ path }, "the database takes no writes: no room, or another process holds it");
+    },
+    onFatal(cause) {
+      log.error({ path, cause }, "the database cannot be written any more: stopping");
+      onFatal();
+    },
+  });
+}
+
+function endUnreadable(error: unknown, path: string, log: Logger, onFatal: () => void): void {
+  if (!isFatalTrouble(error)) return;
+  log.error({ path, cause: String(error) }, "the database cannot be read any more: stopping");
+  onFatal();
+}
+
+function fulfilmentSettings(
+  config: Config,
+): Pick<Works, "clock" | "random" | "settings" | "connect"> {
+  return {
+    clock: systemClock,
+    random: Math.random,
+    settings: {
+      placeWaitMs: config.placeWait,
+      placeRetryMs: config.placeRetry,
+      pollIntervalMs: config.pollInterval,
+    },
+    connect: (provider) => connectProvider(provider, config.providerTimeout),
+  };
+}
+
+/** What the settings say about requests. */
+function requestSettings(config: Config, log: Logger) {
+  let isNoted = false;
+  return {
+    limits: createLimits(config.rateLimit),
+    trustedProxy: config.trustedProxy,
+    logReads: config.logReads,
+    noteUntrustedProxy() {
+      if (isNoted) return;
+      isNoted = true;
+      log.warn(
+        {},
+        "requests come with X-Forwarded-For, but no proxy is trusted: all of them count as one address; name the proxy with --trusted-proxy",
+      );
+    },
+  };
+}
+
+function figures(config: Config, writer: Writer, counting: Connection) {
+  const { path } = counting;
+  const folder = backupFolder(config);
+  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  return {
+    queueLength: () => writer.queueLength(),
+    databaseBytes: () => sizeOf(path),
+    walBytes: () => sizeOf(`${path}-wal`),
+    diskFreeBytes: () => freeBytes(path),
+    backupAgeSeconds() {
+      const [newest] = listBackups(folder);
+      return newest === undefined ? null : (Date.now() - timeOfBackup(newest)) / 1000;
+    },
+    oldestUncheckedSeconds: () => oldestUnchecked(counting),
+    ordersByStatus: createStatusCounter(counting),
+  };
+}
+
+function oldestUnchecked(connection: Connection): number | null {
+  const times = listProviders(connection)
+    .map(({ providerId }) => readProviderOrders(connection, providerId).oldestUncheckedAt)
+    .filter((time) => time !== null);
+  return times.length === 0 ? null : (Date.now() - Math.min(...times)) / 1000;
+}
+
+interface Servers {
+  api: Server;
+  metrics: Server | null;
+}
+
+/** Both of them or, with ListenError, neither. */
+function startServers(
+  { host, port, metricsListen }: Config,
+  metrics: Metrics | null,
+  startApi: (at: { hostname: string; port: number }) => Server,
+): Servers {
+  const api = listening({ host, port }, startApi);
+  if (!metrics || !metricsListen) return { api, metrics: null };
+  try {
+    return { api, metrics: listening(metricsListen, (at) => startMetricsServer(metrics, at)) };
+  } catch (error) {
+    void api.stop();
+    throw error;
+  }
+}
+
+function listening(
+  endpoint: Endpoint,
+  start: (at: { hostname: string; port: number }) => Server,
+): Server {
+  try {
+    return start({ hostname: endpoint.host, port: endpoint.port });
+  } catch (error) {
+    const why = error instanceof Error && "code" in error ? String(error.code) : "";
+    throw new ListenError(why, formatEndpoint(endpoint));
+  }
+}
+
 function backupPlan(config: Config, path: string): BackupPlan {
   const { data, backupEvery: every, backupKeep: keep } = config;
   return { path, data, every, keep, folder: backupFolder(config) };
 }
 
-function bracketed(hostname: string): string {
-  return hostname.includes(":") ? `[${hostname}]` : hostname;
+function tlsFiles({ tlsCert: cert, tlsKey: key }: Config): TlsFiles | null {
+  return cert !== null && key !== null ? { cert, key } : null;
+}
+
+function reloadTls(server: Server, files: TlsFiles | null, log: Logger): void {
+  if (!files) return log.info({}, "nothing to reload: no certificate is in use");
+  try {
+    const tls = readTls(files);
+    server.reload(tls);
+    log.info({ cert: files.cert, validTo: tls.validTo.toISOString() }, "certificate reloaded");
+  } catch (error) {
+    const why = error instanceof TlsError ? error.message : String(error);
+    log.error({ cert: files.cert, why }, "certificate not reloaded, the old one stays in use");
+  }
+}
+
+function urlOf(protocol: "http" | "https", { hostname: host, port }: Server): string {
+  return `${protocol}://${formatEndpoint({ host, port })}`;
 }

@@ -2,8 +2,11 @@
 
 import { Command, CommanderError, Help, type Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
+import { ConfigError } from "../config.ts";
 import { CommandFailure, declareGroup } from "./command.ts";
+import { declareAudit } from "./audit.ts";
 import { declareBackup } from "./backup.ts";
+import { declareConfig } from "./config.ts";
 import { declareDoctor } from "./doctor.ts";
 import { declareHealth } from "./health.ts";
 import { declareKeys } from "./keys.ts";
@@ -28,6 +31,10 @@ export async function run(argv: readonly string[]): Promise<number | undefined> 
     return undefined;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
+    if (error instanceof ConfigError) {
+      process.stderr.write(`error: ${error.message}\n`);
+      return WRONG_USAGE;
+    }
     if (error instanceof CommandFailure) {
       process.stderr.write(`error: ${error.message}\n`);
       return REFUSED;
@@ -69,6 +76,8 @@ export function createProgram(): Command {
   declareServices(admin);
   declareProviders(admin);
   declareOrders(admin);
+  declareAudit(admin);
+  declareConfig(program);
   declareBackup(program);
   declareRestore(program);
   declareVerify(program);

@@ -10,9 +10,8 @@ import { listServices } from "../db/services.ts";
 import { listUsers } from "../db/users.ts";
 import { MICROS_PER_DOLLAR } from "../domain/money.ts";
 import { contextAt, runCommand } from "../operations/commands.ts";
-import { asFailure, type CommonOptions, declare } from "./command.ts";
+import { asFailure, type CommonOptions, declare, type Session, signed } from "./command.ts";
 import { createKey } from "./keys.ts";
-import { operator } from "./operator.ts";
 import { print } from "./output.ts";
 import { serve } from "./serve.ts";
 import { parseCatalogue } from "./service-import.ts";
@@ -34,7 +33,7 @@ export function declareQuickstart(program: Command): void {
   for (const option of serveOptions()) command.addOption(option);
   command.action(async (options: Config & CommonOptions) => {
     // The port first: a key is shown only once, and not lost to a port that is taken.
-    const service = await serve(options);
+    const service = await serve(options, command);
     const { url } = service;
     try {
       const key = furnish(options.data);
@@ -57,21 +56,17 @@ function furnish(data: string): string | null {
       return transact(connection, (tx) => {
         if (listUsers(tx).length > 0 || listServices(tx).length > 0) return null;
         const context = contextAt(Date.now());
-        runCommand(tx, "createUser", { username: DEMO_USER, name: "Demo", parent: null }, context);
-        runCommand(
-          tx,
-          "creditUser",
-          {
-            username: DEMO_USER,
-            amountMicros: DEMO_BALANCE_MICROS,
-            note: "quickstart",
-            actor: operator(),
-          },
-          context,
-        );
-        runCommand(tx, "importServices", { services: parseCatalogue(catalogue) }, context);
+        const execute: Session["execute"] = (name, input) =>
+          runCommand(tx, name, signed(input), context);
+        execute("createUser", { username: DEMO_USER, name: "Demo", parent: null });
+        execute("creditUser", {
+          username: DEMO_USER,
+          amountMicros: DEMO_BALANCE_MICROS,
+          note: "quickstart",
+        });
+        execute("importServices", { services: parseCatalogue(catalogue) });
         const { text } = createKey(
-          { execute: (name, input) => runCommand(tx, name, input, context) },
+          { execute },
           { user: DEMO_USER, type: "full", reach: "all", label: "quickstart" },
         );
         return text;

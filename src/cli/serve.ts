@@ -1,8 +1,9 @@
 // `serve`: the server, until a signal stops it.
 
 import type { Command } from "commander";
-import { type Config, freezeConfig, serveOptions } from "../config.ts";
+import { type Config, conflictOf, freezeConfig, serveOptions } from "../config.ts";
 import { databasePath } from "../db/open.ts";
+import { TlsError } from "../tls.ts";
 import { ListenError, type Service, startService } from "../serve.ts";
 import { asFailure, CommandFailure, type CommonOptions, declare } from "./command.ts";
 import { print } from "./output.ts";
@@ -19,14 +20,16 @@ export function declareServe(program: Command): void {
   );
   for (const option of serveOptions()) command.addOption(option);
   command.action(async (options: Config & CommonOptions) => {
-    const { url } = await serve(options);
+    const { url } = await serve(options, command);
     const result = { url, database: databasePath(options.data) };
     print(options.json, result, () => `listening on ${url}`);
   });
 }
 
 /** Starts the server and lets SIGTERM and SIGINT stop it; a second one ends the process at once. SIGUSR1: a backup. */
-export async function serve(options: Config): Promise<Service> {
+export async function serve(options: Config, command: Command): Promise<Service> {
+  const conflict = conflictOf(options);
+  if (conflict) command.error(`error: ${conflict}.`);
   const service = await start(options);
   let stopping = false;
   const stop = () => {
@@ -43,6 +46,8 @@ export async function serve(options: Config): Promise<Service> {
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   process.on("SIGUSR1", () => service.backUpNow());
+  // On a terminal it says that the terminal is gone, elsewhere that there is a new certificate.
+  process.on("SIGHUP", process.stderr.isTTY ? stop : () => service.reload());
   return service;
 }
 
@@ -51,9 +56,10 @@ async function start(options: Config): Promise<Service> {
     return await startService(freezeConfig(options), () => process.exit(1));
   } catch (error) {
     const path = databasePath(options.data);
+    if (error instanceof TlsError) throw new CommandFailure(error.message);
     if (!(error instanceof ListenError)) throw asFailure(error, path);
     throw new CommandFailure(
-      `cannot listen on ${options.host}:${options.port} (${error.message}): choose another --port or --host, or stop what holds it; the database is ${path}`,
+      `cannot listen on ${error.address} (${error.message}): choose another --port or --host, or stop what holds it; the database is ${path}`,
     );
   }
 }
