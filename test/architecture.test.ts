@@ -15,7 +15,17 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   operations: ["db", "domain"],
   writer: ["operations", "db", "domain"],
   docs: ["domain"],
-  http: ["docs", "writer", "operations", "db", "domain", "log.ts"],
+  http: [
+    "docs",
+    "writer",
+    "operations",
+    "db",
+    "domain",
+    "monitoring",
+    "log.ts",
+    "addresses.ts",
+    "tls.ts",
+  ],
   providers: ["domain"],
   fulfilment: ["providers", "writer", "operations", "db", "domain", "log.ts"],
   cli: [
@@ -26,12 +36,19 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "domain",
     "maintenance",
     "config.ts",
+    "config-values.ts",
     "serve.ts",
     "backup.ts",
+    "addresses.ts",
+    "tls.ts",
   ],
+  monitoring: ["writer", "db", "domain"],
   maintenance: ["writer", "operations", "db", "domain", "log.ts"],
+  "addresses.ts": [],
   "log.ts": [],
-  "config.ts": ["log.ts"],
+  "tls.ts": [],
+  "config-values.ts": ["domain", "addresses.ts"],
+  "config.ts": ["domain", "log.ts", "addresses.ts", "config-values.ts"],
   "backup.ts": ["maintenance"],
   "serve.ts": [
     "http",
@@ -39,9 +56,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "providers",
     "writer",
     "maintenance",
+    "monitoring",
     "db",
     "config.ts",
+    "config-values.ts",
     "log.ts",
+    "tls.ts",
   ],
   "main.ts": ["cli"],
 };
@@ -52,9 +72,12 @@ const OWNERS: Record<string, readonly string[]> = {
   "@elysiajs/openapi": ["http"],
   "drizzle-orm": ["db"],
   "bun:sqlite": ["db"],
-  commander: ["cli", "config.ts"],
+  commander: ["cli", "config.ts", "config-values.ts"],
   "csv-parse": ["cli"],
   "sonic-boom": ["log.ts"],
+  "prom-client": ["monitoring"],
+  limiter: ["http"],
+  "ipaddr.js": ["addresses.ts"],
   valibot: ["providers"],
   cockatiel: ["fulfilment"],
   "@paralleldrive/cuid2": ["operations"],
@@ -152,7 +175,7 @@ const g = await import("./g.ts");
     expect(wrong).toEqual([]);
   });
 
-  test("of http/ take types alone from operations/ and log, and reads alone from db/", () => {
+  test("of http/ take types alone from operations/, monitoring/ and log, and reads alone from db/", () => {
     const READS = /^(type .*|find\w*|list\w*|balanceOf|readTogether)$/;
     const wrong = offences((source) => {
       if (source.place !== "http") return [];
@@ -160,7 +183,7 @@ const g = await import("./g.ts");
         .filter((entry) => {
           const place = placeOf(source, entry);
           if (entry.isType) return false;
-          if (place === "operations" || place === "log.ts") return true;
+          if (["operations", "monitoring", "log.ts"].includes(place ?? "")) return true;
           const names = entry.names.replace(/[{}\n]/g, " ").split(",");
           return place === "db" && names.some((name) => name.trim() && !READS.test(name.trim()));
         })

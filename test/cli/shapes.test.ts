@@ -5,8 +5,9 @@ import { openShop } from "../support/cli.ts";
 
 const USER = ["id", "username", "name", "balance", "childBalance", "resellerId"];
 const ADJUSTED = [...USER, "previousBalance", "amount"];
-const NEW_KEY = ["id", "key", "type", "reach", "username", "label", "active"];
-const LISTED_KEY = ["id", "start", "type", "reach", "username", "label", "active"];
+const KEY = ["id", "type", "reach", "username", "label", "active", "expiresAt", "allow"];
+const NEW_KEY = [...KEY, "key"];
+const LISTED_KEY = [...KEY, "start", "lastUsedAt", "replacedBy"];
 const SERVICE = [
   "id", "name", "price", "per", "min", "max", "active", "private", "provider", "providerService",
 ]; // prettier-ignore

@@ -10,10 +10,15 @@ import { type Claim, hashRequest } from "../../src/domain/idempotency.ts";
 import { refusal } from "../../src/domain/errors.ts";
 import type { Api } from "../../src/http/endpoint.ts";
 import { answerOnce } from "../../src/http/idempotency.ts";
-import { createLog } from "../../src/log.ts";
 import type { Outcome } from "../../src/operations/idempotency.ts";
 import { startWriter } from "../../src/writer/writer.ts";
-import { freshDatabase, micros, type TestDatabase, WRITER_THREAD } from "../support/service.ts";
+import {
+  apiOf,
+  freshDatabase,
+  micros,
+  type TestDatabase,
+  WRITER_THREAD,
+} from "../support/service.ts";
 
 let database: TestDatabase;
 let api: Api;
@@ -29,14 +34,8 @@ beforeEach(async () => {
   // What placeOrderOnce leaves for an order that goes to a provider: no answer yet.
   database.connection.sqlite.run("DROP TRIGGER idempotency_keeps_its_answer");
   const { path } = database.connection;
-  api = {
-    connection: openReader(path),
-    writer: await startWriter({ path, thread: WRITER_THREAD, onFatal() {} }),
-    log: createLog("silent"),
-    unanswered: new Map(),
-    onFault() {},
-    placed: (order) => Promise.resolve(order),
-  };
+  const writer = await startWriter({ path, thread: WRITER_THREAD, onFatal() {} });
+  api = apiOf(openReader(path), writer);
 });
 afterEach(async () => {
   api.connection.sqlite.close();

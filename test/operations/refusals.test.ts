@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { RefusalCode } from "../../src/domain/errors.ts";
 import { findGrant, findService } from "../../src/db/services.ts";
 import { findUser } from "../../src/db/users.ts";
-import type { CommandInput, CommandName } from "../../src/operations/commands.ts";
+import type { UnsignedInput, CommandName } from "../../src/operations/commands.ts";
 import { audit } from "../support/audit.ts";
 import { refusalCode } from "../support/refusal.ts";
 import { freshDatabase, micros, OPERATOR, type TestDatabase } from "../support/service.ts";
@@ -68,7 +68,7 @@ const row = <Name extends CommandName>(
   code: RefusalCode,
   why: string,
   name: Name,
-  input: () => CommandInput<Name>,
+  input: () => UnsignedInput<Name>,
 ) => [code, why, () => database.run(name, input())] as const;
 
 const user = (username: string, parent: string | null = null) => ({ username, name: "x", parent });

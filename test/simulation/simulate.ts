@@ -161,7 +161,7 @@ function openMarket(world: World, creditMicros: number): Market {
   };
   const actor = { keyId: null, operator: "sim" };
   for (const username of RESELLERS) {
-    market.run("createUser", { username, name: username, parent: null });
+    market.run("createUser", { username, name: username, parent: null, actor });
     market.run("creditUser", { username, amountMicros: creditMicros, note: null, actor });
     auditor.credited(username, creditMicros);
     const { id } = market.run("createKey", {
@@ -171,17 +171,18 @@ function openMarket(world: World, creditMicros: number): Market {
       label: "",
       hash: username.padEnd(64, "0"),
       start: "rk_",
+      actor,
     });
     keyIds.set(username, id);
   }
   for (const name of ["a", "b"]) {
     const url = "http://127.0.0.1:1/";
-    market.run("createProvider", { name, protocol: "smm-api", url, key: PROVIDER_KEY });
+    market.run("createProvider", { name, protocol: "smm-api", url, key: PROVIDER_KEY, actor });
   }
   for (const { provider, ...service } of CATALOGUE) {
     const link = provider === null ? {} : { provider: { name: provider, service: "1" } };
     const bounds = { min: 1, max: 100_000, private: false };
-    market.run("createService", { ...service, ...bounds, name: service.id, ...link });
+    market.run("createService", { ...service, ...bounds, name: service.id, ...link, actor });
   }
   return market;
 }

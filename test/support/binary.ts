@@ -14,7 +14,16 @@ export interface Ended {
 
 /** Runs a command line to its end. */
 export async function binary(folder: string, ...argv: string[]): Promise<Ended> {
-  const child = spawn(folder, argv);
+  return binaryWith({}, folder, ...argv);
+}
+
+/** The same with further variables in its environment. */
+export async function binaryWith(
+  environment: Record<string, string>,
+  folder: string,
+  ...argv: string[]
+): Promise<Ended> {
+  const child = spawn(folder, argv, environment);
   const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
   return { code: await child.exited, stdout, stderr };
 }
@@ -36,16 +45,20 @@ export interface Serving {
   ended: Promise<Ended>;
 }
 
-/** Starts `serve` or `quickstart` on a free port; resolves once it says where it listens. */
+/**
+ * Starts `serve` or `quickstart` on a free port; resolves once it says where it listens.
+ * Nobody is limited in how often they ask, unless `argv` says so.
+ */
 export async function serving(folder: string, ...argv: string[]): Promise<Serving> {
-  const child = spawn(folder, [...argv, "--port", "0"]);
+  const [command, ...flags] = argv;
+  const child = spawn(folder, [command!, "--port", "0", "--rate-limit", "0", ...flags]);
   const printed = { stdout: "", stderr: "" };
   const listening = Promise.withResolvers<string>();
   const gather = async (name: "stdout" | "stderr") => {
     const decoder = new TextDecoder();
     for await (const chunk of child[name]) {
       printed[name] += decoder.decode(chunk, { stream: true });
-      const url = /^listening on (http:\S+)$/m.exec(printed.stdout);
+      const url = /^listening on (https?:\S+)$/m.exec(printed.stdout);
       if (url) listening.resolve(url[1]!);
     }
   };
@@ -73,8 +86,8 @@ export async function stop(server: Serving): Promise<void> {
 }
 
 /** A running server with a reseller of 1,000,000 USD, a service `s` and a key. */
-export async function stall(folder: string) {
-  const server = await serving(folder, "serve");
+export async function stall(folder: string, ...flags: string[]) {
+  const server = await serving(folder, "serve", ...flags);
   await binaryJson(folder, "admin", "user", "create", "alice");
   await binaryJson(folder, "admin", "user", "credit", "alice", "1000000");
   await binaryJson(
@@ -130,11 +143,11 @@ export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-function spawn(folder: string, argv: string[]) {
+function spawn(folder: string, argv: string[], environment: Record<string, string> = {}) {
   const child = Bun.spawn([BINARY, ...argv], {
     cwd: folder,
     // Nothing of the caller's settings.
-    env: { PATH: process.env["PATH"] ?? "", HOME: folder },
+    env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...environment },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

@@ -18,11 +18,14 @@ export interface Ended {
 
 /** Resolves once it says where it listens. */
 export async function spawnServe(data: string, ...flags: string[]): Promise<ServeProcess> {
-  const serve = Bun.spawn(["bun", MAIN, "serve", "--data", data, "--port", "0", ...flags], {
-    stdout: "pipe",
-    stderr: "pipe",
-    cwd: data,
-  });
+  const serve = Bun.spawn(
+    ["bun", MAIN, "serve", "--data", data, "--port", "0", "--rate-limit", "0", ...flags],
+    {
+      stdout: "pipe",
+      stderr: "pipe",
+      cwd: data,
+    },
+  );
   const stderr = new Response(serve.stderr).text();
   const reader = serve.stdout.getReader();
   const decoder = new TextDecoder();

@@ -30,7 +30,11 @@ export interface ServerOptions {
 export async function startServerProcess(options: ServerOptions): Promise<ServerProcess> {
   const { data, binary = BINARY, environment = {} } = options;
   const server = Bun.spawn(
-    [binary, "serve", "--data", data, "--port", "0", ...(options.arguments ?? [])],
+    [
+      binary,
+      ...`serve --data ${data} --port 0 --rate-limit 0`.split(" "),
+      ...(options.arguments ?? []),
+    ],
     { stdout: "pipe", stderr: "pipe", env: { PATH: process.env["PATH"], ...environment } },
   );
   let log = "";

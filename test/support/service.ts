@@ -4,6 +4,8 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Command } from "commander";
+import { type Config, dataOption, serveOptions } from "../../src/config.ts";
 import { transact } from "../../src/db/connection.ts";
 import type { Connection } from "../../src/db/connection.ts";
 import { claimDataDirectory, openForCommand } from "../../src/db/open.ts";
@@ -22,8 +24,16 @@ import {
   type CommandName,
   type CommandOutput,
   execute,
+  type UnsignedInput,
 } from "../../src/operations/commands.ts";
+import type { Api } from "../../src/http/endpoint.ts";
+import { answerHeaders } from "../../src/http/headers.ts";
+import { createLimits } from "../../src/http/limits.ts";
+import { createLog } from "../../src/log.ts";
+import { NO_OBSERVER } from "../../src/monitoring/metrics.ts";
+import { createReadiness } from "../../src/monitoring/readiness.ts";
 import { startService } from "../../src/serve.ts";
+import type { Writer } from "../../src/writer/writer.ts";
 import { expectDocumented } from "./openapi.ts";
 
 export const WRITER_THREAD = new URL("../../src/writer/thread.ts", import.meta.url);
@@ -39,7 +49,11 @@ export function freshFolder(): string {
 export interface TestDatabase {
   folder: string;
   connection: Connection;
-  run<Name extends CommandName>(name: Name, input: CommandInput<Name>): CommandOutput<Name>;
+  /** Signed with OPERATOR unless the input names its actor. */
+  run<Name extends CommandName>(
+    name: Name,
+    input: CommandInput<Name> | UnsignedInput<Name>,
+  ): CommandOutput<Name>;
   /** A reseller, or with `parent` a child user, with that balance in USD. */
   user(username: string, balance?: string, parent?: string): void;
   /** The text of a new key, and its id. */
@@ -65,7 +79,13 @@ export interface TestDatabase {
 export function freshDatabase(folder = freshFolder()): TestDatabase {
   claimDataDirectory(folder, Date.now()).release();
   const connection = openForCommand(folder);
-  const run: TestDatabase["run"] = (name, input) => execute(connection, name, input, Date.now());
+  const run: TestDatabase["run"] = (name, input) =>
+    execute(
+      connection,
+      name,
+      { actor: OPERATOR, ...input } as unknown as CommandInput<typeof name>,
+      Date.now(),
+    );
   return {
     folder,
     connection,
@@ -143,18 +163,47 @@ export interface TestService extends TestDatabase {
   stop(): Promise<void>;
 }
 
-/** What a service under test is set to, unless it says otherwise. */
+/** What `serve` runs with when nobody says anything. */
+function defaultConfig(): Config {
+  const command = new Command();
+  for (const option of [dataOption(), ...serveOptions()]) command.addOption(option);
+  return command.opts<Config>();
+}
+
+/** What a service under test is set to, unless it says otherwise: nobody is limited in how often they ask. */
+const { data: _, ...DEFAULTS } = defaultConfig();
 export const TEST_CONFIG = {
-  host: "127.0.0.1",
+  ...DEFAULTS,
   port: 0,
   backupEvery: 0,
-  backupKeep: 7,
   logLevel: "silent" as const,
-  placeWait: 10_000,
-  placeRetry: 3_600_000,
-  providerTimeout: 30_000,
-  pollInterval: 60_000,
+  rateLimit: 0 as Config["rateLimit"],
 };
+
+/** What a server needs to answer requests, without anything that watches or limits them. */
+export function apiOf(connection: Connection, writer: Writer): Api {
+  return {
+    connection,
+    writer,
+    log: createLog("silent"),
+    observer: NO_OBSERVER,
+    unanswered: new Map(),
+    onFault() {},
+    placed: (order) => Promise.resolve(order),
+    limits: createLimits(0),
+    noteUse() {},
+    trustedProxy: [],
+    noteUntrustedProxy() {},
+    logReads: 1,
+    readiness: createReadiness({
+      connection,
+      writer,
+      diskFloorBytes: 0,
+      isFollowingOnTime: () => true,
+    }),
+    headers: answerHeaders(false),
+  };
+}
 
 /** A running service on a fresh database, or on the one given. */
 export async function freshService(

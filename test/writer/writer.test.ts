@@ -6,12 +6,18 @@ import { openReader } from "../../src/db/open.ts";
 import { findUser } from "../../src/db/users.ts";
 import { Refusal } from "../../src/domain/errors.ts";
 import { startServer } from "../../src/http/server.ts";
-import { createLog } from "../../src/log.ts";
 import type { CommandInput } from "../../src/operations/commands.ts";
 import { CommandFault, startWriter, type Writer } from "../../src/writer/writer.ts";
 import { audit } from "../support/audit.ts";
 import { damageTables } from "../support/damage.ts";
-import { callApi, freshDatabase, type TestDatabase, WRITER_THREAD } from "../support/service.ts";
+import {
+  apiOf,
+  callApi,
+  freshDatabase,
+  OPERATOR,
+  type TestDatabase,
+  WRITER_THREAD,
+} from "../support/service.ts";
 import { expectError } from "../support/refusal.ts";
 
 const DYING_THREAD = new URL("../support/dying-thread.ts", import.meta.url);
@@ -129,18 +135,7 @@ describe("past the limit of the queue", () => {
   test("a caller over HTTP gets 503 with Retry-After, reads go on, and nothing is changed", async () => {
     const writer = await start(WRITER_THREAD, 0);
     const connection = openReader(database.connection.path);
-    const server = startServer(
-      {
-        connection,
-        writer,
-        log: createLog("silent"),
-        unanswered: new Map(),
-        onFault() {},
-        placed: (order) => Promise.resolve(order),
-      },
-      "127.0.0.1",
-      0,
-    );
+    const server = startServer(apiOf(connection, writer), { hostname: "127.0.0.1", port: 0 }, null);
     const url = `http://127.0.0.1:${server.port}`;
     const before = database.fingerprint();
     const { service } = order();
@@ -170,7 +165,8 @@ describe("when the thread", () => {
     "%s, onFatal hears of it once; what was sent is a fault, what waited and what comes is refused",
     async (how, cause) => {
       const writer = await start(DYING_THREAD);
-      const submit = (id: string) => writer.submit("setKeyActive", { id, active: true });
+      const submit = (id: string) =>
+        writer.submit("setKeyActive", { id, active: true, actor: OPERATOR });
       const sent = fateOf(submit(how));
       await new Promise((resolve) => setImmediate(resolve));
       const waiting = fatesOf([submit("a"), submit("b")]);

@@ -1,0 +1,135 @@
+// Configuration over the compiled binary: where each value comes from, what is wrong before anything runs.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "bun:test";
+import { binaryWith } from "../support/binary.ts";
+import { type Body, freshFolder } from "../support/service.ts";
+import { makeCertificate } from "../support/certificates.ts";
+
+type Environment = Record<string, string>;
+
+async function show(environment: Environment, folder: string, ...flags: string[]) {
+  const { code, stdout, stderr } = await binaryWith(
+    environment,
+    folder,
+    "config",
+    "show",
+    "--json",
+    ...flags,
+  );
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const rows: Body[] = JSON.parse(stdout);
+  return new Map(rows.map(({ name, value, origin }) => [name, [value, origin]]));
+}
+
+test("a value comes from the flag, else the variable, else the file it names, else the default", async () => {
+  const folder = freshFolder();
+  const file = join(folder, "limit");
+  writeFileSync(file, "50/m\n");
+  const environment = {
+    RESELLER_PORT: "9000",
+    RESELLER_HOST: "127.0.0.2",
+    RESELLER_RATE_LIMIT_FILE: file,
+    RESELLER_DISK_FLOOR: "1GiB",
+  };
+  const settings = await show(environment, folder, "--port", "9001");
+  expect(settings.get("port")).toEqual(["9001", "flag"]);
+  expect(settings.get("host")).toEqual(["127.0.0.2", "variable RESELLER_HOST"]);
+  expect(settings.get("rate-limit")).toEqual(["50/m", `file ${file}`]);
+  expect(settings.get("disk-floor")).toEqual(["1GiB", "variable RESELLER_DISK_FLOOR"]);
+  expect(settings.get("log-level")).toEqual(["info", "default"]);
+  expect(settings.get("data")).toEqual(["./data", "default"]);
+  const twice = { ...environment, RESELLER_RATE_LIMIT: "7/s" };
+  const variable = (await show(twice, folder)).get("rate-limit");
+  expect(variable).toEqual(["7/s", "variable RESELLER_RATE_LIMIT"]);
+});
+
+test("what is shown can be given again and means the same", async () => {
+  const folder = freshFolder();
+  const given = {
+    "trusted-proxy": "10.0.0.0/8,2001:db8::/32",
+    "metrics-listen": "[::1]:9090",
+    "log-reads": "12.5%",
+    "rate-limit": "0",
+    "disk-floor": "100KiB",
+  };
+  const flags = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]);
+  const settings = await show({}, folder, ...flags);
+  for (const [name, value] of Object.entries(given)) {
+    expect([name, settings.get(name)]).toEqual([name, [value, "flag"]]);
+  }
+});
+
+describe("is wrong usage:", () => {
+  test.each([
+    ["--rate-limit", "100"],
+    ["--rate-limit", "100/d"],
+    ["--disk-floor", "10"],
+    ["--metrics-listen", "9090"],
+    ["--metrics-listen", "127.0.0.1:99999"],
+    ["--trusted-proxy", "10.0.0.1/8"],
+    ["--log-reads", "101%"],
+    ["--log-format", "xml"],
+    ["--tls-cert", "only.pem"],
+  ])("serve %s %s", async (flag, value) => {
+    const { code, stdout } = await binaryWith({}, freshFolder(), "serve", flag, value);
+    expect([code, stdout]).toEqual([2, ""]);
+  });
+
+  test("a file that is not there", async () => {
+    const environment = { RESELLER_PORT_FILE: "/nowhere/port" };
+    const { code, stderr } = await binaryWith(environment, freshFolder(), "serve");
+    expect([code, stderr.startsWith("error: RESELLER_PORT_FILE names /nowhere/port")]).toEqual([
+      2,
+      true,
+    ]);
+  });
+});
+
+describe("config check", () => {
+  const check = async (environment: Environment, ...flags: string[]) => {
+    const folder = freshFolder();
+    const { code, stdout } = await binaryWith(
+      environment,
+      folder,
+      "config",
+      "check",
+      "--json",
+      ...flags,
+    );
+    const rows: Body[] = JSON.parse(stdout);
+    return { code, states: new Map(rows.map(({ check, state }) => [check, state])) };
+  };
+
+  test("passes what serve could run with", async () => {
+    const { code, states } = await check({});
+    expect(code).toBe(0);
+    expect([...states.values()]).toEqual(Array<string>(states.size).fill("ok"));
+  });
+
+  test("fails on a variable that no setting has, and on a folder that is a file", async () => {
+    const typo = await check({ RESELLER_RATELIMIT: "1/s" });
+    expect([typo.code, typo.states.get("variables")]).toEqual([1, "fail"]);
+    const file = await check({}, "--data", "/etc/passwd");
+    expect([file.code, file.states.get("data")]).toEqual([1, "fail"]);
+    const shared = ["--port", "9090", "--metrics-listen", "127.0.0.1:9090"];
+    expect((await check({}, ...shared)).states.get("addresses")).toBe("fail");
+  });
+
+  test("fails on a key of another certificate, and warns of one that ends soon", async () => {
+    const folder = freshFolder();
+    const [one, other] = [makeCertificate(folder, "one"), makeCertificate(folder, "other", 3)];
+    const tls = (cert: string, key: string) => check({}, "--tls-cert", cert, "--tls-key", key);
+    expect((await tls(one.cert, one.key)).states.get("tls")).toBe("ok");
+    expect((await tls(other.cert, other.key)).states.get("tls")).toBe("warn");
+    const mixed = await tls(one.cert, other.key);
+    expect([mixed.code, mixed.states.get("tls")]).toEqual([1, "fail"]);
+    expect((await tls(one.key, one.cert)).code).toBe(1);
+  });
+
+  test("warns when everyone is trusted as a proxy", async () => {
+    const { code, states } = await check({}, "--trusted-proxy", "0.0.0.0/0");
+    expect([code, states.get("proxies")]).toEqual([0, "warn"]);
+  });
+});
