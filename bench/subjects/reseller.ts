@@ -2,7 +2,13 @@
 
 import { cpSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freshFolder, removeFolder, runToEnd, startChild } from "../tools/children.ts";
+import {
+  freshFolder,
+  freshFolderInMemory,
+  removeFolder,
+  runToEnd,
+  startChild,
+} from "../tools/children.ts";
 import {
   BALANCE,
   PRICE,
@@ -35,9 +41,10 @@ export async function serve(
   env?: Record<string, string>,
   after: () => void = () => {},
 ): Promise<Running> {
+  const logs = freshFolderInMemory();
   const child = await startChild(
     [BINARY, "serve", "--port", "0", "--data", folder, ...(await rateLimit())],
-    { env, ready: READY, log: join(folder, "log") },
+    { env, ready: READY, log: join(logs, "log") },
   );
   return {
     url: child.ready,
@@ -45,6 +52,7 @@ export async function serve(
     pids: [child.pid],
     async stop() {
       await child.stop();
+      removeFolder(logs);
       after();
     },
   };

@@ -1,6 +1,6 @@
 // Every process and every folder that a run makes, so that none outlives it: not after an error, not after Ctrl-C.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -37,9 +37,17 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   });
 }
 
-/** A fresh folder under the system's temporary one, gone when the run ends. */
-export function freshFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "reseller-bench-"));
+/** In memory where the system offers it. */
+const MEMORY_FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
+/** For logs: what collects them elsewhere shares no disk with the database. */
+export function freshFolderInMemory(): string {
+  return freshFolder(MEMORY_FOLDER);
+}
+
+/** A fresh folder, under the system's temporary one unless told otherwise, gone when the run ends. */
+export function freshFolder(parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, "reseller-bench-"));
   folders.add(folder);
   return folder;
 }
