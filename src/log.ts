@@ -1,6 +1,7 @@
 // The log: one JSON line an event on stderr, or a line for a person on a terminal. Never a key, never a body:
 // callers pass neither, and what a caller of ours chose itself goes through maskKeys first.
 
+import pino from "pino";
 import { SonicBoom } from "sonic-boom";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
@@ -15,16 +16,6 @@ const FLUSH_MILLISECONDS = 250;
 
 const STDERR = 2;
 
-/** As terminals take them. */
-const COLOURS: Record<LogLevel, string> = {
-  debug: "\x1b[90m",
-  info: "\x1b[32m",
-  warn: "\x1b[33m",
-  error: "\x1b[31m",
-  silent: "",
-};
-const PLAIN = "\x1b[39m";
-
 export interface Logger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -35,48 +26,49 @@ export interface Logger {
 
 export function createLog(level: LogLevel, format: LogFormat = "json"): Logger {
   const isPretty = format === "pretty" || (format === "auto" && process.stderr.isTTY);
-  const lineOf = isPretty ? prettyLine : jsonLine;
   const out = standardError();
-  const least = LOG_LEVELS.indexOf(level);
-  const write = (level: LogLevel, fields: object, message: string) => {
-    if (LOG_LEVELS.indexOf(level) < least) return;
-    out.write(`${lineOf(level, new Date().toISOString(), fields, message)}\n`);
-    // A person watches it happen.
-    if (isPretty) out.flush();
-  };
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    isPretty ? prettily(out) : out,
+  );
   return {
-    info: (fields, message) => write("info", fields, message),
+    info: (fields, message) => logger.info(fields, message),
     warn(fields, message) {
-      write("warn", fields, message);
+      logger.warn(fields, message);
       out.flush();
     },
     error(fields, message) {
-      write("error", fields, message);
+      logger.error(fields, message);
       out.flush();
     },
     flush: () => out.flush(),
   };
 }
 
-function jsonLine(level: LogLevel, time: string, fields: object, message: string): string {
-  return JSON.stringify({ level, time, ...fields, msg: message });
-}
-
-/** `10:20:30.400 INFO  request  method=GET status=200`; text of several lines goes below. */
-function prettyLine(level: LogLevel, time: string, fields: object, message: string): string {
-  const told = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
-  const isLong = ([, value]: [string, unknown]) =>
-    typeof value === "string" && value.includes("\n");
-  const short = told.filter((field) => !isLong(field)).map(([name, value]) => `${name}=${value}`);
-  const long = told.filter(isLong).map(([name, value]) => `\n  ${name}: ${value}`);
-  const name = level.toUpperCase().padEnd(5);
-  const shown = process.stderr.isTTY ? `${COLOURS[level]}${name}${PLAIN}` : name;
-  return [time.slice(11, 23), shown, message, ...short].join(" ") + long.join("");
+/** For a person, who watches it happen: nothing waits. Loaded here only: a server without a terminal starts without it. */
+function prettily(out: { write(line: string): void; flush(): void }) {
+  const { prettyFactory } = require("pino-pretty") as typeof import("pino-pretty");
+  const lineOf = prettyFactory({
+    colorize: process.stderr.isTTY,
+    singleLine: true,
+    translateTime: "UTC:HH:MM:ss.l",
+  });
+  return {
+    write(line: string) {
+      out.write(lineOf(line));
+      out.flush();
+    },
+  };
 }
 
 /**
  * Writes in the background: a log reader that stands still holds up no request. Lines are put together before they
- * are handed on, which with the JSON above makes a line cost 0.6 µs; a logging library took 1.9.
+ * are handed on: the stream's own counting of each cost as much as making the line.
  */
 function standardError() {
   const stream = new SonicBoom({

@@ -74,6 +74,8 @@ const OWNERS: Record<string, readonly string[]> = {
   "bun:sqlite": ["db"],
   commander: ["cli", "config.ts", "config-values.ts"],
   "csv-parse": ["cli"],
+  pino: ["log.ts"],
+  "pino-pretty": ["log.ts"],
   "sonic-boom": ["log.ts"],
   "prom-client": ["monitoring"],
   limiter: ["http"],

@@ -1,11 +1,13 @@
 // Ids: cuid2's form, no two alike, no character favoured.
 
 import { expect, test } from "bun:test";
+import { isCuid } from "@paralleldrive/cuid2";
 import { createId } from "../../src/operations/ids.ts";
 
 const IDS = Array.from({ length: 20_000 }, createId);
 
-test("an id is a letter and 23 letters or digits", () => {
+test("an id is a cuid2 to the library of that name: a letter and 23 letters or digits", () => {
+  expect(IDS.filter((id) => !isCuid(id))).toEqual([]);
   expect(IDS.filter((id) => !/^[a-z][a-z0-9]{23}$/.test(id))).toEqual([]);
 });
 
