@@ -53,6 +53,8 @@ export async function load(url: string, load: Load): Promise<Measured> {
     if (!line) throw new Error(report);
     const { failed, microseconds, requests, p50, p99 } = JSON.parse(line) as Counted;
     if (failed > 0) throw new Error(`${failed} requests failed:\n${report}`);
+    if (requests === 0)
+      throw new Error(`no request was answered in ${seconds} s: take longer loads`);
     return {
       requests,
       perSecond: requests / (microseconds / 1e6),
