@@ -5,6 +5,7 @@ import type { Connection } from "../db/connection.ts";
 import { findOrder, listOrders, type ListedOrder, type Order } from "../db/orders.ts";
 import { providerOf } from "../db/providers.ts";
 import { findUser, findUserByAccount } from "../db/users.ts";
+import { orderStatus } from "../domain/answers.ts";
 import { refusal } from "../domain/errors.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
@@ -215,18 +216,10 @@ function withProvider(connection: Connection, order: ListedOrder): NamedOrder {
   };
 }
 
+/** The status shape, and what only the operator is told. */
 function orderJson(order: NamedOrder) {
   return {
-    id: order.id,
-    orderId: order.orderId,
-    service: order.serviceName,
-    link: order.link,
-    quantity: order.quantity,
-    charge: jsonAmount(order.chargeMicros),
-    status: order.status,
-    createdAt: new Date(order.createdAt).toISOString(),
-    startCount: order.startCount,
-    remains: order.remains,
+    ...orderStatus(order),
     username: order.username,
     refunded: jsonAmount(order.refundedMicros),
     provider: order.provider,
