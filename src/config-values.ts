@@ -32,7 +32,11 @@ export function valueText(name: string, value: unknown): string {
     case "metricsListen":
       return value === null ? "" : formatEndpoint(value as Endpoint);
     case "logReads":
-      return value === 1 ? "all" : value === 0 ? "none" : `${Number(value) * 100}%`;
+      return value === 1
+        ? "all"
+        : value === 0
+          ? "none"
+          : `${Number((Number(value) * 100).toFixed(6))}%`;
     case "placeWait":
     case "placeRetry":
     case "providerTimeout":

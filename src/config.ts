@@ -197,6 +197,12 @@ function readValueFile(variable: string): void {
     throw wrong(error instanceof Error ? error.message : String(error));
   }
   if (text.length > VALUE_FILE_LIMIT_BYTES) throw wrong("too long for the value of a setting");
+  // A private key, say: what follows would take its text for the path of one, and show it.
+  if (text.trim().includes("\n")) {
+    throw wrong(
+      `more than one line is no value of a setting; for a file itself set ${variable} to its path`,
+    );
+  }
   process.env[variable] = text.trim();
   valueFiles.set(variable, path);
 }

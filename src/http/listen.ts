@@ -1,4 +1,5 @@
-// Listening: one socket, or with TLS one after the other, so that a new certificate drops no request.
+// Listening: one socket, or with TLS one after the other, so that a new certificate drops no request
+// that has begun; a connection that is only being opened at that moment may be reset, and is opened again.
 // Bun's server takes a certificate once and for all, so a reload is a second listener on the same port:
 // from its first moment on it takes connections too, and then the first one lets go.
 

@@ -30,7 +30,12 @@ export function startServer(api: Api, address: Address, tls: Tls | null): Server
 }
 
 function createApp(api: Api) {
-  const app = new Elysia({ name: "reseller", strictPath: true });
+  const app = new Elysia({
+    name: "reseller",
+    strictPath: true,
+    // Otherwise a path is looked for behind at least four characters of host, and `Host: api` finds none.
+    handler: { standardHostname: false },
+  });
   for (const [method, path, permission, handle] of ROUTES) {
     const answer = endpoint(api, path, permission, (call) => handle(api, call));
     app.route(method, path, answer, { parse: "none" });
@@ -38,8 +43,12 @@ function createApp(api: Api) {
   app.get("/livez", openEndpoint(api, "/livez", getLivez));
   app.get("/readyz", openEndpoint(api, "/readyz", getReadyz));
   for (const [path, methods] of [...methodsByPath(), ...HEALTH_PATHS]) {
-    const refuse = ({ request }: { request: Request }) =>
-      answerWith(api, request, path, methodNotAllowed(methods.join(", ")));
+    const refuse = ({ request }: { request: Request }) => {
+      // `/orders/%62atch` is found as an order of that id before it is found to be another path.
+      const decoded = decodedRequest(request);
+      if (decoded) return app.handle(decoded);
+      return answerWith(api, request, path, methodNotAllowed(methods.join(", ")));
+    };
     // Elysia answers HEAD with the GET route unless it is told otherwise.
     app.route("HEAD", path, refuse, { parse: "none" });
     app.all(path, refuse, { parse: "none" });

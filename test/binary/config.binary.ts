@@ -87,6 +87,18 @@ describe("is wrong usage:", () => {
   });
 });
 
+test("a file with a private key is not taken for the value of a setting, and nothing of it is shown", async () => {
+  const file = join(freshFolder(), "key.pem");
+  writeFileSync(file, "-----BEGIN PRIVATE KEY-----\nMIIEsecret\n-----END PRIVATE KEY-----\n");
+  const environment = { RESELLER_TLS_KEY_FILE: file };
+  for (const words of [["serve"], ["config", "show"], ["config", "check"]]) {
+    const { code, stdout, stderr } = await binaryWith(environment, freshFolder(), ...words);
+    expect([words, code, stdout]).toEqual([words, 2, ""]);
+    expect(stderr).toContain("set RESELLER_TLS_KEY to its path");
+    expect(stderr).not.toContain("MIIEsecret");
+  }
+});
+
 describe("config check", () => {
   const check = async (environment: Environment, ...flags: string[]) => {
     const folder = freshFolder();

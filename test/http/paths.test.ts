@@ -110,6 +110,22 @@ describe("a Host header of any form changes no answer:", () => {
   });
 });
 
+test.each(["a", "api", "db:1", "localhost"])(
+  "Host: %s finds every method and every escaped path",
+  async (host) => {
+    for (const [method, target, status] of [
+      ["PUT", "/api/v1/balance", 405],
+      ["GET", "/api/v1/%62alance", 200],
+      ["GET", "/api/v1/orders/%62atch", 404],
+      ["POST", "/api/v1/orders/%62atch", 415],
+    ] as const) {
+      const request = rawRequest(method, target, [`x-api-key: ${market.keyOf("full")}`]);
+      const answer = await sendRaw(market.url, request.replace("host: localhost", `host: ${host}`));
+      expect([target, answer.status]).toEqual([target, status]);
+    }
+  },
+);
+
 describe("GET /user reads its query strictly:", () => {
   test.each([
     ["username=anna", 200, "anna"],
