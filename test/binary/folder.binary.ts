@@ -45,7 +45,6 @@ describe("what cannot be served or printed is told in one sentence, without a st
   const SERVES: [what: string, argv: string[], told: string][] = [
     ["a data directory that is a file", ["serve", "--data", "file"], "file cannot be used"],
     ["an address of another machine", ["serve", "--host", "192.0.2.1"], "EADDRNOTAVAIL"],
-    ["a host that has no address", ["serve", "--host", "nobody.invalid"], "cannot listen on nobody"],
     ["a host that is no name", ["serve", "--host", "a b"], "cannot listen on a b"],
     ["a database of another program", ["serve", "--data", "other"], "database of another program"],
     ["text for a database", ["verify", "--data", "text"], "is damaged or not a database"],
@@ -101,7 +100,7 @@ function shell(line: string): { stdout: string; stderr: string; exitCode: number
   const reseller = new URL("../../dist/reseller", import.meta.url).pathname;
   const script = `set -e
     ${reseller} serve --port 0 > out 2> log & server=$!
-    until grep -q listening out; do :; done
+    until grep -qs listening out; do :; done
     ${reseller} admin service import c.csv > imported
     kill $server; wait $server
     ${reseller} ${line}`;
