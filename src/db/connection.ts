@@ -2,7 +2,9 @@
 // Reads take a Connection, writes take a Tx, and only transact hands out a Tx.
 
 import type { Database } from "bun:sqlite";
+import { getTableColumns, getTableName } from "drizzle-orm";
 import { drizzle, type BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 
 export interface Connection {
   readonly sqlite: Database;
@@ -102,6 +104,29 @@ export function columnsOf(fields: Record<string, { name: string }>): string {
   return Object.entries(fields)
     .map(([field, { name }]) => `${name} AS ${field}`)
     .join(", ");
+}
+
+type Value = string | number | null;
+
+/**
+ * A function that appends a whole row but for `numbered`, which SQLite counts up and which it returns. For the two rows
+ * that every order adds: a typed statement's placeholders, and RETURNING what was just given, cost 25,000 instructions of 190,000.
+ */
+export function appender<Row extends object, Numbered extends string & keyof Row>(
+  sqlite: Database,
+  table: SQLiteTable,
+  numbered: Numbered,
+): (row: Omit<Row, Numbered>) => number {
+  const columns = Object.entries(getTableColumns(table)).filter(([field]) => field !== numbered);
+  const names = columns.map(([, { name }]) => name).join();
+  const marks = columns.map(() => "?").join();
+  const statement = sqlite.query<null, Value[]>(
+    `INSERT INTO ${getTableName(table)} (${names}) VALUES (${marks})`,
+  );
+  return (row) => {
+    const values = columns.map(([field]) => (row as Record<string, Value>)[field]!);
+    return Number(statement.run(...values).lastInsertRowid);
+  };
 }
 
 const savepoints = prepared((_, sqlite) => ({

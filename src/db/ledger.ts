@@ -1,32 +1,21 @@
 // The ledger. postTransfer is the only function that writes a balance.
 
-import { eq, max, sql } from "drizzle-orm";
-import { CASH_ACCOUNT, SALES_ACCOUNT, type Transfer } from "../domain/ledger.ts";
-import { prepared, type Tx } from "./connection.ts";
-import { transfers, users } from "./schema.ts";
+import { max } from "drizzle-orm";
+import { type Actor, CASH_ACCOUNT, SALES_ACCOUNT, type Transfer } from "../domain/ledger.ts";
+import { appender, prepared, type Tx } from "./connection.ts";
+import { transfers } from "./schema.ts";
+import { balanceOf } from "./users.ts";
 
-const statements = prepared((orm) => ({
-  insert: orm
-    .insert(transfers)
-    .values({
-      debitAccount: sql.placeholder("debitAccount"),
-      creditAccount: sql.placeholder("creditAccount"),
-      amountMicros: sql.placeholder("amountMicros"),
-      kind: sql.placeholder("kind"),
-      orderId: sql.placeholder("orderId"),
-      keyId: sql.placeholder("keyId"),
-      operator: sql.placeholder("operator"),
-      note: sql.placeholder("note"),
-      createdAt: sql.placeholder("createdAt"),
-      balanceAfterMicros: sql`(select ${users.balanceMicros} from ${users}
-        where ${users.account} = ${sql.placeholder("userAccount")})`,
-    })
-    .prepare(),
-  addToBalance: orm
-    .update(users)
-    .set({ balanceMicros: sql`${users.balanceMicros} + ${sql.placeholder("amountMicros")}` })
-    .where(eq(users.account, sql.placeholder("account")))
-    .prepare(),
+interface TransferRow extends Omit<Transfer, "actor">, Actor {
+  seq: number;
+  balanceAfterMicros: number;
+}
+
+const statements = prepared((orm, sqlite) => ({
+  append: appender<TransferRow, "seq">(sqlite, transfers, "seq"),
+  addToBalance: sqlite.query<null, [number, number]>(
+    "UPDATE users SET balance_micros = balance_micros + ? WHERE account = ?",
+  ),
   last: orm
     .select({ seq: max(transfers.seq) })
     .from(transfers)
@@ -44,12 +33,10 @@ export function postTransfer(tx: Tx, transfer: Transfer): void {
   addToBalance(tx, debitAccount, -amountMicros);
   addToBalance(tx, creditAccount, amountMicros);
   // After the balances: the row keeps what its user's balance became.
-  statements(tx).insert.run({
-    ...transfer,
-    userAccount: Math.max(debitAccount, creditAccount),
-    keyId: actor.keyId,
-    operator: actor.operator,
-  });
+  const balanceAfterMicros = balanceOf(tx, Math.max(debitAccount, creditAccount));
+  const { kind, orderId, note, createdAt } = transfer;
+  const accounts = { debitAccount, creditAccount, amountMicros, balanceAfterMicros };
+  statements(tx).append({ ...accounts, kind, orderId, ...actor, note, createdAt });
 }
 
 /** The number of the transfer that was posted last. */
@@ -61,5 +48,5 @@ export function lastTransferSeq(tx: Tx): number {
 
 function addToBalance(tx: Tx, account: number, amountMicros: number): void {
   if (account === CASH_ACCOUNT || account === SALES_ACCOUNT) return;
-  statements(tx).addToBalance.run({ account, amountMicros });
+  statements(tx).addToBalance.run(amountMicros, account);
 }

@@ -5,7 +5,7 @@ import type { Actor } from "../domain/ledger.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { Placement } from "../domain/placements.ts";
 import type { Per } from "../domain/services.ts";
-import { columnsOf, type Connection, prepared, type Tx } from "./connection.ts";
+import { appender, columnsOf, type Connection, prepared, type Tx } from "./connection.ts";
 import { orderEvents, orders, users } from "./schema.ts";
 
 export interface Order {
@@ -46,26 +46,18 @@ export interface Order {
   reference: string | null;
 }
 
-export type NewOrder = Pick<
-  Order,
-  | "id"
-  | "resellerAccount"
-  | "serviceId"
-  | "serviceName"
-  | "priceMicros"
-  | "per"
-  | "link"
-  | "quantity"
-  | "chargeMicros"
-  | "status"
-  | "remains"
-  | "createdAt"
-  | "providerId"
-  | "providerService"
-  | "placement"
-  | "nextPlaceAt"
-  | "reference"
->;
+/** What is so of every new order. */
+const UNTOUCHED = {
+  refundedMicros: 0,
+  startCount: 0,
+  providerOrder: null,
+  reported: null,
+  nextCheckAt: null,
+  checkedAt: null,
+  changedAt: null,
+} satisfies Partial<Order>;
+
+export type NewOrder = Omit<Order, "orderId" | keyof typeof UNTOUCHED>;
 
 export interface ListedOrder extends Order {
   username: string;
@@ -108,29 +100,7 @@ const statements = prepared((orm, sqlite) => ({
       ),
     )
     .prepare(),
-  insert: orm
-    .insert(orders)
-    .values({
-      id: sql.placeholder("id"),
-      resellerAccount: sql.placeholder("resellerAccount"),
-      serviceId: sql.placeholder("serviceId"),
-      serviceName: sql.placeholder("serviceName"),
-      priceMicros: sql.placeholder("priceMicros"),
-      per: sql.placeholder("per"),
-      link: sql.placeholder("link"),
-      quantity: sql.placeholder("quantity"),
-      chargeMicros: sql.placeholder("chargeMicros"),
-      status: sql.placeholder("status"),
-      remains: sql.placeholder("remains"),
-      createdAt: sql.placeholder("createdAt"),
-      providerId: sql.placeholder("providerId"),
-      providerService: sql.placeholder("providerService"),
-      placement: sql.placeholder("placement"),
-      nextPlaceAt: sql.placeholder("nextPlaceAt"),
-      reference: sql.placeholder("reference"),
-    })
-    .returning()
-    .prepare(),
+  append: appender<Order, "orderId">(sqlite, orders, "orderId"),
   update: orm
     .update(orders)
     .set({
@@ -229,7 +199,8 @@ export function listOrderEvents(connection: Connection, orderId: number): OrderE
 
 /** Returns the order with the number it was given. */
 export function insertOrder(tx: Tx, order: NewOrder): Order {
-  return statements(tx).insert.get({ ...order });
+  const row = { ...order, ...UNTOUCHED };
+  return { ...row, orderId: statements(tx).append(row) };
 }
 
 /** Writes what may change of an order: status, counts, refunded amount, and where it stands with its provider. */

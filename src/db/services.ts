@@ -2,7 +2,7 @@
 
 import { and, asc, eq, isNotNull, or, sql } from "drizzle-orm";
 import type { Per } from "../domain/services.ts";
-import { type Connection, prepared, type Tx } from "./connection.ts";
+import { columnsOf, type Connection, prepared, type Tx } from "./connection.ts";
 import { grants, services } from "./schema.ts";
 
 export interface Service {
@@ -34,6 +34,8 @@ export type OpenService = Pick<
   "id" | "name" | "priceMicros" | "per" | "min" | "max" | "providerId" | "providerService"
 >;
 
+type Terms = Omit<OpenService, "id"> & { active: number; private: number };
+
 export interface Grant {
   serviceId: string;
   resellerAccount: number;
@@ -42,7 +44,7 @@ export interface Grant {
   createdAt: number;
 }
 
-const statements = prepared((orm) => {
+const statements = prepared((orm, sqlite) => {
   const isOpen = and(
     eq(services.active, true),
     or(eq(services.private, false), isNotNull(grants.serviceId)),
@@ -73,6 +75,24 @@ const statements = prepared((orm) => {
       .from(services)
       .where(eq(services.id, sql.placeholder("id")))
       .prepare(),
+    /** Raw, as an order needs it, for every order does. */
+    terms: sqlite.query<Terms, [string]>(
+      `SELECT ${columnsOf({
+        name: services.name,
+        priceMicros: services.priceMicros,
+        per: services.per,
+        min: services.min,
+        max: services.max,
+        active: services.active,
+        private: services.private,
+        providerId: services.providerId,
+        providerService: services.providerService,
+      })} FROM services WHERE id = ?`,
+    ),
+    grantedPrice: sqlite.query<Pick<Grant, "priceMicros">, [string, number]>(
+      `SELECT ${columnsOf({ priceMicros: grants.priceMicros })} FROM grants
+       WHERE service_id = ? AND reseller_account = ?`,
+    ),
     ofProvider: orm
       .select()
       .from(services)
@@ -160,10 +180,11 @@ export function findOpenService(
   account: number,
   id: string,
 ): OpenService | undefined {
-  const service = findService(connection, id);
-  if (!service?.active) return undefined;
-  const grant = findGrant(connection, id, account);
-  if (service.private && !grant) return undefined;
+  const { terms, grantedPrice } = statements(connection);
+  const service = terms.get(id);
+  if (!service || service.active === 0) return undefined;
+  const grant = grantedPrice.get(id, account);
+  if (service.private === 1 && !grant) return undefined;
   const { name, per, min, max, providerId, providerService } = service;
   const priceMicros = grant?.priceMicros ?? service.priceMicros;
   return { id, name, priceMicros, per, min, max, providerId, providerService };
