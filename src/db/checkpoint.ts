@@ -1,16 +1,19 @@
-// Moving committed pages from the write-ahead log into the database, so that no answer waits for it: after the
-// answers of a batch are sent, and only as much as is quickly done. What piles up behind a long reader (a backup,
-// a verification) is left to a thread of its own: PASSIVE checkpoints run beside the writer and block nobody.
+// Moving committed pages from the write-ahead log into the database, so that no answer waits for it: in a quiet
+// moment, or once so much is there that it must be done between two batches. It costs two fsyncs, and a page that many
+// batches wrote is moved once: the later the better. What piles up behind a long reader (a backup, a verification)
+// is left to a thread of its own: PASSIVE checkpoints run beside the writer and block nobody.
 
 import { type Connection, isPassingTrouble } from "./connection.ts";
 
 /** Below this the log is left alone. 4 MB: SQLite's own limit. */
 const LIGHT_PAGES = 1000;
-/** Above this a checkpoint would hold up the next batch: 16 MB can take 40 ms. */
-const HEAVY_PAGES = 4000;
+/** Above this it is moved though batches follow each other: 16 MB bound the log, and its recovery after a crash. */
+const FULL_PAGES = 4000;
+/** Above this a checkpoint would hold up the next batch for long. */
+const HEAVY_PAGES = 8000;
 
-/** How much is waiting to be moved. */
-export type Backlog = "little" | "some" | "much";
+/** How much is waiting to be moved: nothing to speak of, enough for a quiet moment, enough for now, too much for the writer. */
+export type Backlog = "little" | "some" | "enough" | "much";
 
 /** Costs a microsecond. */
 export function backlogOf({ sqlite }: Connection): Backlog {
@@ -20,7 +23,8 @@ export function backlogOf({ sqlite }: Connection): Backlog {
   };
   const pages = log - checkpointed;
   if (pages < LIGHT_PAGES) return "little";
-  return pages <= HEAVY_PAGES ? "some" : "much";
+  if (pages < FULL_PAGES) return "some";
+  return pages <= HEAVY_PAGES ? "enough" : "much";
 }
 
 /** Moves what no reader still needs. A full disk or another process at it changes nothing: there is a next time. */

@@ -9,11 +9,16 @@ import type { FromThread, ToThread } from "./messages.ts";
 
 declare const self: Worker;
 
+/** Without a batch for so long it is quiet. */
+const QUIET_MILLISECONDS = 50;
+
 let connection: Connection | undefined;
+let untilQuiet: ReturnType<typeof setTimeout> | undefined;
 
 self.onmessage = (event: MessageEvent<string>) => {
+  clearTimeout(untilQuiet);
   const message = JSON.parse(event.data) as ToThread;
-  try {
+  orDie(() => {
     if ("open" in message) {
       connection = openWriter(message.open);
       send({ opened: true });
@@ -23,7 +28,10 @@ self.onmessage = (event: MessageEvent<string>) => {
       const seconds = (performance.now() - started) / 1000;
       const backlog = backlogOf(connection!);
       send({ replies, seconds, behind: backlog === "much" });
-      if (backlog === "some") checkpoint(connection!);
+      if (backlog === "enough") checkpoint(connection!);
+      else if (backlog === "some") {
+        untilQuiet = setTimeout(() => orDie(() => checkpoint(connection!)), QUIET_MILLISECONDS);
+      }
     } else if ("checkpoint" in message) {
       const second = openWriter(message.checkpoint);
       checkpoint(second);
@@ -34,11 +42,18 @@ self.onmessage = (event: MessageEvent<string>) => {
       connection?.sqlite.close();
       send({ closed: true });
     }
+  });
+};
+
+/** A database that can no longer be trusted ends the server. */
+function orDie(work: () => void): void {
+  try {
+    work();
   } catch (error) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     send({ fatal: error instanceof FatalError ? error.message : text });
   }
-};
+}
 
 function send(message: FromThread): void {
   self.postMessage(JSON.stringify(message));
