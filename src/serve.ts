@@ -7,8 +7,10 @@ import { backupFolder, type Config } from "./config.ts";
 import { type Endpoint, formatEndpoint } from "./config-values.ts";
 import { type Connection, isFatalTrouble } from "./db/connection.ts";
 import { addressPath, claimDataDirectory, openReader } from "./db/open.ts";
+import { createKeyFinder } from "./db/keys.ts";
 import type { Order } from "./db/orders.ts";
 import { listProviders, readProviderOrders } from "./db/providers.ts";
+import { createView, type View } from "./db/view.ts";
 import { systemClock } from "./fulfilment/clock.ts";
 import { type Fulfilment, startFulfilment } from "./fulfilment/fulfilment.ts";
 import type { Works } from "./fulfilment/lane.ts";
@@ -64,10 +66,14 @@ export async function startService(config: Config, onFatal: () => void): Promise
   const { path, keptCopy, release } = claimDataDirectory(config.data, Date.now());
   if (keptCopy) log.warn({ path, keptCopy }, "database upgraded, copy of the old one kept");
   let metrics: Metrics | null = null;
-  const writer = await openWriter(path, log, onFatal, (commands, seconds) =>
-    metrics?.commit(commands, seconds),
-  );
+  let view: View | null = null;
+  const writer = await openWriter(path, log, onFatal, (commands, seconds) => {
+    // Whoever is answered now may ask at once for what was written.
+    view?.end();
+    metrics?.commit(commands, seconds);
+  });
   const connection = openReader(path);
+  const reading = (view = createView(connection, () => performance.now()));
   const counting = openReader(path);
   if (config.metricsListen) metrics = createMetrics(figures(config, writer, counting), VERSION);
   const keyUses = startKeyUses(writer, log);
@@ -75,6 +81,7 @@ export async function startService(config: Config, onFatal: () => void): Promise
   const close = async () => {
     await keyUses.stop();
     // The writer closes last: it checkpoints, which a reader would hold up.
+    reading.end();
     connection.sqlite.close();
     counting.sqlite.close();
     await writer.close();
@@ -87,6 +94,8 @@ export async function startService(config: Config, onFatal: () => void): Promise
   const api: Api = {
     ...requestSettings(config, log),
     connection,
+    view: reading,
+    findKey: createKeyFinder(connection, reading),
     writer,
     log,
     observer: metrics ?? NO_OBSERVER,

@@ -4,6 +4,10 @@ import { and, asc, eq, getTableColumns, isNull, lte, or, sql } from "drizzle-orm
 import { KEY_USE_INTERVAL_MILLISECONDS, type KeyReach, type KeyType } from "../domain/keys.ts";
 import { columnsOf, type Connection, prepared, type Tx } from "./connection.ts";
 import { keys, users } from "./schema.ts";
+import type { View } from "./view.ts";
+
+/** Keys that are kept in memory: some 4 MB. */
+const REMEMBERED_LIMIT = 10_000;
 
 /** What a request needs to know of its key. */
 export interface CallerKey {
@@ -107,9 +111,24 @@ const statements = prepared((orm, sqlite) => {
   };
 });
 
-export function findKeyByHash(connection: Connection, hash: string): CallerKey | undefined {
-  const row = statements(connection).byHash.get(hash);
-  return row ? { ...row, active: row.active === 1 } : undefined;
+/** Finds a caller's key by its hash within view.read, and remembers it until anything is written. */
+export function createKeyFinder(
+  connection: Connection,
+  view: View,
+): (hash: string) => Readonly<CallerKey> | undefined {
+  const remembered = new Map<string, Readonly<CallerKey>>();
+  let version = 0;
+  return (hash) => {
+    if (version !== view.version() || remembered.size >= REMEMBERED_LIMIT) remembered.clear();
+    version = view.version();
+    const known = remembered.get(hash);
+    if (known) return known;
+    const row = statements(connection).byHash.get(hash);
+    if (!row) return undefined;
+    const key = { ...row, active: row.active === 1 };
+    remembered.set(hash, key);
+    return key;
+  };
 }
 
 export function findKey(connection: Connection, id: string): ListedKey | undefined {

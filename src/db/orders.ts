@@ -1,6 +1,8 @@
 // Orders, and the events that moved them.
 
+import type { Statement } from "bun:sqlite";
 import { and, asc, desc, eq, getTableColumns, sql } from "drizzle-orm";
+import type { ToldStatus } from "../domain/answers.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { Placement } from "../domain/placements.ts";
@@ -85,11 +87,32 @@ export interface OrderFilter {
 const NUMERIC_ID = /^[1-9][0-9]{0,15}$/;
 const CUID = /^[a-z0-9]{24}$/;
 
+/** What an answer tells of an order, and to whom. */
+export type AnsweredOrder = ToldStatus & Pick<Order, "resellerAccount">;
+
+const ANSWERED = {
+  orderId: orders.orderId,
+  id: orders.id,
+  resellerAccount: orders.resellerAccount,
+  serviceName: orders.serviceName,
+  link: orders.link,
+  quantity: orders.quantity,
+  chargeMicros: orders.chargeMicros,
+  status: orders.status,
+  startCount: orders.startCount,
+  remains: orders.remains,
+  createdAt: orders.createdAt,
+  reference: orders.reference,
+};
+const SELECT_ANSWERED = `SELECT ${columnsOf(ANSWERED)} FROM orders`;
+
 const SELECT_ORDER = `SELECT ${columnsOf(getTableColumns(orders))} FROM orders`;
 
 const statements = prepared((orm, sqlite) => ({
   byOrderId: sqlite.query<Order, [number]>(`${SELECT_ORDER} WHERE order_id = ?`),
   byId: sqlite.query<Order, [string]>(`${SELECT_ORDER} WHERE id = ?`),
+  answeredByOrderId: sqlite.query<AnsweredOrder, [number]>(`${SELECT_ANSWERED} WHERE order_id = ?`),
+  answeredById: sqlite.query<AnsweredOrder, [string]>(`${SELECT_ANSWERED} WHERE id = ?`),
   byReference: orm
     .select()
     .from(orders)
@@ -141,6 +164,20 @@ const statements = prepared((orm, sqlite) => ({
 /** By either of its ids: the order number as digits without a leading zero, or the cuid. */
 export function findOrder(connection: Connection, id: string): Order | undefined {
   const { byOrderId, byId } = statements(connection);
+  return findByEither(byOrderId, byId, id);
+}
+
+/** What of it is told, which is half: by either of its ids. */
+export function findAnsweredOrder(connection: Connection, id: string): AnsweredOrder | undefined {
+  const { answeredByOrderId, answeredById } = statements(connection);
+  return findByEither(answeredByOrderId, answeredById, id);
+}
+
+function findByEither<Found>(
+  byOrderId: Statement<Found, [number]>,
+  byId: Statement<Found, [string]>,
+  id: string,
+): Found | undefined {
   if (NUMERIC_ID.test(id)) return byOrderId.get(Number(id)) ?? undefined;
   if (CUID.test(id)) return byId.get(id) ?? undefined;
   return undefined;

@@ -52,7 +52,7 @@ export function isKeyWellFormed(text: string): boolean {
 
 /** SHA-256 in lower-case hexadecimal: the only form in which a key is stored. */
 export function hashKey(text: string): string {
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+  return Bun.SHA256.hash(text, "hex");
 }
 
 /** The text without any whole key in it: for what a caller may have put where no key belongs. */

@@ -2,8 +2,7 @@
 // address failing too often (429) → 401 → inactive, expired, wrong address, permission (403) → key too often (429).
 
 import { isWithin, type Network, parseNetwork } from "../addresses.ts";
-import type { Connection } from "../db/connection.ts";
-import { type CallerKey, findKeyByHash } from "../db/keys.ts";
+import type { CallerKey } from "../db/keys.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
 import { hashKey, isKeyWellFormed, mayKey, type Permission } from "../domain/keys.ts";
 import type { Limits } from "./limits.ts";
@@ -12,9 +11,9 @@ import type { Limits } from "./limits.ts";
 const PARSED_LIMIT = 1000;
 
 export interface Gate {
-  /** Reads only. */
-  connection: Connection;
   limits: Limits;
+  /** By its hash; on the current view. */
+  findKey(hash: string): Readonly<CallerKey> | undefined;
   /** Notes that a key was used, for `key list`. */
   noteUse(keyId: string, now: number): void;
 }
@@ -39,13 +38,13 @@ export function authenticate(
   applicant: Applicant,
   permission: Permission,
   now: number,
-): CallerKey {
+): Readonly<CallerKey> {
   const { limits } = gate;
   if (limits.isAnyoneFailing()) limits.refuseFailing(applicant.address());
   const text = applicant.request.headers.get("x-api-key");
   if (!text) throw refusal("key_missing");
   // Every key costs one hash and one look-up by it: how near it is to a real one cannot be timed.
-  const key = findKeyByHash(gate.connection, hashKey(text));
+  const key = gate.findKey(hashKey(text));
   if (!key) {
     limits.noteFailure(applicant.address());
     applicant.noteUnknownKey(!isKeyWellFormed(text));

@@ -3,9 +3,10 @@
 // Handlers return the JSON value of a 200 and throw Refusal; they catch nothing.
 
 import type { Network } from "../addresses.ts";
-import { type Connection, readTogether } from "../db/connection.ts";
+import type { Connection } from "../db/connection.ts";
 import type { CallerKey } from "../db/keys.ts";
 import type { Order } from "../db/orders.ts";
+import type { View } from "../db/view.ts";
 import { Refusal } from "../domain/errors.ts";
 import { maskKeys, type Permission } from "../domain/keys.ts";
 import type { GivenAnswer } from "../domain/idempotency.ts";
@@ -20,8 +21,9 @@ import { type Answer, answerOf, errorBody, INTERNAL } from "./errors.ts";
 import type { Unanswered } from "./idempotency.ts";
 
 export interface Api extends Gate {
-  /** Reads only. */
+  /** Reads only, on the view. */
   connection: Connection;
+  view: View;
   writer: Writer;
   log: Logger;
   observer: Observer;
@@ -44,7 +46,7 @@ export interface Api extends Gate {
 export interface Call {
   request: Request;
   params: Record<string, string>;
-  key: CallerKey;
+  key: Readonly<CallerKey>;
   requestId: string;
 }
 
@@ -79,7 +81,7 @@ export function endpoint(api: Api, route: string, permission: Permission, handle
   return ({ request, params, server }: Arrival): Response | Promise<Response> => {
     const exchange = new Exchange(api, request, route, server);
     try {
-      const result = readTogether(api.connection, () => {
+      const result = api.view.read(() => {
         const key = authenticate(api, exchange, permission, Date.now());
         return handle({ request, params, key, requestId: exchange.requestId });
       });

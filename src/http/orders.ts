@@ -1,6 +1,6 @@
 // POST /orders and GET /orders/:id. Specification 4.
 
-import { findOrder, type Order } from "../db/orders.ts";
+import { findAnsweredOrder, type Order } from "../db/orders.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
 import { orderAnswer, orderCreated, orderStatus } from "../domain/answers.ts";
 import type { PlaceOrder } from "../operations/orders.ts";
@@ -38,7 +38,7 @@ export function placedAnswer(order: Order): object {
 
 /** Another reseller's order is as unknown as one that does not exist. */
 export function getOrder({ connection }: Api, { params, key }: Call): object {
-  const order = findOrder(connection, params["id"]!);
+  const order = findAnsweredOrder(connection, params["id"]!);
   if (!order || order.resellerAccount !== key.resellerAccount) throw refusal("order_not_found");
   return { status: "success", order: orderStatus(order) };
 }

@@ -41,7 +41,7 @@ export interface WriterOptions {
   onWritable?: (writable: boolean) => void;
   /** Where the thread's code is: src/writer/thread.ts. */
   thread: URL;
-  /** Told of every batch once it is committed or has failed. */
+  /** Told of every batch once it is committed or has failed, and before its callers are. */
   onBatch?: (commands: number, seconds: number) => void;
   queueLimit?: number;
 }

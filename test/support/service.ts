@@ -8,7 +8,9 @@ import { Command } from "commander";
 import { type Config, dataOption, serveOptions } from "../../src/config.ts";
 import { transact } from "../../src/db/connection.ts";
 import type { Connection } from "../../src/db/connection.ts";
+import { createKeyFinder } from "../../src/db/keys.ts";
 import { claimDataDirectory, openForCommand } from "../../src/db/open.ts";
+import { createView } from "../../src/db/view.ts";
 import {
   formatKey,
   hashKey,
@@ -182,8 +184,11 @@ export const TEST_CONFIG = {
 
 /** What a server needs to answer requests, without anything that watches or limits them. */
 export function apiOf(connection: Connection, writer: Writer): Api {
+  const view = createView(connection, () => performance.now());
   return {
     connection,
+    view,
+    findKey: createKeyFinder(connection, view),
     writer,
     log: createLog("silent"),
     observer: NO_OBSERVER,

@@ -135,7 +135,8 @@ describe("past the limit of the queue", () => {
   test("a caller over HTTP gets 503 with Retry-After, reads go on, and nothing is changed", async () => {
     const writer = await start(WRITER_THREAD, 0);
     const connection = openReader(database.connection.path);
-    const server = startServer(apiOf(connection, writer), { hostname: "127.0.0.1", port: 0 }, null);
+    const api = apiOf(connection, writer);
+    const server = startServer(api, { hostname: "127.0.0.1", port: 0 }, null);
     const url = `http://127.0.0.1:${server.port}`;
     const before = database.fingerprint();
     const { service } = order();
@@ -152,6 +153,7 @@ describe("past the limit of the queue", () => {
     expect((await callApi(url, "GET", "/balance", key.text)).body.balance).toBe(1000);
     expect(database.fingerprint()).toBe(before);
     await server.stop();
+    api.view.end();
     connection.sqlite.close();
   });
 });
