@@ -20,6 +20,8 @@ export interface Logger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
+  /** A log of lines that all have these fields, first and made into text once. */
+  with(fields: object): Logger;
   /** Writes what waits. */
   flush(): void;
 }
@@ -36,6 +38,10 @@ export function createLog(level: LogLevel, format: LogFormat = "json"): Logger {
     },
     isPretty ? prettily(out) : out,
   );
+  return loggerOn(logger, out);
+}
+
+function loggerOn(logger: pino.Logger, out: { flush(): void }): Logger {
   return {
     info: (fields, message) => logger.info(fields, message),
     warn(fields, message) {
@@ -46,6 +52,7 @@ export function createLog(level: LogLevel, format: LogFormat = "json"): Logger {
       logger.error(fields, message);
       out.flush();
     },
+    with: (fields) => loggerOn(logger.child(fields), out),
     flush: () => out.flush(),
   };
 }

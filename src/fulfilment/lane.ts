@@ -22,7 +22,7 @@ export interface Works {
   /** Reads only. */
   connection: Connection;
   writer: Pick<Writer, "submit">;
-  log: Logger;
+  log: Pick<Logger, "info" | "warn" | "error">;
   clock: Clock;
   random: Random;
   settings: FulfilmentSettings;

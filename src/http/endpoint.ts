@@ -76,10 +76,17 @@ interface PeerSource {
 const REPLAYED = { "idempotent-replayed": "true" };
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** The Elysia handler of a route whose key must have `permission`. `route` is for the log. */
-export function endpoint(api: Api, route: string, permission: Permission, handle: Handler) {
+/** The Elysia handler of a route whose key must have `permission`. `method` and `route` are for the log. */
+export function endpoint(
+  api: Api,
+  method: string,
+  route: string,
+  permission: Permission,
+  handle: Handler,
+) {
+  const log = api.log.with({ method, route });
   return ({ request, params, server }: Arrival): Response | Promise<Response> => {
-    const exchange = new Exchange(api, request, route, server);
+    const exchange = new Exchange(api, request, route, server, log);
     try {
       const result = api.view.read(() => {
         const key = authenticate(api, exchange, permission, Date.now());
@@ -148,6 +155,8 @@ class Exchange implements Applicant {
     /** The route's pattern, never the path that was asked for; null where there is none. */
     readonly route: string | null,
     readonly server: PeerSource | null = null,
+    /** Knows the method and the route already, where many requests have them. */
+    readonly log: Logger = api.log.with({ method: request.method, route }),
   ) {
     const given = request.headers.get("x-request-id");
     const isGiven = given !== null && REQUEST_ID.test(given);
@@ -230,13 +239,13 @@ function announce(exchange: Exchange, response: Response): Response {
 }
 
 function noteAnswer(exchange: Exchange, status: number): void {
-  const { api, request, route, loggedId: requestId, started, keyId } = exchange;
-  const { method } = request;
+  const { api, route, loggedId: requestId, started, keyId } = exchange;
+  const { method } = exchange.request;
   const elapsed = performance.now() - started;
   api.observer.request(method, route, status, elapsed / 1000);
   if (!isLogged(api, method, status)) return;
   const milliseconds = Math.round(elapsed * 1000) / 1000;
-  api.log.info({ requestId, keyId, method, route, status, milliseconds }, "request");
+  exchange.log.info({ requestId, keyId, status, milliseconds }, "request");
 }
 
 /** Everything but successful reads, and of those the share that the operator wants. */

@@ -37,7 +37,7 @@ function createApp(api: Api) {
     handler: { standardHostname: false },
   });
   for (const [method, path, permission, handle] of ROUTES) {
-    const answer = endpoint(api, path, permission, (call) => handle(api, call));
+    const answer = endpoint(api, method, path, permission, (call) => handle(api, call));
     app.route(method, path, answer, { parse: "none" });
   }
   app.get("/livez", openEndpoint(api, "/livez", getLivez));

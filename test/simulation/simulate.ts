@@ -202,7 +202,6 @@ function begin(market: Market, isCalm: () => boolean): Process {
       world.trace(`warn ${message} ${JSON.stringify(fields)}`),
     error: (fields: object, message: string) =>
       world.trace(`error ${message} ${JSON.stringify(fields)}`),
-    flush: () => {},
   };
   const works = {
     connection,
