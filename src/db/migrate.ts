@@ -7,6 +7,7 @@ import providers from "../../migrations/0002_providers.sql" with { type: "text" 
 import idempotency from "../../migrations/0003_idempotency.sql" with { type: "text" };
 import lists from "../../migrations/0004_lists.sql" with { type: "text" };
 import operation from "../../migrations/0005_operation.sql" with { type: "text" };
+import catalogueVersion from "../../migrations/0007_catalogue_version.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 3, name: "0003_idempotency", sql: idempotency },
   { version: 4, name: "0004_lists", sql: lists },
   { version: 5, name: "0005_operation", sql: operation },
+  { version: 7, name: "0007_catalogue_version", sql: catalogueVersion },
 ];
 
 /** Marks the file as ours: "rslr". */
