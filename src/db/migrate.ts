@@ -8,6 +8,7 @@ import idempotency from "../../migrations/0003_idempotency.sql" with { type: "te
 import lists from "../../migrations/0004_lists.sql" with { type: "text" };
 import operation from "../../migrations/0005_operation.sql" with { type: "text" };
 import cheapChecks from "../../migrations/0006_cheap_checks.sql" with { type: "text" };
+import catalogueVersion from "../../migrations/0007_catalogue_version.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -24,6 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, name: "0004_lists", sql: lists },
   { version: 5, name: "0005_operation", sql: operation },
   { version: 6, name: "0006_cheap_checks", sql: cheapChecks },
+  { version: 7, name: "0007_catalogue_version", sql: catalogueVersion },
 ];
 
 /** Marks the file as ours: "rslr". */

@@ -80,6 +80,11 @@ export const grants = sqliteTable(
   (table) => [primaryKey({ columns: [table.serviceId, table.resellerAccount] })],
 );
 
+export const catalogueVersion = sqliteTable("catalogue_version", {
+  id: integer().primaryKey(),
+  version: integer().notNull(),
+});
+
 export const orders = sqliteTable("orders", {
   orderId: integer("order_id").primaryKey(),
   id: text().notNull(),

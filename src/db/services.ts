@@ -44,6 +44,14 @@ export interface Grant {
   createdAt: number;
 }
 
+/** What a list of open services hangs on: while both stay the same, so does the list. */
+export interface CatalogueState {
+  /** Grows with every change of services and grants that such a list shows. */
+  version: number;
+  /** Without grants, a reseller's list is that of all others without. */
+  hasGrants: boolean;
+}
+
 const statements = prepared((orm, sqlite) => {
   const isOpen = and(
     eq(services.active, true),
@@ -70,6 +78,11 @@ const statements = prepared((orm, sqlite) => {
     vanished: sql.placeholder("vanished"),
   };
   return {
+    // Raw: drizzle's mapping would cost more than the look-up, which every request for the list makes.
+    state: sqlite.query<{ version: number; hasGrants: number }, [number]>(
+      `SELECT version, EXISTS (SELECT 1 FROM grants WHERE reseller_account = ?) AS hasGrants
+       FROM catalogue_version`,
+    ),
     byId: orm
       .select()
       .from(services)
@@ -188,6 +201,11 @@ export function findOpenService(
   const { name, per, min, max, providerId, providerService } = service;
   const priceMicros = grant?.priceMicros ?? service.priceMicros;
   return { id, name, priceMicros, per, min, max, providerId, providerService };
+}
+
+export function findCatalogueState(connection: Connection, account: number): CatalogueState {
+  const { version, hasGrants } = statements(connection).state.get(account)!;
+  return { version, hasGrants: hasGrants === 1 };
 }
 
 /** By name then id, names by code point. */

@@ -183,6 +183,7 @@ describe("is refused:", () => {
     ["a service half active", insertService({ active: 2 }), "CHECK"],
     ["a service half private", insertService({ private: 2 }), "CHECK"],
     ["a grant at a price below 0", "UPDATE grants SET price_micros = -1", "CHECK"],
+    ["a second version of the catalogue", "INSERT INTO catalogue_version VALUES (2, 1)", "CHECK"],
     ["a service of another unit", "UPDATE services SET per = '100'", "CHECK"],
     ["a deleted service that was ordered", "DELETE FROM services", "FOREIGN KEY"],
     ["an order number below 1", insertOrder({ order_id: 0 }), "CHECK"],
