@@ -26,11 +26,12 @@ import { compileShim } from "./shim.ts";
 import { Operation, readTrace, type TraceRecord } from "./trace.ts";
 
 /** Orders and recharges in one life of the server: enough for the write-ahead log to be checkpointed. */
-const WISHES_PER_LIFE = 1200;
+const WISHES_PER_LIFE = 3000;
 const CONNECTIONS = 16;
 const IMAGES_PER_LIFE = 250;
 const FIRST_START_IMAGES = 20;
 const LOSSES_SHOWN = 10;
+const DATABASE = "reseller.db";
 
 const words = process.argv.slice(2);
 const unsafe = words.includes("--synchronous-normal");
@@ -46,7 +47,7 @@ const imageFolder = mkdtempSync(
 );
 process.on("exit", () => rmSync(imageFolder, { recursive: true, force: true }));
 
-const tally = { images: 0, lost: 0, acknowledged: 0, traces: 0 };
+const tally = { images: 0, lost: 0, acknowledged: 0, traces: 0, checkpoints: 0 };
 console.log(`${images} images, seed ${seed}${unsafe ? ", synchronous=NORMAL" : ""}`);
 while (tally.images < images) {
   const folder = freshFolder();
@@ -64,8 +65,13 @@ while (tally.images < images) {
 }
 console.log(
   `${tally.lost === 0 ? "ok" : "LOST"}: ${tally.images} images of ${tally.traces} traces, ` +
-    `${tally.acknowledged} acknowledgements looked up, ${tally.lost} images with a loss (seed ${seed})`,
+    `${tally.acknowledged} acknowledgements looked up, ${tally.checkpoints} checkpoints amid the load, ` +
+    `${tally.lost} images with a loss (seed ${seed})`,
 );
+if (tally.traces > 1 && tally.checkpoints === 0) {
+  console.log("no checkpoint came amid the load: place more orders in a life");
+  process.exit(1);
+}
 process.exit(tally.lost > 0 === unsafe ? 0 : 1);
 
 /** One life of the server under the shim, with its power cut at many places. */
@@ -91,9 +97,18 @@ async function liveOnce(
   await server.stop();
   const records = readTrace(trace);
   tally.traces++;
+  tally.checkpoints += checkpointsAmid(records);
   cutAnywhere(before, records, Math.min(count, images - tally.images));
   rmSync(before, { recursive: true });
   rmSync(trace);
+}
+
+/** Checkpoints that were followed by more answers: the log began anew in between. */
+function checkpointsAmid(records: readonly TraceRecord[]): number {
+  const last = records.findLastIndex(({ operation }) => operation === Operation.Answer);
+  const amid = records.slice(0, Math.max(0, last));
+  return amid.filter(({ operation, file }) => operation === Operation.Sync && file === DATABASE)
+    .length;
 }
 
 function cutAnywhere(before: string, records: readonly TraceRecord[], count: number): void {
