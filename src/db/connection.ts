@@ -110,7 +110,8 @@ type Value = string | number | null;
 
 /**
  * A function that appends a whole row but for `numbered`, which SQLite counts up and which it returns. For the two rows
- * that every order adds: a typed statement's placeholders, and RETURNING what was just given, cost 25,000 instructions of 190,000.
+ * that every order adds: without a typed statement's placeholders and RETURNING, and with raw look-ups of its service, an
+ * order takes 138,000 instructions and not 193,000.
  */
 export function appender<Row extends object, Numbered extends string & keyof Row>(
   sqlite: Database,
