@@ -81,8 +81,7 @@ export async function startService(config: Config, onFatal: () => void): Promise
   const close = async () => {
     await keyUses.stop();
     // The writer closes last: it checkpoints, which a reader would hold up.
-    reading.end();
-    connection.sqlite.close();
+    reading.close();
     counting.sqlite.close();
     await writer.close();
     rmSync(address, { force: true });
@@ -137,7 +136,7 @@ export async function startService(config: Config, onFatal: () => void): Promise
   const forgetting = startForgetting(writer, log);
   const backups = startBackups(backupPlan(config, path), log);
   const url = urlOf(tls ? "https" : "http", servers.api);
-  writeFileSync(address, url, { mode: 0o600 });
+  leaveAddress(address, url, log);
   const metricsUrl = servers.metrics && `${urlOf("http", servers.metrics)}/metrics`;
   log.info({ url, path, metrics: metricsUrl }, "started");
   return {
@@ -183,6 +182,19 @@ function openWriter(
       onFatal();
     },
   });
+}
+
+/** For `health`. A full disk keeps the service from taking orders, not from answering. */
+function leaveAddress(address: string, url: string, log: Logger): void {
+  try {
+    writeFileSync(address, url, { mode: 0o600 });
+  } catch (error) {
+    rmSync(address, { force: true });
+    log.warn(
+      { address, why: String(error) },
+      "the address could not be written: tell `health` with --url",
+    );
+  }
 }
 
 function endUnreadable(error: unknown, path: string, log: Logger, onFatal: () => void): void {

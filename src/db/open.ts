@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  rmSync,
   statSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -24,6 +25,7 @@ const BUSY_TIMEOUT_MS = 10_000;
 const SQLITE_MINIMUM = [3, 51, 3] as const;
 /** 16 MiB for the writer: the pages that a batch of orders touches stay in memory. */
 const CACHE_KIB = 16 * 1024;
+const LOG_LIMIT_BYTES = 32 * 1024 * 1024;
 const NETWORK_FILE_SYSTEMS = new Set([
   "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre", "vboxsf",
   "fuse.sshfs", "fuse.glusterfs", "fuse.vmhgfs-fuse", "fuse.rclone", "fuse.s3fs",
@@ -57,8 +59,7 @@ export function claimDataDirectory(dataDirectory: string, now: number): Instance
   try {
     const { sqlite, pending } = openFile(path, true);
     try {
-      const keptCopy = pending.length > 0 ? keepCopy(sqlite, path, now) : null;
-      if (pending.length > 0) migrate(sqlite, pending, now);
+      const keptCopy = pending.length > 0 ? migrateWithCopy(sqlite, path, pending, now) : null;
       chmodSync(path, 0o600);
       return { path, keptCopy, release };
     } finally {
@@ -86,6 +87,8 @@ export function openWriter(path: string): Connection {
   sqlite.run(`PRAGMA cache_size = -${CACHE_KIB}`);
   // The writer does it itself, between two batches: db/checkpoint.ts.
   sqlite.run("PRAGMA wal_autocheckpoint = 0");
+  // What a long reader made the log grow by is given back once it begins anew.
+  sqlite.run(`PRAGMA journal_size_limit = ${LOG_LIMIT_BYTES}`);
   return connectionOf(sqlite, path);
 }
 
@@ -227,16 +230,34 @@ function takeLock(directory: string): Database {
   }
 }
 
-function keepCopy(sqlite: Database, path: string, now: number): string | null {
+/** Returns where the copy of the old database is. Where anything fails the old one is as it was, and the only one. */
+function migrateWithCopy(
+  sqlite: Database,
+  path: string,
+  pending: readonly Migration[],
+  now: number,
+): string | null {
+  const copy = `${path}.before-migration-${new Date(now).toISOString().replace(/[:.]/g, "-")}`;
+  try {
+    const isKept = keepCopy(sqlite, copy);
+    migrate(sqlite, pending, now);
+    return isKept ? copy : null;
+  } catch (error) {
+    // Every further start would leave another, or half of one.
+    for (const file of [copy, `${copy}-journal`]) rmSync(file, { force: true });
+    throw error;
+  }
+}
+
+/** False where there is nothing to keep. */
+function keepCopy(sqlite: Database, copy: string): boolean {
   const { tables } = sqlite.query("SELECT count(*) AS tables FROM sqlite_schema").get() as {
     tables: number;
   };
-  if (tables === 0) return null;
-  const stamp = new Date(now).toISOString().replace(/[:.]/g, "-");
-  const copy = `${path}.before-migration-${stamp}`;
+  if (tables === 0) return false;
   sqlite.query("VACUUM INTO ?").run(copy);
   chmodSync(copy, 0o600);
-  return copy;
+  return true;
 }
 
 function requireSqliteVersion(): void {

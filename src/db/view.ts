@@ -13,11 +13,13 @@ export interface View {
   read<T>(body: () => T): T;
   /** Ends it: the next read sees everything that is committed by then. */
   end(): void;
+  /** Ends it for good and closes its connection. A writer that still answers may go on calling `end`. */
+  close(): void;
   /** Within `read`: another number than before if anything was written in between. */
   version(): number;
 }
 
-/** `connection`: reads only; what else reads on it meanwhile reads on the view. End it before you close it. */
+/** `connection`: reads only; what else reads on it meanwhile reads on the view. The view closes it. */
 export function createView({ sqlite }: Connection, milliseconds: () => number): View {
   const begin = sqlite.query("BEGIN");
   const commit = sqlite.query("COMMIT");
@@ -25,8 +27,10 @@ export function createView({ sqlite }: Connection, milliseconds: () => number): 
   let begunAt = 0;
   let endOfTurn: ReturnType<typeof setImmediate> | undefined;
   let version: number | null = null;
+  let isClosed = false;
 
   const end = () => {
+    if (isClosed) return;
     clearImmediate(endOfTurn);
     endOfTurn = undefined;
     // SQLite has ended it by itself after an I/O error.
@@ -48,6 +52,11 @@ export function createView({ sqlite }: Connection, milliseconds: () => number): 
       return body();
     },
     end,
+    close() {
+      end();
+      isClosed = true;
+      sqlite.close();
+    },
     version: () => (version ??= dataVersion.get()!.data_version),
   };
 }

@@ -3,7 +3,7 @@
 
 import { openWriter } from "../db/open.ts";
 import type { Connection } from "../db/connection.ts";
-import { backlogOf, checkpoint } from "../db/checkpoint.ts";
+import { backlogOf, checkpoint, emptyLog } from "../db/checkpoint.ts";
 import { FatalError, runBatch } from "./batch.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 
@@ -14,6 +14,8 @@ const QUIET_MILLISECONDS = 50;
 
 let connection: Connection | undefined;
 let untilQuiet: ReturnType<typeof setTimeout> | undefined;
+/** Pages of the log that a long reader held up. */
+let heldUp = 0;
 
 self.onmessage = (event: MessageEvent<string>) => {
   clearTimeout(untilQuiet);
@@ -26,12 +28,10 @@ self.onmessage = (event: MessageEvent<string>) => {
       const started = performance.now();
       const replies = runBatch(connection!, message.batch, Date.now());
       const seconds = (performance.now() - started) / 1000;
-      const backlog = backlogOf(connection!);
+      const backlog = backlogOf(connection!, heldUp);
       send({ replies, seconds, behind: backlog === "much" });
-      if (backlog === "enough") checkpoint(connection!);
-      else if (backlog === "some") {
-        untilQuiet = setTimeout(() => orDie(() => checkpoint(connection!)), QUIET_MILLISECONDS);
-      }
+      if (backlog === "enough") tidy();
+      else if (backlog === "some") untilQuiet = setTimeout(() => orDie(tidy), QUIET_MILLISECONDS);
     } else if ("checkpoint" in message) {
       const second = openWriter(message.checkpoint);
       checkpoint(second);
@@ -44,6 +44,10 @@ self.onmessage = (event: MessageEvent<string>) => {
     }
   });
 };
+
+function tidy(): void {
+  heldUp = emptyLog(connection!);
+}
 
 /** A database that can no longer be trusted ends the server. */
 function orDie(work: () => void): void {

@@ -219,6 +219,22 @@ describe("an older database", () => {
     openForCommand(folder).sqlite.close();
   });
 
+  test("that cannot be migrated stays as it was, without a copy for each try", () => {
+    const { folder, path } = olderDatabase();
+    const inTheWay = new Database(path);
+    inTheWay.run("CREATE TABLE orders (text TEXT)");
+    inTheWay.close();
+    const before = readdirSync(folder).filter((name) => name.startsWith("reseller.db"));
+    for (const later of [0, 1]) {
+      expect(() => claimDataDirectory(folder, NOW + later)).toThrow("orders already exists");
+    }
+    expect(readdirSync(folder).filter((name) => name.startsWith("reseller.db"))).toEqual(before);
+    const sqlite = new Database(path, { readonly: true });
+    expect(sqlite.query("SELECT text FROM keepsake").values()).toEqual([["kept"]]);
+    expect(() => sqlite.query("SELECT * FROM users")).toThrow("no such table");
+    sqlite.close();
+  });
+
   test("is not migrated by a command, which says what to start", () => {
     const { folder, path } = olderDatabase();
     const sentence = sentenceOf(() => openForCommand(folder));

@@ -23,8 +23,7 @@ beforeEach(() => {
   view = createView(connection, () => now);
 });
 afterEach(() => {
-  view.end();
-  connection.sqlite.close();
+  view.close();
   database.connection.sqlite.close();
 });
 
@@ -73,6 +72,20 @@ describe("a view", () => {
     expect(connection.sqlite.inTransaction).toBe(true);
     await new Promise(setImmediate);
     expect(connection.sqlite.inTransaction).toBe(false);
+  });
+
+  test("is over for good once closed, though the writer still answers", () => {
+    balance();
+    view.close();
+    view.end();
+    expect(() => balance()).toThrow("closed");
+    // Nothing of it holds up the end of the log.
+    const { sqlite } = database.connection;
+    credit();
+    expect(sqlite.query("PRAGMA wal_checkpoint(TRUNCATE)").get()).toMatchObject({
+      busy: 0,
+      log: 0,
+    });
   });
 
   test("goes on after a read that throws", async () => {
