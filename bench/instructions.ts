@@ -40,7 +40,8 @@ try {
   if (!Bun.which("perf")) throw new Error("perf is missing: apt-get install linux-perf");
   const rows = [["request", "subject, thread", "user", "kernel"]];
   for (const [what, shotsOf] of REQUESTS) {
-    for (const subject of [bareServe, reseller]) rows.push(...(await measure(what, shotsOf, subject)));
+    for (const subject of [bareServe, reseller])
+      rows.push(...(await measure(what, shotsOf, subject)));
   }
   print(tableOf(rows));
 } finally {

@@ -13,40 +13,61 @@ const LIGHT_PAGES = 1000;
 const FULL_PAGES = 4000;
 /** Above this a checkpoint would hold up the next batch for long. */
 const HEAVY_PAGES = 8000;
+/** Above this it is done all the same: the other thread cannot keep up, and 256 MB are enough. */
+const LIMIT_PAGES = 64_000;
 /** How long the writer waits for readers: many times what a request's view lasts. */
 const READERS_MILLISECONDS = 5;
+/** By how much the log grows behind a long reader until the writer tries again. */
+const HELD_UP_GROWTH = 1.25;
 
-/** How much is waiting to be moved: nothing to speak of, enough for a quiet moment, enough for now, too much for the writer. */
-export type Backlog = "little" | "some" | "enough" | "much";
+/** Who moves what waits, and when: nobody yet, the writer in a quiet moment or now, or a thread beside it. */
+export type Backlog = "nobody" | "quietly" | "now" | "beside";
 
-/** `heldUp`: the pages that emptyLog left the last time. Costs a microsecond. */
-export function backlogOf({ sqlite }: Connection, heldUp: number): Backlog {
-  const pages = waitingIn(sqlite);
-  if (pages < LIGHT_PAGES) return "little";
-  if (pages < Math.max(FULL_PAGES, heldUp + LIGHT_PAGES)) return "some";
-  return pages <= HEAVY_PAGES ? "enough" : "much";
+/** What the writer does about the log. */
+export interface LogKeeper {
+  /** Costs a microsecond. */
+  backlog(): Backlog;
+  /** Moves everything, and the log begins anew, unless a reader holds that up for longer than a moment. */
+  empty(): void;
+}
+
+export function keepLog({ sqlite }: Connection): LogKeeper {
+  /** The pages that a long reader left there at the last try; fewer wait once it is gone. */
+  let heldUp = 0;
+  return {
+    backlog() {
+      const pages = waitingIn(sqlite);
+      heldUp = Math.min(heldUp, pages);
+      if (pages < LIGHT_PAGES) return "nobody";
+      const isDue = pages >= Math.max(FULL_PAGES, heldUp * HELD_UP_GROWTH);
+      if (isDue && (pages <= HEAVY_PAGES || pages > LIMIT_PAGES)) return "now";
+      return pages <= HEAVY_PAGES ? "quietly" : "beside";
+    },
+    empty() {
+      const { timeout } = sqlite.query("PRAGMA busy_timeout").get() as { timeout: number };
+      sqlite.run(`PRAGMA busy_timeout = ${READERS_MILLISECONDS}`);
+      move(sqlite, "RESTART");
+      sqlite.run(`PRAGMA busy_timeout = ${timeout}`);
+      heldUp = waitingIn(sqlite);
+    },
+  };
 }
 
 function waitingIn(sqlite: Database): number {
-  const { log, checkpointed } = sqlite.query("PRAGMA wal_checkpoint(NOOP)").get() as {
-    log: number;
-    checkpointed: number;
-  };
+  const { log, checkpointed } = logOf(sqlite);
   return log - checkpointed;
 }
 
-/** For the writer: moves everything, and the log begins anew. Returns the pages that a long reader held up. */
-export function emptyLog({ sqlite }: Connection): number {
-  const { timeout } = sqlite.query("PRAGMA busy_timeout").get() as { timeout: number };
-  sqlite.run(`PRAGMA busy_timeout = ${READERS_MILLISECONDS}`);
-  move(sqlite, "RESTART");
-  sqlite.run(`PRAGMA busy_timeout = ${timeout}`);
-  return waitingIn(sqlite);
+/** Pages in the log, and how many of them are in the database too. */
+function logOf(sqlite: Database): { log: number; checkpointed: number } {
+  return sqlite.query("PRAGMA wal_checkpoint(NOOP)").get() as { log: number; checkpointed: number };
 }
 
-/** Beside the writer: moves what no reader still needs. */
-export function checkpoint({ sqlite }: Connection): void {
+/** Beside the writer: moves what no reader still needs. False where that was nothing. */
+export function checkpoint({ sqlite }: Connection): boolean {
+  const before = logOf(sqlite).checkpointed;
   move(sqlite, "PASSIVE");
+  return logOf(sqlite).checkpointed > before;
 }
 
 /** A full disk or another process at it changes nothing: there is a next time. */

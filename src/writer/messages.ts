@@ -16,10 +16,10 @@ export type Reply =
 export type ToThread =
   { open: string } | { batch: Request[] } | { close: true } | { checkpoint: string };
 
-/** `seconds`: how long the batch took, its commit included. `behind`: much waits to be checkpointed. `fatal`: the database is damaged or the disk fails; the server must stop. */
+/** `seconds`: how long the batch took, its commit included. `behind`: much waits to be checkpointed. `checkpointed`: whether anything could be. `fatal`: the database is damaged or the disk fails; the server must stop. */
 export type FromThread =
   | { opened: true }
   | { replies: Reply[]; seconds: number; behind: boolean }
-  | { checkpointed: true }
+  | { checkpointed: boolean }
   | { closed: true }
   | { fatal: string };

@@ -3,7 +3,7 @@
 
 import { openWriter } from "../db/open.ts";
 import type { Connection } from "../db/connection.ts";
-import { backlogOf, checkpoint, emptyLog } from "../db/checkpoint.ts";
+import { checkpoint, keepLog, type LogKeeper } from "../db/checkpoint.ts";
 import { FatalError, runBatch } from "./batch.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 
@@ -14,8 +14,7 @@ const QUIET_MILLISECONDS = 50;
 
 let connection: Connection | undefined;
 let untilQuiet: ReturnType<typeof setTimeout> | undefined;
-/** Pages of the log that a long reader held up. */
-let heldUp = 0;
+let log: LogKeeper | undefined;
 
 self.onmessage = (event: MessageEvent<string>) => {
   clearTimeout(untilQuiet);
@@ -23,20 +22,22 @@ self.onmessage = (event: MessageEvent<string>) => {
   orDie(() => {
     if ("open" in message) {
       connection = openWriter(message.open);
+      log = keepLog(connection);
       send({ opened: true });
     } else if ("batch" in message) {
       const started = performance.now();
       const replies = runBatch(connection!, message.batch, Date.now());
       const seconds = (performance.now() - started) / 1000;
-      const backlog = backlogOf(connection!, heldUp);
-      send({ replies, seconds, behind: backlog === "much" });
-      if (backlog === "enough") tidy();
-      else if (backlog === "some") untilQuiet = setTimeout(() => orDie(tidy), QUIET_MILLISECONDS);
+      const backlog = log!.backlog();
+      send({ replies, seconds, behind: backlog === "beside" });
+      if (backlog === "now") log!.empty();
+      else if (backlog === "quietly")
+        untilQuiet = setTimeout(() => orDie(() => log!.empty()), QUIET_MILLISECONDS);
     } else if ("checkpoint" in message) {
       const second = openWriter(message.checkpoint);
-      checkpoint(second);
+      const moved = checkpoint(second);
       second.sqlite.close();
-      send({ checkpointed: true });
+      send({ checkpointed: moved });
     } else {
       connection?.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
       connection?.sqlite.close();
@@ -44,10 +45,6 @@ self.onmessage = (event: MessageEvent<string>) => {
     }
   });
 };
-
-function tidy(): void {
-  heldUp = emptyLog(connection!);
-}
 
 /** A database that can no longer be trusted ends the server. */
 function orDie(work: () => void): void {

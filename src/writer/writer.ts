@@ -11,7 +11,7 @@ const QUEUE_LIMIT = 4096;
 const BATCH_LIMIT = 512;
 /** Between two tries to write while the database takes no writes. */
 const PROBE_MILLISECONDS = 1000;
-/** Between two runs of the checkpointing thread: while a reader holds them up they have little to do. */
+/** Until the checkpointing thread runs again after a reader left it nothing to do. */
 const CHECKPOINT_MILLISECONDS = 1000;
 
 export interface Writer {
@@ -122,8 +122,8 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
   }, PROBE_MILLISECONDS);
 
   const catchUp = () => {
-    checkpointing ??= checkpointOnce(thread, path, die).then(async () => {
-      await Bun.sleep(CHECKPOINT_MILLISECONDS);
+    checkpointing ??= checkpointOnce(thread, path, die).then(async (moved) => {
+      if (!moved) await Bun.sleep(CHECKPOINT_MILLISECONDS);
       checkpointing = null;
     });
   };
@@ -183,16 +183,16 @@ function settle({ resolve, reject }: Waiting, reply: Reply): void {
 }
 
 /** Checkpoints in a second thread, beside the writer. */
-function checkpointOnce(thread: URL, path: string, die: (cause: string) => void): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
+function checkpointOnce(thread: URL, path: string, die: (cause: string) => void): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
   const worker = new Worker(thread);
   worker.onmessage = (event: MessageEvent<string>) => {
     const message = JSON.parse(event.data) as FromThread;
     if ("fatal" in message) die(message.fatal);
     worker.terminate();
-    resolve();
+    resolve("checkpointed" in message && message.checkpointed);
   };
-  worker.onerror = () => resolve();
+  worker.onerror = () => resolve(false);
   worker.postMessage(JSON.stringify({ checkpoint: path } satisfies ToThread));
   return promise;
 }
