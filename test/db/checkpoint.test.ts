@@ -35,7 +35,7 @@ test("the log waits for a quiet moment, then for no longer; behind a reader for 
   const reader = openReader(path);
   reader.sqlite.run("BEGIN");
   reader.sqlite.query("SELECT count(*) FROM filler").get();
-  fill(writer, 3000);
+  fill(writer, 4500);
   expect(log.backlog()).toBe("now");
   log.empty();
   expect(log.backlog()).toBe("quietly");
