@@ -178,7 +178,7 @@ const g = await import("./g.ts");
   });
 
   test("of http/ take types alone from operations/, monitoring/ and log, and reads alone from db/", () => {
-    const READS = /^(type .*|find\w*|list\w*|balanceOf|readTogether)$/;
+    const READS = /^(type .*|find\w*|list\w*|balanceOf)$/;
     const wrong = offences((source) => {
       if (source.place !== "http") return [];
       return source.imports

@@ -135,7 +135,8 @@ const savepoints = prepared((_, sqlite) => ({
   release: sqlite.query("RELEASE command"),
 }));
 
-const reading = prepared((_, sqlite) => ({
+/** The ends of a read transaction. */
+export const reading = prepared((_, sqlite) => ({
   begin: sqlite.query("BEGIN"),
   end: sqlite.query("COMMIT"),
 }));

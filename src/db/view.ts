@@ -4,7 +4,7 @@
 // Nobody reads what is older than what they were told: a view ends with its turn, when the writer answers, and
 // once it is a millisecond old, whichever comes first.
 
-import type { Connection } from "./connection.ts";
+import { type Connection, reading } from "./connection.ts";
 
 const LIFETIME_MILLISECONDS = 1;
 
@@ -20,9 +20,9 @@ export interface View {
 }
 
 /** `connection`: reads only; what else reads on it meanwhile reads on the view. The view closes it. */
-export function createView({ sqlite }: Connection, milliseconds: () => number): View {
-  const begin = sqlite.query("BEGIN");
-  const commit = sqlite.query("COMMIT");
+export function createView(connection: Connection, milliseconds: () => number): View {
+  const { sqlite } = connection;
+  const { begin, end: commit } = reading(connection);
   const dataVersion = sqlite.query<{ data_version: number }, []>("PRAGMA data_version");
   let begunAt = 0;
   let endOfTurn: ReturnType<typeof setImmediate> | undefined;
@@ -32,7 +32,6 @@ export function createView({ sqlite }: Connection, milliseconds: () => number): 
   const end = () => {
     if (isClosed) return;
     clearImmediate(endOfTurn);
-    endOfTurn = undefined;
     // SQLite has ended it by itself after an I/O error.
     if (sqlite.inTransaction) commit.run();
   };

@@ -3,6 +3,9 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { migrate, MIGRATIONS } from "../../src/db/migrate.ts";
+import { TRANSFER_KINDS } from "../../src/domain/ledger.ts";
+import { ORDER_STATUSES } from "../../src/domain/orders.ts";
+import { PLACEMENTS } from "../../src/domain/placements.ts";
 
 const BEFORE = MIGRATIONS.filter(({ version }) => version < 6);
 const LATER = MIGRATIONS.filter(({ version }) => version >= 6);
@@ -49,27 +52,6 @@ function taken(sqlite: Database, table: string, rows: Values[]): Values[] {
   });
 }
 
-const STATUSES = [
-  "PENDING",
-  "PROCESSING",
-  "COMPLETED",
-  "PARTIAL",
-  "FAILED",
-  "CANCELLED",
-  "REFUNDED",
-  "DONE",
-];
-const PLACEMENTS = [
-  "manual",
-  "queued",
-  "sending",
-  "placed",
-  "refused",
-  "expired",
-  "unknown",
-  "lost",
-];
-
 const ORDERS = combinations({
   id: ["o".repeat(24)],
   reseller_account: [3],
@@ -82,8 +64,8 @@ const ORDERS = combinations({
   charge_micros: [5],
   created_at: [1],
   refunded_micros: [0, 2, 5],
-  status: STATUSES,
-  placement: PLACEMENTS,
+  status: [...ORDER_STATUSES, "DONE"],
+  placement: [...PLACEMENTS, "lost"],
   provider_id: [null, 1],
   provider_service: [null, "1"],
   provider_order: [null, "1"],
@@ -98,7 +80,7 @@ const TRANSFERS = combinations({
   debit_account: [1, 3],
   credit_account: [1, 3],
   amount_micros: [0, 1],
-  kind: ["recharge", "order", "partial_refund", "refund", "adjustment", "gift"],
+  kind: [...TRANSFER_KINDS, "gift"],
   order_id: [null, 1],
   key_id: [null, "k"],
   operator: [null, "o"],
