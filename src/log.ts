@@ -20,28 +20,40 @@ export interface Logger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
-  /** A log of lines that all have these fields, first and made into text once. */
-  with(fields: object): Logger;
+  /**
+   * What notes each answered request of a method and a route, in the line that pino would write: every request pays
+   * for it, and pino takes 9,600 instructions, a fifth of GET /balance, where this takes 2,300.
+   */
+  requests(method: string, route: string | null): RequestLog;
   /** Writes what waits. */
   flush(): void;
 }
 
+/** Both ids have no character that JSON escapes. */
+export interface AnsweredRequest {
+  requestId: string;
+  /** Null: no key was offered, or one that does not exist. */
+  keyId: string | null;
+  status: number;
+  milliseconds: number;
+}
+
+export type RequestLog = (answered: AnsweredRequest) => void;
+
 export function createLog(level: LogLevel, format: LogFormat = "json"): Logger {
   const isPretty = format === "pretty" || (format === "auto" && process.stderr.isTTY);
   const out = standardError();
+  const lines = isPretty ? prettily(out) : out;
+  const timestamp = createClock();
   const logger = pino(
     {
       level,
       base: null,
-      timestamp: createClock(),
+      timestamp,
       formatters: { level: (label) => ({ level: label }) },
     },
-    isPretty ? prettily(out) : out,
+    lines,
   );
-  return loggerOn(logger, out);
-}
-
-function loggerOn(logger: pino.Logger, out: { flush(): void }): Logger {
   return {
     info: (fields, message) => logger.info(fields, message),
     warn(fields, message) {
@@ -52,7 +64,15 @@ function loggerOn(logger: pino.Logger, out: { flush(): void }): Logger {
       logger.error(fields, message);
       out.flush();
     },
-    with: (fields) => loggerOn(logger.child(fields), out),
+    requests(method, route) {
+      if (!logger.isLevelEnabled("info")) return () => {};
+      const start = `,"method":${JSON.stringify(method)},"route":${JSON.stringify(route)},"requestId":"`;
+      return ({ requestId, keyId, status, milliseconds }) => {
+        const key = keyId === null ? "null" : `"${keyId}"`;
+        const rest = `,"keyId":${key},"status":${status},"milliseconds":${milliseconds},"msg":"request"}`;
+        lines.write(`{"level":"info"${timestamp()}${start}${requestId}"${rest}\n`);
+      };
+    },
     flush: () => out.flush(),
   };
 }

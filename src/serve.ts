@@ -15,7 +15,7 @@ import { systemClock } from "./fulfilment/clock.ts";
 import { type Fulfilment, startFulfilment } from "./fulfilment/fulfilment.ts";
 import type { Works } from "./fulfilment/lane.ts";
 import type { Api } from "./http/endpoint.ts";
-import { answerHeaders } from "./http/headers.ts";
+import { answerTemplate } from "./http/headers.ts";
 import { createLimits } from "./http/limits.ts";
 import type { Server } from "./http/listen.ts";
 import { startMetricsServer } from "./http/metrics.ts";
@@ -73,7 +73,7 @@ export async function startService(config: Config, onFatal: () => void): Promise
     metrics?.commit(commands, seconds);
   });
   const connection = openReader(path);
-  const reading = (view = createView(connection, () => performance.now()));
+  const reading = (view = createView(connection));
   const counting = openReader(path);
   if (config.metricsListen) metrics = createMetrics(figures(config, writer, counting), VERSION);
   const keyUses = startKeyUses(writer, log);
@@ -108,7 +108,7 @@ export async function startService(config: Config, onFatal: () => void): Promise
       diskFloorBytes: config.diskFloor,
       isFollowingOnTime: () => fulfilment?.isOnTime() ?? true,
     }),
-    headers: answerHeaders(tls !== null),
+    template: answerTemplate(tls !== null),
   };
   let servers: Servers;
   try {

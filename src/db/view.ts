@@ -3,14 +3,18 @@
 // takes 59,000 instructions and not 75,000.
 // Nobody reads what is older than what they were told: a view ends with its turn, when the writer answers, and
 // once it is a millisecond old, whichever comes first.
+// The answers leave together too: one that is sent alone wakes a peer on the same machine (a proxy, a load generator),
+// which sleeps again before the next. At 128 connections GET /balance went from 113,000 to 133,000 requests/s.
 
 import { type Connection, reading } from "./connection.ts";
 
 const LIFETIME_MILLISECONDS = 1;
 
 export interface View {
-  /** Runs reads on it. What `body` does after an await is outside. */
-  read<T>(body: () => T): T;
+  /** Runs reads on it at `now`, in milliseconds of a steady clock. What `body` does after an await is outside. */
+  read<T>(now: number, body: () => T): T;
+  /** Right after `read`: the view's first answer at once, so that one alone never waits; the others when the view ends. */
+  deliver<T>(answer: T): T | Promise<T>;
   /** Ends it: the next read sees everything that is committed by then. */
   end(): void;
   /** Ends it for good and closes its connection. A writer that still answers may go on calling `end`. */
@@ -20,18 +24,23 @@ export interface View {
 }
 
 /** `connection`: reads only; what else reads on it meanwhile reads on the view. The view closes it. */
-export function createView(connection: Connection, milliseconds: () => number): View {
+export function createView(connection: Connection): View {
   const { sqlite } = connection;
   const { begin, end: commit } = reading(connection);
   const dataVersion = sqlite.query<{ data_version: number }, []>("PRAGMA data_version");
   let begunAt = 0;
   let endOfTurn: ReturnType<typeof setImmediate> | undefined;
   let version: number | null = null;
+  let readers = 0;
+  let ended: PromiseWithResolvers<void> | undefined;
   let isClosed = false;
 
   const end = () => {
     if (isClosed) return;
     clearImmediate(endOfTurn);
+    readers = 0;
+    ended?.resolve();
+    ended = undefined;
     // SQLite has ended it by itself after an I/O error.
     if (sqlite.inTransaction) commit.run();
   };
@@ -45,10 +54,15 @@ export function createView(connection: Connection, milliseconds: () => number): 
   };
 
   return {
-    read(body) {
-      const now = milliseconds();
+    read(now, body) {
       if (!sqlite.inTransaction || now - begunAt > LIFETIME_MILLISECONDS) start(now);
+      readers++;
       return body();
+    },
+    deliver(answer) {
+      if (readers <= 1) return answer;
+      ended ??= Promise.withResolvers();
+      return ended.promise.then(() => answer);
     },
     end,
     close() {

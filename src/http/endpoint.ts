@@ -10,7 +10,7 @@ import type { View } from "../db/view.ts";
 import { Refusal } from "../domain/errors.ts";
 import { maskKeys, type Permission } from "../domain/keys.ts";
 import type { GivenAnswer } from "../domain/idempotency.ts";
-import type { Logger } from "../log.ts";
+import type { Logger, RequestLog } from "../log.ts";
 import type { Observer } from "../monitoring/metrics.ts";
 import type { Readiness } from "../monitoring/readiness.ts";
 import type { Writer } from "../writer/writer.ts";
@@ -39,8 +39,8 @@ export interface Api extends Gate {
   /** Which share of the successful reads is logged, 0 to 1. */
   logReads: number;
   readiness: () => Promise<Readiness>;
-  /** What every answer has; see headers.ts. */
-  headers: Headers;
+  /** A 200 with the headers that every answer has; see headers.ts. */
+  template: Response;
 }
 
 export interface Call {
@@ -61,14 +61,14 @@ export class PreparedAnswer {
 /** Returns the JSON value of a 200, a PreparedAnswer, or a Response that is no JSON. */
 export type Handler = (call: Call) => object | Promise<object>;
 
-/** What Elysia hands to a handler, as far as we need it. */
+/** What Elysia hands to a handler, as far as we need it. It makes what a handler names, and `server` at a price. */
 export interface Arrival {
   request: Request;
   params: Record<string, string>;
-  server: PeerSource | null;
 }
 
-interface PeerSource {
+/** The server that a request came to, which knows from where. */
+export interface Peers {
   requestIP(request: Request): { address: string } | null;
 }
 
@@ -82,13 +82,14 @@ export function endpoint(
   method: string,
   route: string,
   permission: Permission,
+  peers: () => Peers | null,
   handle: Handler,
 ) {
-  const log = api.log.with({ method, route });
-  return ({ request, params, server }: Arrival): Response | Promise<Response> => {
-    const exchange = new Exchange(api, request, route, server, log);
+  const log = api.log.requests(method, route);
+  return ({ request, params }: Arrival): Response | Promise<Response> => {
+    const exchange = new Exchange(api, request, route, log, peers);
     try {
-      const result = api.view.read(() => {
+      const result = api.view.read(exchange.started, () => {
         const key = authenticate(api, exchange, permission, Date.now());
         return handle({ request, params, key, requestId: exchange.requestId });
       });
@@ -97,7 +98,7 @@ export function endpoint(
             (body) => succeed(exchange, body),
             (error) => fail(exchange, error),
           )
-        : succeed(exchange, result);
+        : api.view.deliver(succeed(exchange, result));
     } catch (error) {
       return fail(exchange, error);
     }
@@ -154,9 +155,8 @@ class Exchange implements Applicant {
     readonly request: Request,
     /** The route's pattern, never the path that was asked for; null where there is none. */
     readonly route: string | null,
-    readonly server: PeerSource | null = null,
-    /** Knows the method and the route already, where many requests have them. */
-    readonly log: Logger = api.log.with({ method: request.method, route }),
+    readonly log: RequestLog = api.log.requests(request.method, route),
+    readonly peers: () => Peers | null = () => null,
   ) {
     const given = request.headers.get("x-request-id");
     const isGiven = given !== null && REQUEST_ID.test(given);
@@ -165,8 +165,8 @@ class Exchange implements Applicant {
   }
 
   address(): string {
-    const { api, request, server } = this;
-    const peer = server?.requestIP(arrivedAs.get(request) ?? request)?.address;
+    const { api, request } = this;
+    const peer = this.peers()?.requestIP(arrivedAs.get(request) ?? request)?.address;
     const forwarded = request.headers.get(FORWARDED_HEADER);
     if (forwarded !== null && api.trustedProxy.length === 0) api.noteUntrustedProxy();
     return callerAddress(peer, forwarded, api.trustedProxy);
@@ -220,9 +220,10 @@ function write(
 ): Response {
   const { api, requestId } = exchange;
   noteAnswer(exchange, status);
-  // The one set of headers is copied by the answer that is made of it, at once: nothing comes in between.
-  api.headers.set("x-request-id", requestId);
-  const response = new Response(body, { status, headers: api.headers });
+  // The template is copied by the answer that is made of it, at once: nothing comes in between.
+  const { headers: common } = api.template;
+  common.set("x-request-id", requestId);
+  const response = new Response(body, status === 200 ? api.template : { status, headers: common });
   for (const name in headers) response.headers.set(name, headers[name]!);
   return response;
 }
@@ -231,7 +232,7 @@ function write(
 function announce(exchange: Exchange, response: Response): Response {
   const { api, requestId } = exchange;
   noteAnswer(exchange, response.status);
-  for (const [name, value] of api.headers) {
+  for (const [name, value] of api.template.headers) {
     if (!response.headers.has(name)) response.headers.set(name, value);
   }
   response.headers.set("x-request-id", requestId);
@@ -245,7 +246,7 @@ function noteAnswer(exchange: Exchange, status: number): void {
   api.observer.request(method, route, status, elapsed / 1000);
   if (!isLogged(api, method, status)) return;
   const milliseconds = Math.round(elapsed * 1000) / 1000;
-  exchange.log.info({ requestId, keyId, status, milliseconds }, "request");
+  exchange.log({ requestId, keyId, status, milliseconds });
 }
 
 /** Everything but successful reads, and of those the share that the operator wants. */

@@ -36,8 +36,9 @@ function createApp(api: Api) {
     // Otherwise a path is looked for behind at least four characters of host, and `Host: api` finds none.
     handler: { standardHostname: false },
   });
+  const peers = () => app.server;
   for (const [method, path, permission, handle] of ROUTES) {
-    const answer = endpoint(api, method, path, permission, (call) => handle(api, call));
+    const answer = endpoint(api, method, path, permission, peers, (call) => handle(api, call));
     app.route(method, path, answer, { parse: "none" });
   }
   app.get("/livez", openEndpoint(api, "/livez", getLivez));

@@ -20,14 +20,14 @@ beforeEach(() => {
   database.user("anna", "1");
   connection = openReader(database.connection.path);
   now = 0;
-  view = createView(connection, () => now);
+  view = createView(connection);
 });
 afterEach(() => {
   view.close();
   database.connection.sqlite.close();
 });
 
-const balance = () => view.read(() => balanceOf(connection, ANNA));
+const balance = () => view.read(now, () => balanceOf(connection, ANNA));
 const credit = () =>
   database.run("creditUser", {
     username: "anna",
@@ -57,7 +57,7 @@ describe("a view", () => {
   test("has another version if and only if something was written since", () => {
     const version = () => {
       view.end();
-      return view.read(() => view.version());
+      return view.read(now, () => view.version());
     };
     const first = version();
     expect(version()).toBe(first);
@@ -88,9 +88,34 @@ describe("a view", () => {
     });
   });
 
+  test.each<[string, () => unknown]>([
+    ["its turn of the event loop is over", () => new Promise(setImmediate)],
+    ["the writer answers", () => view.end()],
+    ["it is more than a millisecond old", () => ((now += 1.001), balance())],
+    ["it is closed", () => view.close()],
+  ])("hands over its first answer at once and the others when %s", async (_what, happens) => {
+    balance();
+    expect(view.deliver("first")).toBe("first");
+    const later = [2, 3].map((answer) => {
+      balance();
+      return view.deliver(answer);
+    });
+    await Promise.resolve();
+    expect(later.map((answer) => Bun.peek.status(answer))).toEqual(["pending", "pending"]);
+    await happens();
+    expect([await later[0], await later[1]]).toEqual([2, 3]);
+  });
+
+  test("that is over keeps no answer back", () => {
+    balance();
+    balance();
+    view.end();
+    expect(view.deliver("late")).toBe("late");
+  });
+
   test("goes on after a read that throws", async () => {
     const fails = () =>
-      view.read(() => {
+      view.read(now, () => {
         throw new Error("broken");
       });
     expect(fails).toThrow("broken");
@@ -112,7 +137,7 @@ describe("a key", () => {
     const find = createKeyFinder(connection, view);
     const found = () => {
       view.end();
-      return view.read(() => find(hash));
+      return view.read(now, () => find(hash));
     };
     const key = found();
     expect(key).toMatchObject({ id, active: true, resellerAccount: ANNA });
@@ -127,7 +152,7 @@ describe("a key", () => {
     const find = createKeyFinder(connection, view);
     const found = (hash: string) => {
       view.end();
-      return view.read(() => find(hash));
+      return view.read(now, () => find(hash));
     };
     expect(found("0".repeat(64))).toBeUndefined();
     const hash = hashOf(database.key("anna", "order").id);
@@ -143,7 +168,11 @@ test("whoever is answered finds what it wrote, with 32 callers at it", async () 
   const caller = async () => {
     const statuses: number[] = [];
     for (let count = 0; count < 20; count += 1) {
-      const order = { service: "s1", link: "https://example.com/me", quantity: 1 };
+      const order = {
+        service: "s1",
+        link: "https://example.com/me",
+        quantity: 1,
+      };
       const { body } = await service.call("POST", "/orders", key, order);
       const { id } = (body as { order: { id: string } }).order;
       statuses.push((await service.call("GET", `/orders/${id}`, key)).status);

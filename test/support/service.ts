@@ -29,7 +29,7 @@ import {
   type UnsignedInput,
 } from "../../src/operations/commands.ts";
 import type { Api } from "../../src/http/endpoint.ts";
-import { answerHeaders } from "../../src/http/headers.ts";
+import { answerTemplate } from "../../src/http/headers.ts";
 import { createLimits } from "../../src/http/limits.ts";
 import { createLog } from "../../src/log.ts";
 import { NO_OBSERVER } from "../../src/monitoring/metrics.ts";
@@ -184,7 +184,7 @@ export const TEST_CONFIG = {
 
 /** What a server needs to answer requests, without anything that watches or limits them. */
 export function apiOf(connection: Connection, writer: Writer): Api {
-  const view = createView(connection, () => performance.now());
+  const view = createView(connection);
   return {
     connection,
     view,
@@ -206,7 +206,7 @@ export function apiOf(connection: Connection, writer: Writer): Api {
       diskFloorBytes: 0,
       isFollowingOnTime: () => true,
     }),
-    headers: answerHeaders(false),
+    template: answerTemplate(false),
   };
 }
 
