@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Market, MARKER, openMarket } from "../support/market.ts";
-import { rawRequest, sendRaw } from "../support/raw.ts";
+import { exchangeRaw, rawRequest, sendRaw } from "../support/raw.ts";
 import { expectEnvelope, expectError } from "../support/refusal.ts";
 import type { Answer, Body } from "../support/service.ts";
 
@@ -151,6 +151,19 @@ describe("GET /user reads its query strictly:", () => {
   });
 });
 
+test("eight reads that are sent at once on one connection are answered in their order", async () => {
+  const key = `x-api-key: ${market.keyOf("full")}`;
+  const requests = Array.from({ length: 8 }, (_, id) => {
+    const head = rawRequest("GET", "/api/v1/balance", [key, `x-request-id: ${id}`]);
+    return id < 7 ? head.replace("connection: close\r\n", "") : head;
+  });
+  const text = await exchangeRaw(market.url, requests.join(""));
+  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+  expect(statuses.join()).toBe("200,200,200,200,200,200,200,200");
+  const ids = [...text.matchAll(/^x-request-id: (.*)\r$/gim)].map(([, id]) => id);
+  expect(ids.join("")).toBe("01234567");
+});
+
 describe("x-request-id is", () => {
   const OURS = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
   test.each([
@@ -162,6 +175,18 @@ describe("x-request-id is", () => {
       const answer = await get(target, `x-request-id: ${id}`);
       expect(answer.headers.get("x-request-id")).toBe(id);
     }
+  });
+  test("each caller's own, with 200 of them at once", async () => {
+    const targets = ["balance", `orders/${order.id}`, "services", "nowhere"];
+    const ids = Array.from({ length: 200 }, (_, id) => `at-once-${id}`);
+    const answers = await Promise.all(
+      ids.map((id, n) => get(`/api/v1/${targets[n % 4]}`, `x-request-id: ${id}`)),
+    );
+    expect(answers.map(({ headers }) => headers.get("x-request-id"))).toEqual(ids);
+    expect(answers.map(({ status }) => status)).toEqual(ids.map((_, n) => (n % 4 < 3 ? 200 : 404)));
+    expect(answers[0]!.body).toHaveProperty("balance");
+    expect(answers[1]!.body.order.id).toBe(order.id);
+    expect(answers[2]!.body).toHaveProperty("services");
   });
   test.each([
     ["ours when the caller's is", ["x-request-id:"]],

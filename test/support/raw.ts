@@ -2,8 +2,13 @@
 
 import type { Answer } from "./service.ts";
 
-/** Sends the bytes as they are and reads until the server closes; the request must ask for that. */
+/** Sends the bytes as they are and reads one answer, until the server closes; the request must ask for that. */
 export async function sendRaw(url: string, request: string | Uint8Array): Promise<Answer> {
+  return parseAnswer(await exchangeRaw(url, request));
+}
+
+/** All that the server sends until it closes. */
+export async function exchangeRaw(url: string, request: string | Uint8Array): Promise<string> {
   const { hostname, port } = new URL(url);
   const received: Buffer[] = [];
   const ended = Promise.withResolvers<void>();
@@ -27,7 +32,7 @@ export async function sendRaw(url: string, request: string | Uint8Array): Promis
     },
   });
   await ended.promise;
-  return parseAnswer(Buffer.concat(received).toString());
+  return Buffer.concat(received).toString();
 }
 
 /** A request head that asks the server to close, and a body. `headers` are sent to the letter. */
