@@ -3,23 +3,14 @@
 // takes 59,000 instructions and not 75,000.
 // Nobody reads what is older than what they were told: a view ends with its turn, when the writer answers, and
 // once it is a millisecond old, whichever comes first.
-// The answers of a crowded view leave together: each that is sent alone wakes a caller on the same machine, which sleeps
-// again before the next. At 128 connections GET /balance went from 113,000 to 133,000 requests/s.
 
 import { type Connection, reading } from "./connection.ts";
 
 const LIFETIME_MILLISECONDS = 1;
-/**
- * So many answers of a view leave at once: where there is no crowd nobody waits. It keeps pipelined reads going too: Bun
- * closes a connection that sends a request while an answer is awaited.
- */
-const AT_ONCE = 8;
 
 export interface View {
   /** Runs reads on it at `now`, in milliseconds of a steady clock. What `body` does after an await is outside. */
   read<T>(now: number, body: () => T): T;
-  /** Right after `read`: what was read, for the view's first readers at once, for others when it ends. */
-  deliver<T>(answer: T): T | Promise<T>;
   /** Ends it: the next read sees everything that is committed by then. */
   end(): void;
   /** Ends it for good and closes its connection. A writer that still answers may go on calling `end`. */
@@ -36,16 +27,11 @@ export function createView(connection: Connection): View {
   let begunAt = 0;
   let endOfTurn: ReturnType<typeof setImmediate> | undefined;
   let version: number | null = null;
-  let readers = 0;
-  let ended: PromiseWithResolvers<void> | undefined;
   let isClosed = false;
 
   const end = () => {
     if (isClosed) return;
     clearImmediate(endOfTurn);
-    readers = 0;
-    ended?.resolve();
-    ended = undefined;
     // SQLite has ended it by itself after an I/O error.
     if (sqlite.inTransaction) commit.run();
   };
@@ -61,13 +47,7 @@ export function createView(connection: Connection): View {
   return {
     read(now, body) {
       if (!sqlite.inTransaction || now - begunAt > LIFETIME_MILLISECONDS) start(now);
-      readers++;
       return body();
-    },
-    deliver(answer) {
-      if (readers <= AT_ONCE) return answer;
-      ended ??= Promise.withResolvers();
-      return ended.promise.then(() => answer);
     },
     end,
     close() {

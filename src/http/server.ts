@@ -26,15 +26,16 @@ const HEALTH_PATHS: [path: string, methods: string[]][] = [
 
 /** Throws when the address cannot be listened on. */
 export function startServer(api: Api, address: Address, tls: Tls | null): Server {
-  return listen(() => createApp(api), address, tls);
+  return listen(() => createApp(api, tls !== null), address, tls);
 }
 
-function createApp(api: Api) {
+function createApp(api: Api, isTls: boolean) {
   const app = new Elysia({
     name: "reseller",
     strictPath: true,
-    // Otherwise a path is looked for behind at least four characters of host, and `Host: api` finds none.
-    handler: { standardHostname: false },
+    // Where Elysia begins to look for a path: false, at the 8th character of the URL, which lets `Host: api` find one but
+    // is a slash of `https://` itself; true, at the 12th.
+    handler: { standardHostname: isTls },
   });
   const peers = () => app.server;
   for (const [method, path, permission, handle] of ROUTES) {

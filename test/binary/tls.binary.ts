@@ -50,6 +50,30 @@ test("openssl and curl speak TLS 1.2 and 1.3 to it, nothing older and no plain H
   await stop(server);
 });
 
+test("routes are found over TLS as they are without it", async () => {
+  const folder = freshFolder();
+  const files = makeCertificate(folder, "first");
+  const flags = ["--tls-cert", files.cert, "--tls-key", files.key];
+  const { server, key } = await stall(folder, ...flags);
+  const ask = async (method: string, target: string, host = "127.0.0.1") => {
+    const headers = ["-H", `host: ${host}`, "-H", `x-api-key: ${key}`];
+    const url = server.url + target;
+    const { stdout } = await run("curl", "-ksi", "--path-as-is", "-X", method, ...headers, url);
+    return [stdout.split(" ")[1], /^allow: (.*)\r$/im.exec(stdout)?.[1] ?? null];
+  };
+  expect(await ask("GET", "/api/v1/balance")).toEqual(["200", null]);
+  expect(await ask("DELETE", "/api/v1/balance")).toEqual(["405", "GET"]);
+  expect(await ask("PATCH", "/api/v1/orders/1", "api")).toEqual(["405", "GET"]);
+  expect(await ask("TRACE", "/api/v1/orders?x=/y", "api.example.com")).toEqual([
+    "405",
+    "POST, GET",
+  ]);
+  expect(await ask("GET", "/api/v1/%62alance", "api")).toEqual(["200", null]);
+  expect(await ask("DELETE", "/api/v1/%62alance")).toEqual(["405", "GET"]);
+  expect(await ask("GET", "/api/v1/nowhere")).toEqual(["404", null]);
+  await stop(server);
+});
+
 /** A request over TLS whose body is sent later. */
 async function beginPost(server: Serving, key: string, body: string) {
   const { hostname, port } = new URL(server.url);

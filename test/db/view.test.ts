@@ -88,30 +88,6 @@ describe("a view", () => {
     });
   });
 
-  test.each<[string, () => unknown]>([
-    ["its turn of the event loop is over", () => new Promise(setImmediate)],
-    ["the writer answers", () => view.end()],
-    ["it is more than a millisecond old", () => ((now += 1.001), balance())],
-    ["it is closed", () => view.close()],
-  ])("hands over its first answers at once and the others when %s", async (_what, happens) => {
-    const answers = Array.from({ length: 10 }, (_, number) => {
-      balance();
-      return view.deliver(number);
-    });
-    expect(answers.slice(0, 8)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-    await Promise.resolve();
-    const later = answers.slice(8);
-    expect(later.map((answer) => Bun.peek.status(answer))).toEqual(["pending", "pending"]);
-    await happens();
-    expect([await later[0], await later[1]]).toEqual([8, 9]);
-  });
-
-  test("that is over keeps no answer back", () => {
-    for (let read = 0; read < 10; read++) balance();
-    view.end();
-    expect(view.deliver("late")).toBe("late");
-  });
-
   test("goes on after a read that throws", async () => {
     const fails = () =>
       view.read(now, () => {

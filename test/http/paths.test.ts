@@ -151,17 +151,17 @@ describe("GET /user reads its query strictly:", () => {
   });
 });
 
-test("eight reads that are sent at once on one connection are answered in their order", async () => {
+test("reads that are sent at once on one connection are all answered, in their order", async () => {
   const key = `x-api-key: ${market.keyOf("full")}`;
-  const requests = Array.from({ length: 8 }, (_, id) => {
+  const requests = Array.from({ length: 20 }, (_, id) => {
     const head = rawRequest("GET", "/api/v1/balance", [key, `x-request-id: ${id}`]);
-    return id < 7 ? head.replace("connection: close\r\n", "") : head;
+    return id < 19 ? head.replace("connection: close\r\n", "") : head;
   });
   const text = await exchangeRaw(market.url, requests.join(""));
   const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
-  expect(statuses.join()).toBe("200,200,200,200,200,200,200,200");
+  expect(statuses).toEqual(requests.map(() => "200"));
   const ids = [...text.matchAll(/^x-request-id: (.*)\r$/gim)].map(([, id]) => id);
-  expect(ids.join("")).toBe("01234567");
+  expect(ids).toEqual(requests.map((_, id) => String(id)));
 });
 
 describe("x-request-id is", () => {
