@@ -2,7 +2,7 @@
 // Unlike times they hardly change with what else the machine does. Needs `perf` (Debian: linux-perf) and a processor
 // that lets it count.
 
-import { bareServe } from "./subjects/limits.ts";
+import { bareHeaders, bareServe } from "./subjects/limits.ts";
 import { reseller } from "./subjects/reseller.ts";
 import {
   placeOrders,
@@ -40,7 +40,7 @@ try {
   if (!Bun.which("perf")) throw new Error("perf is missing: apt-get install linux-perf");
   const rows = [["request", "subject, thread", "user", "kernel"]];
   for (const [what, shotsOf] of REQUESTS) {
-    for (const subject of [bareServe, reseller])
+    for (const subject of [bareServe, bareHeaders, reseller])
       rows.push(...(await measure(what, shotsOf, subject)));
   }
   print(tableOf(rows));

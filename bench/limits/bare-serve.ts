@@ -1,4 +1,7 @@
-// The limit of HTTP: Bun.serve with the same JSON, and nothing behind it.
+// The limit of HTTP: Bun.serve with the same JSON, and nothing behind it. With `--headers` it reads the two headers that
+// the service reads and gives those that every answer of it has.
+
+import { answerTemplate } from "../../src/http/headers.ts";
 
 const order = {
   id: "tz4a98xxat96iws9zmbrgj3a",
@@ -14,13 +17,22 @@ const order = {
 };
 const balance = { status: "success", balance: 97.68, currency: "USD" };
 
+const bodyOf = (request: Request) =>
+  request.url.endsWith("/balance") ? balance : { status: "success", order };
+const template = answerTemplate(false);
+const withHeaders = (request: Request) => {
+  const id = request.headers.get("x-request-id") ?? crypto.randomUUID();
+  if (!request.headers.get("x-api-key")) return new Response(null, { status: 401 });
+  template.headers.set("x-request-id", id);
+  return new Response(JSON.stringify(bodyOf(request)), template);
+};
+
 const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   reusePort: false,
-  fetch: (request) =>
-    request.url.endsWith("/balance")
-      ? Response.json(balance)
-      : Response.json({ status: "success", order }),
+  fetch: process.argv.includes("--headers")
+    ? withHeaders
+    : (request) => Response.json(bodyOf(request)),
 });
 process.stdout.write(`listening on http://127.0.0.1:${server.port}\n`);

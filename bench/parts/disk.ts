@@ -32,7 +32,8 @@ export async function disk(options: Options, results: Results): Promise<void> {
           results.add("disk", what, name, metric, value),
         );
       }
-      const { p50, p99 } = await readMeanwhile(running, seconds);
+      const { requests, p50, p99 } = await readMeanwhile(running, seconds);
+      if (requests === 0) return say(`${READS_MEANWHILE}: no answer in ${seconds} s, ${name}`);
       results.add("disk", READS_MEANWHILE, name, "p50 ms", p50);
       results.add("disk", READS_MEANWHILE, name, "p99 ms", p99);
       say(`${READS_MEANWHILE}: p99 ${p99} ms, ${name}`);
@@ -53,6 +54,7 @@ async function readMeanwhile(running: Running, seconds: number): Promise<Measure
       connections: READERS,
       seconds,
       pauseMilliseconds: READER_PAUSE_MILLISECONDS,
+      mayStarve: true,
     }),
   ]);
   return reading;

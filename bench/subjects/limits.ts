@@ -9,16 +9,22 @@ import type { Subject } from "./subject.ts";
 const LIMITS = join(import.meta.dir, "../limits");
 
 /** Answers every request with the JSON of `GET /balance`, `GET /orders/:id` or `POST /orders`, and does nothing else. */
-export const bareServe: Subject = {
-  name: "bare Bun.serve",
-  async start() {
-    const child = await startChild([process.execPath, join(LIMITS, "bare-serve.ts")], {
-      ready: /listening on (http:\S+)/,
-    });
-    const { keys } = await market();
-    return { url: child.ready, keys, pids: [child.pid], stop: () => child.stop() };
-  },
-};
+export const bareServe = bare("bare Bun.serve");
+
+/** The same, with the headers that a request and its answer have. */
+export const bareHeaders = bare("bare with headers", "--headers");
+
+function bare(name: string, ...words: string[]): Subject {
+  return {
+    name,
+    async start() {
+      const command = [process.execPath, join(LIMITS, "bare-serve.ts"), ...words];
+      const child = await startChild(command, { ready: /listening on (http:\S+)/ });
+      const { keys } = await market();
+      return { url: child.ready, keys, pids: [child.pid], stop: () => child.stop() };
+    },
+  };
+}
 
 export const BARE_SQLITE = "bare SQLite loop";
 
