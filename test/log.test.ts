@@ -33,12 +33,7 @@ test.each([
   `);
   const [ours, pinos, ...rest] = text.split("\n");
   expect(withoutTime(ours!)).toBe(withoutTime(pinos!));
-  expect(JSON.parse(ours!)).toMatchObject({
-    method,
-    route,
-    ...answered,
-    msg: "request",
-  });
+  expect(JSON.parse(ours!)).toMatchObject({ method, route, ...answered, msg: "request" });
   expect(rest).toEqual([""]);
 });
 

@@ -143,11 +143,7 @@ test("whoever is answered finds what it wrote, with 32 callers at it", async () 
   const caller = async () => {
     const statuses: number[] = [];
     for (let count = 0; count < 20; count += 1) {
-      const order = {
-        service: "s1",
-        link: "https://example.com/me",
-        quantity: 1,
-      };
+      const order = { service: "s1", link: "https://example.com/me", quantity: 1 };
       const { body } = await service.call("POST", "/orders", key, order);
       const { id } = (body as { order: { id: string } }).order;
       statuses.push((await service.call("GET", `/orders/${id}`, key)).status);

@@ -3,6 +3,7 @@
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { median } from "../../bench/tools/results.ts";
 import { binary, binaryJson, stall, stop } from "../support/binary.ts";
 import { freshFolder } from "../support/service.ts";
 
@@ -100,10 +101,9 @@ await stop(server);
 
 const steady = samples.slice(WARM_SAMPLES);
 const quarter = Math.ceil(steady.length / 4);
-const median = (part: Sample[], name: keyof Sample) =>
-  part.map((sample) => sample[name]).toSorted((a, b) => a - b)[part.length >> 1]!;
+const medianOf = (part: Sample[], name: keyof Sample) => median(part.map((sample) => sample[name]));
 const growth = (name: keyof Sample) =>
-  median(steady.slice(-quarter), name) - median(steady.slice(0, quarter), name);
+  medianOf(steady.slice(-quarter), name) - medianOf(steady.slice(0, quarter), name);
 const result = {
   minutes,
   requestsPerSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(await report)?.[1]),
