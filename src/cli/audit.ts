@@ -64,14 +64,16 @@ function shown(facts: AuditFacts | null): Record<string, Shown> | null {
   if (facts === null) return null;
   return Object.fromEntries(
     Object.entries(facts).map(([name, value]) => {
-      if (typeof value !== "number") return [name.replace(/Micros$/, ""), value];
-      if (name.endsWith("Micros")) return [name.replace(/Micros$/, ""), jsonAmount(value)];
+      const plain = name.replace(/Micros$/, "");
+      if (typeof value === "bigint") return [plain, jsonAmount(value)];
+      if (typeof value !== "number") return [plain, value];
+      if (plain !== name) return [plain, jsonAmount(value)];
       return [name, name.endsWith("At") ? new Date(value).toISOString() : value];
     }),
   );
 }
 
-type Shown = AuditFacts[string] | ReturnType<typeof jsonAmount>;
+type Shown = Exclude<AuditFacts[string], bigint>;
 type ShownFacts = ReturnType<typeof shown>;
 
 /** `price 2.32 → 2.5, max 100 → 200`; of something new or gone what it was is left out. */
@@ -86,5 +88,7 @@ function changeText(before: ShownFacts, after: ShownFacts): string {
 }
 
 function valueText(value: Shown | undefined): string {
-  return value === null || value === undefined ? "" : String(value);
+  if (value === null || value === undefined) return "";
+  // Not String: a very large amount is a raw JSON number, which only JSON.stringify can write.
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -1,7 +1,7 @@
 // One table from refusal to a sentence for the operator: what is wrong and what to do.
 
 import type { Refusal, RefusalCode, Refusals } from "../domain/errors.ts";
-import { BALANCE_LIMIT_MICROS, formatMicros } from "../domain/money.ts";
+import { BALANCE_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS, formatMicros } from "../domain/money.ts";
 
 const SENTENCES: { [Code in RefusalCode]?: (details: Refusals[Code]) => string } = {
   user_not_found: () => "no user has that name: see `reseller admin user list`",
@@ -31,6 +31,8 @@ const SENTENCES: { [Code in RefusalCode]?: (details: Refusals[Code]) => string }
     "the balance is lower than the amount: see it with `reseller admin user show`",
   balance_too_large: () =>
     `the balance would pass ${formatMicros(BALANCE_LIMIT_MICROS)} USD: credit less`,
+  deposits_too_large: () =>
+    `credits less debits would pass ${formatMicros(DEPOSIT_LIMIT_MICROS)} USD: credit less, or use another account`,
   order_not_found: () => "no order has that id: see `reseller admin order list`",
   order_move_illegal: ({ from, to }) =>
     `the order is ${from}, and ${from} cannot become ${to}: see \`reseller admin order show\``,

@@ -1,6 +1,6 @@
 // Results on stdout: a table or lines for a person, one JSON document for a program.
 
-import { formatMicros } from "../domain/money.ts";
+import { formatMicros, type Micros } from "../domain/money.ts";
 
 const COLUMN_GAP = "  ";
 /** A last column of free text gives way to the others on a terminal, down to a few characters; ids never do. */
@@ -16,7 +16,7 @@ export function print<T>(json: true | undefined, result: T, text: (result: T) =>
 }
 
 /** An amount for a person: at least two decimals, so that columns of them line up. */
-export function dollars(micros: number): string {
+export function dollars(micros: Micros): string {
   const [whole, decimals = ""] = formatMicros(micros).split(".");
   return `${whole}.${decimals.padEnd(2, "0")}`;
 }

@@ -2,6 +2,7 @@
 
 import { and, desc, eq, getTableColumns, gte, sql } from "drizzle-orm";
 import type { AuditAction, AuditFacts } from "../domain/audit.ts";
+import { readExactJson, writeExactJson } from "../domain/money.ts";
 import { type Connection, prepared, type Tx } from "./connection.ts";
 import { audit, users } from "./schema.ts";
 
@@ -51,8 +52,8 @@ export function insertAuditEntry(tx: Tx, entry: AuditEntry): void {
   const { before, after } = entry;
   statements(tx).insert.run({
     ...entry,
-    before: before && JSON.stringify(before),
-    after: after && JSON.stringify(after),
+    before: before && writeExactJson(before),
+    after: after && writeExactJson(after),
   });
 }
 
@@ -75,5 +76,5 @@ export function listAuditEntries(connection: Connection, filter: AuditFilter): L
 }
 
 function facts(text: string | null): AuditFacts | null {
-  return text === null ? null : (JSON.parse(text) as AuditFacts);
+  return text === null ? null : (readExactJson(text) as AuditFacts);
 }

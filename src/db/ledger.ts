@@ -1,20 +1,37 @@
 // The ledger. postTransfer is the only function that writes a balance.
 
 import { max } from "drizzle-orm";
-import { type Actor, CASH_ACCOUNT, SALES_ACCOUNT, type Transfer } from "../domain/ledger.ts";
-import { appender, prepared, type Tx } from "./connection.ts";
+import { CASH_ACCOUNT, type Transfer } from "../domain/ledger.ts";
+import { prepared, type Tx } from "./connection.ts";
 import { transfers } from "./schema.ts";
-import { balanceOf } from "./users.ts";
 
-interface TransferRow extends Omit<Transfer, "actor">, Actor {
-  seq: number;
-  balanceAfterMicros: number;
-}
+/** As the INSERT numbers them. */
+type TransferValues = [
+  debit: number,
+  credit: number,
+  amount: number,
+  kind: string,
+  order: number | null,
+  key: string | null,
+  operator: string | null,
+  note: string | null,
+  createdAt: number,
+];
 
+// Balances are added up and noted in SQL, where 64-bit integers are exact.
 const statements = prepared((orm, sqlite) => ({
-  append: appender<TransferRow, "seq">(sqlite, transfers, "seq"),
+  append: sqlite.query<null, TransferValues>(
+    `INSERT INTO transfers (debit_account, credit_account, amount_micros, kind, order_id, key_id, operator, note,
+      created_at, balance_after_micros)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
+      (SELECT balance_micros FROM users WHERE account = max(?1, ?2)))`,
+  ),
   addToBalance: sqlite.query<null, [number, number]>(
     "UPDATE users SET balance_micros = balance_micros + ? WHERE account = ?",
+  ),
+  deposit: sqlite.query<null, [number, number]>(
+    `UPDATE users SET balance_micros = balance_micros + ?1, deposited_micros = deposited_micros + ?1
+    WHERE account = ?2`,
   ),
   last: orm
     .select({ seq: max(transfers.seq) })
@@ -29,14 +46,16 @@ const statements = prepared((orm, sqlite) => ({
  */
 export function postTransfer(tx: Tx, transfer: Transfer): void {
   if (transfer.amountMicros === 0) return;
-  const { actor, debitAccount, creditAccount, amountMicros } = transfer;
-  addToBalance(tx, debitAccount, -amountMicros);
-  addToBalance(tx, creditAccount, amountMicros);
-  // After the balances: the row keeps what its user's balance became.
-  const balanceAfterMicros = balanceOf(tx, Math.max(debitAccount, creditAccount));
-  const { kind, orderId, note, createdAt } = transfer;
-  const accounts = { debitAccount, creditAccount, amountMicros, balanceAfterMicros };
-  statements(tx).append({ ...accounts, kind, orderId, ...actor, note, createdAt });
+  const { debitAccount: debit, creditAccount: credit, amountMicros: amount } = transfer;
+  const { append, addToBalance, deposit } = statements(tx);
+  // The user's account is the one above the two fixed ones.
+  const account = Math.max(debit, credit);
+  const change = Math.min(debit, credit) === CASH_ACCOUNT ? deposit : addToBalance;
+  change.run(account === credit ? amount : -amount, account);
+  const { kind, orderId, actor, note, createdAt } = transfer;
+  const { keyId, operator } = actor;
+  // After the balance: the row keeps what it became.
+  append.run(debit, credit, amount, kind, orderId, keyId, operator, note, createdAt);
 }
 
 /** The number of the transfer that was posted last. */
@@ -44,9 +63,4 @@ export function lastTransferSeq(tx: Tx): number {
   const seq = statements(tx).last.get()?.seq;
   if (!seq) throw new Error("no transfer was posted yet");
   return seq;
-}
-
-function addToBalance(tx: Tx, account: number, amountMicros: number): void {
-  if (account === CASH_ACCOUNT || account === SALES_ACCOUNT) return;
-  statements(tx).addToBalance.run(amountMicros, account);
 }

@@ -17,7 +17,7 @@ export interface Totals {
   users: number;
   orders: number;
   transfers: number;
-  balanceMicros: number;
+  balanceMicros: bigint;
   /** Milliseconds; null without an order. */
   lastOrderAt: number | null;
 }
@@ -151,14 +151,17 @@ function keepAside(path: string, now: number): string {
 function totalsOf(dataDirectory: string): Totals {
   const { sqlite } = openForCommand(dataDirectory);
   try {
-    return sqlite
+    // Added up here: their sum may pass the 64 bits that each keeps to.
+    const balances = sqlite.query("SELECT CAST(balance_micros AS TEXT) FROM users").values();
+    const balanceMicros = balances.reduce((sum, [micros]) => sum + BigInt(micros as string), 0n);
+    const counts = sqlite
       .query(
         `SELECT (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM orders) AS orders,
           (SELECT count(*) FROM transfers) AS transfers,
-          (SELECT coalesce(sum(balance_micros), 0) FROM users) AS balanceMicros,
           (SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1) AS lastOrderAt`,
       )
-      .get() as Totals;
+      .get() as Omit<Totals, "balanceMicros">;
+    return { ...counts, balanceMicros };
   } finally {
     sqlite.close();
   }

@@ -1,12 +1,20 @@
 // The tables as drizzle sees them. What they must hold (CHECK, UNIQUE, triggers) is in migrations/.
 
-import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { customType, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { AuditAction } from "../domain/audit.ts";
 import type { KeyReach, KeyType } from "../domain/keys.ts";
 import type { TransferKind } from "../domain/ledger.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/placements.ts";
 import type { Per } from "../domain/services.ts";
+
+/** An integer that may exceed 2^53. It throws where it is selected as it is, for it comes rounded: see exactly(). */
+const bigInteger = customType<{ data: bigint; driverData: bigint }>({
+  dataType: () => "integer",
+  fromDriver() {
+    throw new Error("a 64-bit integer must be selected with exactly()");
+  },
+});
 
 export const accounts = sqliteTable("accounts", {
   account: integer().primaryKey(),
@@ -19,7 +27,8 @@ export const users = sqliteTable("users", {
   username: text().notNull(),
   name: text().notNull(),
   parentAccount: integer("parent_account"),
-  balanceMicros: integer("balance_micros").notNull().default(0),
+  balanceMicros: bigInteger("balance_micros").notNull().default(0n),
+  depositedMicros: bigInteger("deposited_micros").notNull().default(0n),
   createdAt: integer("created_at").notNull(),
 });
 
@@ -155,7 +164,7 @@ export const transfers = sqliteTable("transfers", {
   operator: text(),
   note: text(),
   createdAt: integer("created_at").notNull(),
-  balanceAfterMicros: integer("balance_after_micros").notNull(),
+  balanceAfterMicros: bigInteger("balance_after_micros").notNull(),
 });
 
 export const idempotency = sqliteTable("idempotency", {

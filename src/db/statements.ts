@@ -1,8 +1,8 @@
 // A user's statement: its side of the ledger, newest first, a page at a time, at the same cost at any size.
 
-import { and, between, desc, eq, sql } from "drizzle-orm";
+import { and, between, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { TransferKind } from "../domain/ledger.ts";
-import { type Connection, prepared, readTogether } from "./connection.ts";
+import { type Connection, exactly, prepared, readTogether } from "./connection.ts";
 import { mergeNewest, type Page } from "./pages.ts";
 import { transfers } from "./schema.ts";
 import { spansWithin, type TimeWindow } from "./time-spans.ts";
@@ -21,7 +21,7 @@ export interface StatementLine {
   kind: TransferKind;
   /** Above 0 when it came in, below when it went out. */
   amountMicros: number;
-  balanceAfterMicros: number;
+  balanceAfterMicros: bigint;
   orderId: number | null;
   /** What the operator wrote. */
   note: string | null;
@@ -46,20 +46,23 @@ const statements = prepared((orm) => {
       .orderBy(desc(seq))
       .limit(sql.placeholder("limit"))
       .prepare();
+  const selectRows = () =>
+    orm
+      .select({
+        ...getTableColumns(transfers),
+        balanceAfterMicros: exactly(transfers.balanceAfterMicros),
+      })
+      .from(transfers);
   return {
     debits: numbers(debits),
     orderDebits: numbers(and(debits, sql`${kind} = 'order'`)),
     adjustmentDebits: numbers(and(debits, sql`${kind} = 'adjustment'`)),
     credits: numbers(and(credits, eq(kind, sql.placeholder("kind")))),
-    rows: orm
-      .select()
-      .from(transfers)
+    rows: selectRows()
       .where(sql`${seq} in (select value from json_each(${sql.placeholder("numbers")}))`)
       .orderBy(desc(seq))
       .prepare(),
-    ofOrder: orm
-      .select()
-      .from(transfers)
+    ofOrder: selectRows()
       .where(eq(transfers.orderId, sql.placeholder("orderId")))
       .orderBy(desc(seq))
       .prepare(),

@@ -2,7 +2,7 @@
 
 import { asc, eq, getTableColumns, max, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
-import { columnsOf, type Connection, prepared, type Tx } from "./connection.ts";
+import { type Connection, exactly, prepared, type Tx } from "./connection.ts";
 import { accounts, users } from "./schema.ts";
 
 export interface User {
@@ -11,7 +11,9 @@ export interface User {
   username: string;
   name: string;
   parentAccount: number | null;
-  balanceMicros: number;
+  balanceMicros: bigint;
+  /** Its credits less its debits, orders and refunds aside. */
+  depositedMicros: bigint;
   createdAt: number;
   /** The id of a child user's reseller; null for a reseller. */
   resellerId: string | null;
@@ -29,7 +31,12 @@ const statements = prepared((orm, sqlite) => {
   const parents = alias(users, "parents");
   const selectUsers = () =>
     orm
-      .select({ ...getTableColumns(users), resellerId: parents.id })
+      .select({
+        ...getTableColumns(users),
+        balanceMicros: exactly(users.balanceMicros),
+        depositedMicros: exactly(users.depositedMicros),
+        resellerId: parents.id,
+      })
       .from(users)
       .leftJoin(parents, eq(parents.account, users.parentAccount));
   return {
@@ -40,9 +47,12 @@ const statements = prepared((orm, sqlite) => {
       .where(eq(users.account, sql.placeholder("account")))
       .prepare(),
     all: selectUsers().orderBy(asc(users.account)).prepare(),
-    balance: sqlite.query<{ balanceMicros: number }, [number]>(
-      `SELECT ${columnsOf({ balanceMicros: users.balanceMicros })} FROM users WHERE account = ?`,
-    ),
+    // Not query: it gives one statement to everyone who asks with the same text, and this one returns bigints.
+    balance: sqlite
+      .prepare<{ balanceMicros: bigint }, [number]>(
+        "SELECT balance_micros AS balanceMicros FROM users WHERE account = ?",
+      )
+      .safeIntegers(true),
     lastAccount: orm
       .select({ account: max(accounts.account) })
       .from(accounts)
@@ -80,7 +90,7 @@ export function listUsers(connection: Connection): User[] {
 }
 
 /** The balance of an account that is known to exist, in micros. */
-export function balanceOf(connection: Connection, account: number): number {
+export function balanceOf(connection: Connection, account: number): bigint {
   const row = statements(connection).balance.get(account);
   if (!row) throw new Error(`no user has account ${account}`);
   return row.balanceMicros;

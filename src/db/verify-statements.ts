@@ -4,20 +4,22 @@ import type { Connection } from "./connection.ts";
 import type { Problem } from "./verify.ts";
 
 /** [seq, debit account, credit account, amount, balance after] */
-type Row = [number, number, number, number, number];
+type Row = [number, number, number, number, string];
 
 const CHECK = "statements add up";
 
 export function* statementProblems({ sqlite }: Connection): Generator<Problem> {
-  const balances = new Map<number, number>();
+  const balances = new Map<number, bigint>();
   const select = sqlite.query(
-    "SELECT seq, debit_account, credit_account, amount_micros, balance_after_micros FROM transfers WHERE seq > ? ORDER BY seq LIMIT 1000",
+    `SELECT seq, debit_account, credit_account, amount_micros, CAST(balance_after_micros AS TEXT)
+    FROM transfers WHERE seq > ? ORDER BY seq LIMIT 1000`,
   );
   for (let last = 0; ;) {
     const rows = select.values(last) as Row[];
-    for (const [seq, debit, credit, amount, after] of rows) {
+    for (const [seq, debit, credit, amount, afterText] of rows) {
+      const after = BigInt(afterText);
       const account = Math.max(debit, credit);
-      const total = (balances.get(account) ?? 0) + (account === credit ? amount : -amount);
+      const total = (balances.get(account) ?? 0n) + BigInt(account === credit ? amount : -amount);
       balances.set(account, total);
       if (total === after) continue;
       const problem = `the balance after it is ${after} micros, the transfers up to it make ${total}`;

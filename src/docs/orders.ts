@@ -73,6 +73,7 @@ export const placeOrder: Operation = {
     },
   ],
   refusals: [
+    refusal("charge_too_large"),
     new Refusal("provider_refused", { order: { ...FOLLOWERS_CREATED, status: "FAILED" } }),
   ],
 };

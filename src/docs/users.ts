@@ -85,5 +85,9 @@ export const recharge: Operation = {
       answer: refusal("balance_too_large"),
     },
   ],
-  refusals: [new Refusal("field_missing", { field: "amount" }), refusal("user_out_of_reach")],
+  refusals: [
+    new Refusal("field_missing", { field: "amount" }),
+    refusal("deposits_too_large"),
+    refusal("user_out_of_reach"),
+  ],
 };

@@ -1,7 +1,7 @@
 // The bodies of the answers to an order and to a recharge, and the objects in them. Specification 2 and 4.
 // They are made here because idempotency keeps an answer in the transaction of its effect.
 
-import { jsonAmount } from "./money.ts";
+import { jsonAmount, type Micros } from "./money.ts";
 import type { OrderStatus } from "./orders.ts";
 
 /** What an answer tells of an order. */
@@ -29,12 +29,12 @@ export interface ToldUser {
   username: string;
   name: string;
   parentAccount: number | null;
-  balanceMicros: number;
+  balanceMicros: Micros;
 }
 
 export interface ToldRecharge {
-  /** As it is after the credit. */
-  user: ToldUser;
+  /** As it is after the credit, which BALANCE_LIMIT_MICROS keeps below 2^53. */
+  user: ToldUser & { balanceMicros: number };
   previousBalanceMicros: number;
 }
 

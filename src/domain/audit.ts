@@ -22,7 +22,7 @@ export const AUDIT_ACTIONS = [
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** Names and values; amounts in micros have names that end in `Micros`, times in `At`. */
-export type AuditFacts = Record<string, string | number | boolean | null>;
+export type AuditFacts = Record<string, string | number | bigint | boolean | null>;
 
 /** What differs between the two, each side with its own values; null when nothing does. */
 export function differing(

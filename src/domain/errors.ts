@@ -38,6 +38,8 @@ export interface Refusals {
   quantity_above_maximum: { max: number };
   balance_insufficient: null;
   balance_too_large: null;
+  deposits_too_large: null;
+  charge_too_large: null;
   idempotency_key_reused: null;
   /** The order that has it already. */
   reference_taken: { order: ToldStatus };

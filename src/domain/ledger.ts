@@ -2,7 +2,7 @@
 // A user's balance is its account's credits less its debits; it is never negative.
 
 import { refusal } from "./errors.ts";
-import { BALANCE_LIMIT_MICROS } from "./money.ts";
+import { BALANCE_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS } from "./money.ts";
 
 /** Money that came in from outside or went back there. */
 export const CASH_ACCOUNT = 1;
@@ -27,7 +27,7 @@ export interface Actor {
 export interface Transfer {
   debitAccount: number;
   creditAccount: number;
-  /** Above 0. */
+  /** Above 0, at most TRANSFER_LIMIT_MICROS. */
   amountMicros: number;
   kind: TransferKind;
   orderId: number | null;
@@ -36,12 +36,17 @@ export interface Transfer {
   createdAt: number;
 }
 
-/** Refuses: balance_too_large. For credits from outside; refunds have no such limit. */
-export function refuseCreditAboveLimit(balanceMicros: number, amountMicros: number): void {
-  if (balanceMicros + amountMicros > BALANCE_LIMIT_MICROS) throw refusal("balance_too_large");
+/** For credits from outside; refunds have no limit, because these have. Refuses: balance_too_large, deposits_too_large. */
+export function refuseCreditAboveLimit(
+  user: { balanceMicros: bigint; depositedMicros: bigint },
+  amountMicros: number,
+): void {
+  const amount = BigInt(amountMicros);
+  if (user.balanceMicros + amount > BALANCE_LIMIT_MICROS) throw refusal("balance_too_large");
+  if (user.depositedMicros + amount > DEPOSIT_LIMIT_MICROS) throw refusal("deposits_too_large");
 }
 
 /** Refuses: balance_insufficient. */
-export function refuseDebitAboveBalance(balanceMicros: number, amountMicros: number): void {
+export function refuseDebitAboveBalance(balanceMicros: bigint, amountMicros: number): void {
   if (amountMicros > balanceMicros) throw refusal("balance_insufficient");
 }

@@ -1,11 +1,21 @@
-// Amounts are whole micros (millionths of a US dollar), stored and computed as integers below 2^53.
-// A price is micros too; what it buys is the service's `per`. Nothing here rounds a float.
+// Amounts are whole micros (millionths of a US dollar), stored and computed as integers.
+// What one transfer moves, a price and a charge are numbers, for they end below 2^53. Refunds may raise a balance above
+// that, so a balance is a bigint. A price is micros too; what it buys is the service's `per`. Nothing here rounds a float.
+
+export type Micros = number | bigint;
 
 export const MICROS_PER_DOLLAR = 1_000_000;
 /** The largest amount one credit or debit may name: 1,000,000,000 USD. */
 export const AMOUNT_LIMIT_MICROS = 1_000_000_000 * MICROS_PER_DOLLAR;
 /** The largest balance a credit may lead to: 9,000,000,000 USD. Refunds may pass it. */
 export const BALANCE_LIMIT_MICROS = 9_000_000_000 * MICROS_PER_DOLLAR;
+/** The largest amount of one transfer, and so of an order's charge: the last that a double holds exactly. */
+export const TRANSFER_LIMIT_MICROS = Number.MAX_SAFE_INTEGER;
+/**
+ * The most that an account's credits may exceed its debits by, orders and refunds aside: 9,000,000,000,000 USD. A refund
+ * only gives back what was deposited, so no balance passes this, and SQL's 64-bit integers hold it.
+ */
+export const DEPOSIT_LIMIT_MICROS = 9_000_000_000_000n * BigInt(MICROS_PER_DOLLAR);
 /** Below this many micros, `micros / 1e6` prints exactly: doubles lie less than a micro apart up to 2^33 USD. */
 const EXACT_NUMBER_LIMIT_MICROS = 2 ** 33 * MICROS_PER_DOLLAR;
 
@@ -27,16 +37,17 @@ export function microsFromNumber(value: number): number | null {
 }
 
 /** The amount as decimal text in USD, without trailing zeros: 2320000 → `2.32`. */
-export function formatMicros(micros: number): string {
+export function formatMicros(micros: Micros): string {
   const sign = micros < 0 ? "-" : "";
-  const digits = String(Math.abs(micros)).padStart(7, "0");
+  const digits = String(micros).slice(sign.length).padStart(7, "0");
   const decimals = digits.slice(-6).replace(/0+$/, "");
   return sign + digits.slice(0, -6) + (decimals && `.${decimals}`);
 }
 
 /** The amount in USD as something JSON.stringify writes with at most six decimals, never rounded, never `1e-7`. */
-export function jsonAmount(micros: number): number {
-  if (Math.abs(micros) < EXACT_NUMBER_LIMIT_MICROS) return micros / MICROS_PER_DOLLAR;
+export function jsonAmount(micros: Micros): number {
+  const number = Number(micros);
+  if (Math.abs(number) < EXACT_NUMBER_LIMIT_MICROS) return number / MICROS_PER_DOLLAR;
   return rawJson(formatMicros(micros));
 }
 
@@ -51,5 +62,31 @@ export function multiplyDivideDown(a: number, b: number, c: number): number {
   return Number((BigInt(a) * BigInt(b)) / BigInt(c));
 }
 
-/** JSON.rawJSON, which the type library does not know yet. What it returns is only good for JSON.stringify. */
-const { rawJSON: rawJson } = JSON as unknown as { rawJSON(this: void, text: string): number };
+/** JSON text in which a bigint is a number with all its digits. */
+export function writeExactJson(value: object): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === "bigint" ? rawJson(String(part)) : part,
+  );
+}
+
+/** Reads what writeExactJson wrote: a whole number above 2^53 as a bigint. */
+export function readExactJson(text: string): unknown {
+  return parseJson(text, (_, part, { source }) =>
+    typeof part === "number" && Number.isInteger(part) && !Number.isSafeInteger(part)
+      ? BigInt(source)
+      : part,
+  );
+}
+
+/**
+ * What the type library does not know yet. What rawJSON returns is only good for JSON.stringify; `source` is the text
+ * of a number, a string or a constant.
+ */
+const { rawJSON: rawJson, parse: parseJson } = JSON as unknown as {
+  rawJSON(this: void, text: string): number;
+  parse(
+    this: void,
+    text: string,
+    reviver: (name: string, part: unknown, context: { source: string }) => unknown,
+  ): unknown;
+};

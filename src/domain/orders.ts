@@ -1,8 +1,8 @@
 // The life of an order: what it costs, which moves its status may make, and what each move refunds.
 // The table is contract 3, to the letter. FAILED, CANCELLED and REFUNDED are final.
 
-import { Refusal } from "./errors.ts";
-import { multiplyDivideDown, multiplyDivideUp } from "./money.ts";
+import { Refusal, refusal } from "./errors.ts";
+import { multiplyDivideDown, multiplyDivideUp, TRANSFER_LIMIT_MICROS } from "./money.ts";
 import type { Per } from "./services.ts";
 import { isLabel } from "./text.ts";
 
@@ -57,10 +57,15 @@ export function isReference(text: string): boolean {
   return isLabel(text, REFERENCE_LENGTH_LIMIT);
 }
 
-/** The charge of an order in micros, rounded up to a whole micro. Contract 2, Amounts. */
+/** The charge of an order in micros, rounded up to a whole micro; exact up to TRANSFER_LIMIT_MICROS. Contract 2, Amounts. */
 export function chargeMicros(priceMicros: number, per: Per, quantity: number): number {
   if (per === "order") return priceMicros;
   return multiplyDivideUp(priceMicros, quantity, per === "1000" ? 1000 : 1);
+}
+
+/** Only a balance that refunds raised above 2^53 can pay for such an order. Refuses: charge_too_large. */
+export function refuseChargeAboveLimit(chargeMicros: number): void {
+  if (chargeMicros > TRANSFER_LIMIT_MICROS) throw refusal("charge_too_large");
 }
 
 /**

@@ -106,6 +106,16 @@ const ANSWERS: { [Code in RefusalCode]?: (details: Refusals[Code]) => Answer } =
     code: "balance_too_large",
     message: "amount must be small enough to keep the balance at or below 9000000000",
   }),
+  deposits_too_large: () => ({
+    status: 400,
+    code: "deposits_too_large",
+    message: "amount must be small enough to keep credits less debits at or below 9000000000000",
+  }),
+  charge_too_large: () => ({
+    status: 400,
+    code: "charge_too_large",
+    message: "quantity must be small enough to keep the charge at or below 9007199254.740991",
+  }),
   reference_taken: ({ order }) => ({
     status: 409,
     code: "reference_taken",

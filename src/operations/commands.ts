@@ -71,6 +71,14 @@ export type CommandName = keyof typeof commands;
 export type CommandInput<Name extends CommandName> = Parameters<(typeof commands)[Name]>[1];
 export type CommandOutput<Name extends CommandName> = ReturnType<(typeof commands)[Name]>;
 
+/** What becomes of a value on its way through JSON text. Nothing becomes of a bigint: JSON.stringify throws. */
+type Json<T> = T extends bigint ? never : T extends object ? { [Key in keyof T]: Json<T[Key]> } : T;
+
+/** The commands whose output can cross to another thread, which it does after their COMMIT: too late to throw. */
+export type SubmittableName = {
+  [Name in CommandName]: CommandOutput<Name> extends Json<CommandOutput<Name>> ? Name : never;
+}[CommandName];
+
 /** What a command holds besides whoever asked for it. */
 export type UnsignedInput<Name extends CommandName> = Omit<CommandInput<Name>, "actor">;
 

@@ -2,7 +2,13 @@
 
 import { Refusal, refusal } from "../domain/errors.ts";
 import { type Actor, refuseDebitAboveBalance, SALES_ACCOUNT } from "../domain/ledger.ts";
-import { chargeMicros, decideMove, type OrderStatus, refuseProgress } from "../domain/orders.ts";
+import {
+  chargeMicros,
+  decideMove,
+  type OrderStatus,
+  refuseChargeAboveLimit,
+  refuseProgress,
+} from "../domain/orders.ts";
 import { refuseOperatorMove } from "../domain/placements.ts";
 import type { Tx } from "../db/connection.ts";
 import { postTransfer } from "../db/ledger.ts";
@@ -34,7 +40,7 @@ export interface PlaceOrder {
 /**
  * Charges the reseller's balance and creates the order, both or neither.
  * Refuses, in this order: reference_taken (whatever has become of the service since), service_not_found, quantity_below_minimum, quantity_above_maximum,
- * balance_insufficient. Specification 4, POST /orders.
+ * balance_insufficient, charge_too_large. Specification 4, POST /orders.
  */
 export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
   const { resellerAccount, quantity, reference = null } = command;
@@ -46,6 +52,7 @@ export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order
   if (quantity > max) throw new Refusal("quantity_above_maximum", { max });
   const charge = chargeMicros(service.priceMicros, service.per, quantity);
   refuseDebitAboveBalance(balanceOf(tx, resellerAccount), charge);
+  refuseChargeAboveLimit(charge);
   // From here on the order is placed.
   const order = insertOrder(tx, {
     id: context.createId(),

@@ -21,18 +21,20 @@ export interface Recharge {
 }
 
 export interface Recharged {
-  /** As it is after the credit. */
-  user: User;
+  /** As it is after the credit, which BALANCE_LIMIT_MICROS keeps below 2^53. */
+  user: Omit<User, "balanceMicros" | "depositedMicros"> & { balanceMicros: number };
   previousBalanceMicros: number;
 }
 
-/** Refuses: user_not_found, user_out_of_reach, balance_too_large. */
+/** Refuses: user_not_found, user_out_of_reach, balance_too_large, deposits_too_large. */
 export function recharge(tx: Tx, command: Recharge, context: Context): Recharged {
-  const user = findUser(tx, command.username);
-  if (!user) throw refusal("user_not_found");
-  if (!canReach(command.reach, command.resellerAccount, user)) throw refusal("user_out_of_reach");
-  refuseCreditAboveLimit(user.balanceMicros, command.amountMicros);
+  const found = findUser(tx, command.username);
+  if (!found) throw refusal("user_not_found");
+  if (!canReach(command.reach, command.resellerAccount, found)) throw refusal("user_out_of_reach");
+  refuseCreditAboveLimit(found, command.amountMicros);
   // From here on the credit is given.
+  const { depositedMicros: _, ...user } = found;
+  const previousBalanceMicros = Number(user.balanceMicros);
   const actor = { keyId: command.keyId, operator: null };
   postTransfer(tx, {
     debitAccount: CASH_ACCOUNT,
@@ -44,14 +46,14 @@ export function recharge(tx: Tx, command: Recharge, context: Context): Recharged
     note: null,
     createdAt: context.now,
   });
-  const recharged = { ...user, balanceMicros: user.balanceMicros + command.amountMicros };
+  const recharged = { ...user, balanceMicros: previousBalanceMicros + command.amountMicros };
   audit(tx, context, {
     actor,
     action: "user.recharge",
     subject: user.username,
     account: user.account,
-    before: { balanceMicros: user.balanceMicros },
+    before: { balanceMicros: previousBalanceMicros },
     after: { balanceMicros: recharged.balanceMicros },
   });
-  return { user: recharged, previousBalanceMicros: user.balanceMicros };
+  return { user: recharged, previousBalanceMicros };
 }

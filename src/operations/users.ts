@@ -53,13 +53,13 @@ export interface AdjustBalance {
 export interface AdjustedBalance {
   /** As it is after the change. */
   user: User;
-  previousBalanceMicros: number;
+  previousBalanceMicros: bigint;
 }
 
-/** Refuses: user_not_found, balance_too_large. */
+/** Refuses: user_not_found, balance_too_large, deposits_too_large. */
 export function creditUser(tx: Tx, command: AdjustBalance, context: Context): AdjustedBalance {
   const user = requireUser(tx, command.username);
-  refuseCreditAboveLimit(user.balanceMicros, command.amountMicros);
+  refuseCreditAboveLimit(user, command.amountMicros);
   return adjust(tx, command, context, user, CASH_ACCOUNT, user.account);
 }
 

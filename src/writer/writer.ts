@@ -2,7 +2,7 @@
 // The queue has a limit: past it a command is refused at once, never left to wait without end.
 
 import { Refusal, refusal } from "../domain/errors.ts";
-import type { CommandInput, CommandName, CommandOutput } from "../operations/commands.ts";
+import type { CommandInput, CommandOutput, SubmittableName } from "../operations/commands.ts";
 import type { FromThread, Reply, Request, ToThread } from "./messages.ts";
 
 /** Commands that may wait for the thread. At 5,000 orders a second they wait under a second. */
@@ -20,7 +20,7 @@ export interface Writer {
    * Rejects with Refusal when a rule said no or the queue is full, with CommandFault when the operation broke
    * or the thread died with it.
    */
-  submit<Name extends CommandName>(
+  submit<Name extends SubmittableName>(
     name: Name,
     input: CommandInput<Name>,
   ): Promise<CommandOutput<Name>>;

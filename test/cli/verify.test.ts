@@ -7,6 +7,7 @@ import { openShop, type Shop } from "../support/cli.ts";
 const DAMAGE: [what: string, sql: string, found: string[]][] = [
   ["a balance above its ledger", "UPDATE users SET balance_micros = balance_micros + 7 WHERE username = 'alice'", ["user alice", "balance is 99652007", "add up to 99652000"]],
   ["a balance of a child below its ledger", "UPDATE users SET balance_micros = 1 WHERE username = 'kid'", ["user kid", "balance is 1", "5000000"]],
+  ["deposits off their ledger", "UPDATE users SET deposited_micros = deposited_micros + 7 WHERE username = 'alice'", ["user alice", "deposited are 100000007", "less its debits make 100000000"]],
   ["a transfer that is gone", "DELETE FROM transfers WHERE kind = 'order' AND order_id = 1", ["user alice", "order 1", "charge is 232000", "were 0"]],
   ["a transfer of another amount", "UPDATE transfers SET amount_micros = 5 WHERE kind = 'order' AND order_id = 1", ["order 1", "were 5"]],
   ["a refund that is gone", "DELETE FROM transfers WHERE kind = 'partial_refund'", ["order 2", "refunded is 116000", "transferred back were 0"]],

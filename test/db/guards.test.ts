@@ -155,7 +155,14 @@ describe("is refused:", () => {
     ["a second refund", insertTransfer({ kind: "'refund'", order_id: 4 }), "UNIQUE"],
     ["a second part", insertTransfer({ kind: "'partial_refund'", order_id: 3 }), "UNIQUE"],
     ["a balance below 0", "UPDATE users SET balance_micros = -1", "CHECK"],
-    ["a balance past 2^53", "UPDATE users SET balance_micros = 9007199254740992", "CHECK"],
+    [
+      "a balance above the deposits",
+      "UPDATE users SET balance_micros = deposited_micros + 1",
+      "CHECK",
+    ],
+    ["deposits below 0", "UPDATE users SET deposited_micros = -1, balance_micros = -1", "CHECK"],
+    ["deposits past 9e18", "UPDATE users SET deposited_micros = 9000000000000000001", "CHECK"],
+    ["a transfer past 2^53", insertTransfer({ amount_micros: "9007199254740992" }), "CHECK"],
     ["a balance of a fraction", "UPDATE users SET balance_micros = 0.5", "cannot store REAL"],
     ["a deleted user", "DELETE FROM users WHERE account = 4", "never deleted"],
     ["a user of another id", "UPDATE users SET id = 'zzzzzzzzzzzzzzzzzzzzzzzz'", "keeps"],
@@ -243,6 +250,10 @@ describe("is allowed, so that the refusals above are about what they say:", () =
     [
       "a failed order that is refunded",
       `UPDATE orders SET status = 'FAILED', refunded_micros = charge_micros ${ORDER_1}`,
+    ],
+    [
+      "a balance as large as the largest deposits",
+      "UPDATE users SET deposited_micros = 9000000000000000000, balance_micros = 9000000000000000000",
     ],
     ["a changed price", "UPDATE services SET price_micros = 1"],
   ])("%s", (_why, sql) => {

@@ -38,9 +38,9 @@ const credit = () =>
 
 describe("a view", () => {
   test("is the same for all reads of a turn of the event loop", () => {
-    expect(balance()).toBe(1_000_000);
+    expect(balance()).toBe(1_000_000n);
     credit();
-    expect(balance()).toBe(1_000_000);
+    expect(balance()).toBe(1_000_000n);
   });
 
   test.each<[string, () => unknown]>([
@@ -48,10 +48,10 @@ describe("a view", () => {
     ["an answer of the writer", () => view.end()],
     ["more than a millisecond", () => (now += 1.001)],
   ])("is over after %s", async (_what, happens) => {
-    expect(balance()).toBe(1_000_000);
+    expect(balance()).toBe(1_000_000n);
     credit();
     await happens();
-    expect(balance()).toBe(2_000_000);
+    expect(balance()).toBe(2_000_000n);
   });
 
   test("has another version if and only if something was written since", () => {
@@ -94,7 +94,7 @@ describe("a view", () => {
         throw new Error("broken");
       });
     expect(fails).toThrow("broken");
-    expect(balance()).toBe(1_000_000);
+    expect(balance()).toBe(1_000_000n);
     await new Promise(setImmediate);
     expect(connection.sqlite.inTransaction).toBe(false);
   });

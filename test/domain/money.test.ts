@@ -11,11 +11,13 @@ import {
   multiplyDivideDown,
   multiplyDivideUp,
   parseMicros,
+  readExactJson,
+  writeExactJson,
 } from "../../src/domain/money.ts";
-import { anyMicros, anyPrice, anyQuantity } from "../support/random.ts";
+import { anyBalance, anyMicros, anyPrice, anyQuantity } from "../support/random.ts";
 
 /** The text of an amount as BigInt would write it. */
-function textOf(micros: number): string {
+function textOf(micros: number | bigint): string {
   const value = BigInt(micros);
   const decimals = String(value % 1_000_000n)
     .padStart(6, "0")
@@ -29,6 +31,15 @@ describe("formatMicros and parseMicros", () => {
       fc.property(anyMicros, (micros) => {
         expect(formatMicros(micros)).toBe(textOf(micros));
         expect(parseMicros(formatMicros(micros))).toBe(micros);
+      }),
+    );
+  });
+
+  test("formatMicros writes every balance exactly", () => {
+    fc.assert(
+      fc.property(anyBalance, (micros) => {
+        expect(formatMicros(micros)).toBe(textOf(micros));
+        expect(formatMicros(-micros)).toBe(micros === 0n ? "0" : `-${textOf(micros)}`);
       }),
     );
   });
@@ -67,10 +78,34 @@ describe("jsonAmount", () => {
     );
   });
 
-  test("is exact to the last micro of the largest balance", () => {
+  test("is exact to the last micro of the largest amount", () => {
     for (const micros of [BALANCE_LIMIT_MICROS, 9_000_000_000_999_999, Number.MAX_SAFE_INTEGER]) {
       expect(JSON.stringify(jsonAmount(micros))).toBe(textOf(micros));
     }
+  });
+
+  test("is exact to the last micro of every balance, on either side of 2^53", () => {
+    fc.assert(
+      fc.property(anyBalance, (micros) => {
+        expect(JSON.stringify(jsonAmount(micros))).toBe(textOf(micros));
+        expect(JSON.stringify([jsonAmount(-micros)])).toBe(`[${formatMicros(-micros)}]`);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe("exact JSON", () => {
+  test("gives back what was written, each bigint as a number with all its digits", () => {
+    fc.assert(
+      fc.property(anyBalance, fc.string(), (balance, note) => {
+        const text = writeExactJson({ balance, note, count: 3, none: null });
+        expect(text).toStartWith(`{"balance":${balance},`);
+        const read = readExactJson(text) as { balance: number | bigint };
+        expect(BigInt(read.balance)).toBe(balance);
+        expect(read).toMatchObject({ note, count: 3, none: null });
+      }),
+    );
   });
 });
 

@@ -155,9 +155,12 @@ describe("is refused, and writes nothing:", () => {
 describe("credit and debit", () => {
   test("move the balance by exactly the amount and tell what it was", () => {
     const credited = database.run("creditUser", adjust("bert", "33.333333"));
-    expect([credited.previousBalanceMicros, credited.user.balanceMicros]).toEqual([0, 33_333_333]);
+    expect([credited.previousBalanceMicros, credited.user.balanceMicros]).toEqual([
+      0n,
+      33_333_333n,
+    ]);
     const debited = database.run("debitUser", adjust("BERT", "33.333333"));
-    expect([debited.previousBalanceMicros, debited.user.balanceMicros]).toEqual([33_333_333, 0]);
+    expect([debited.previousBalanceMicros, debited.user.balanceMicros]).toEqual([33_333_333n, 0n]);
     expect(database.balance("bert")).toBe(0);
   });
 

@@ -39,7 +39,9 @@ export function fillInBulk(database: TestDatabase, orders: number, linkBytes = 2
     FROM orders WHERE status = 'CANCELLED'`);
   sqlite.run(`INSERT INTO order_events (order_id, from_status, to_status, operator, created_at)
     SELECT order_id, 'PROCESSING', 'CANCELLED', 'tester', created_at FROM orders WHERE status = 'CANCELLED'`);
-  sqlite.run(`UPDATE users SET balance_micros =
+  sqlite.run(`UPDATE users SET deposited_micros =
+    (SELECT coalesce(sum(amount_micros), 0) FROM transfers
+     WHERE credit_account = account AND credit_account > 2 AND kind = 'recharge'), balance_micros =
     (SELECT coalesce(sum(amount_micros), 0) FROM transfers WHERE credit_account = account AND credit_account > 2)
     - (SELECT coalesce(sum(amount_micros), 0) FROM transfers WHERE debit_account = account AND debit_account > 2)
     WHERE username LIKE 'bulk%'`);

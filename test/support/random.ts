@@ -1,6 +1,7 @@
 // Amounts, prices and quantities as random tests want them: everywhere, but often where it hurts.
 
 import fc from "fast-check";
+import { DEPOSIT_LIMIT_MICROS } from "../../src/domain/money.ts";
 
 /** Micros up to the largest balance a credit may lead to. */
 export const anyMicros = fc.oneof(
@@ -16,6 +17,14 @@ export const anyMicros = fc.oneof(
     2 ** 33 * 1e6,
     2 ** 33 * 1e6 + 1,
   ),
+);
+
+/** Micros of a balance, which refunds can raise to what was deposited: often about 2^53, where doubles end. */
+export const anyBalance = fc.oneof(
+  fc.bigInt({ min: 0n, max: DEPOSIT_LIMIT_MICROS }),
+  fc.bigInt({ min: 2n ** 53n - 1000n, max: 2n ** 53n + 1000n }),
+  fc.constantFrom(2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, DEPOSIT_LIMIT_MICROS),
+  anyMicros.map(BigInt),
 );
 
 /** Prices in micros: 0.000001, 2.32, 33.333333 and others. */
