@@ -83,6 +83,12 @@ export function migrate(sqlite: Database, pending: readonly Migration[], now: nu
   }
 }
 
+/** Of a database that is ours. */
+export function appliedVersions(sqlite: Database): Set<number> {
+  const rows = sqlite.query<{ version: number }, []>("SELECT version FROM migrations").all();
+  return new Set(rows.map(({ version }) => version));
+}
+
 function appliedMigrations(sqlite: Database, path: string): { version: number; hash: string }[] {
   const { tables } = sqlite
     .query("SELECT count(*) AS tables FROM sqlite_schema WHERE type = 'table'")
@@ -94,6 +100,8 @@ function appliedMigrations(sqlite: Database, path: string): { version: number; h
   if (id !== APPLICATION_ID) {
     throw new OpenError(`${path} is a database of another program: name another --data folder`);
   }
+  const listed = sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").get();
+  if (!listed) throw new OpenError(`${path} has lost its table of migrations: restore a backup`);
   return sqlite.query("SELECT version, hash FROM migrations ORDER BY version").all() as {
     version: number;
     hash: string;
