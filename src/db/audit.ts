@@ -3,6 +3,7 @@
 import { and, desc, eq, getTableColumns, gte, sql } from "drizzle-orm";
 import type { AuditAction, AuditFacts } from "../domain/audit.ts";
 import { type Connection, prepared, type Tx } from "./connection.ts";
+import { nextNumber } from "./numbers.ts";
 import { audit, users } from "./schema.ts";
 
 export interface AuditEntry {
@@ -35,6 +36,7 @@ const statements = prepared((orm) => ({
   insert: orm
     .insert(audit)
     .values({
+      seq: sql.raw(nextNumber("audit")),
       createdAt: sql.placeholder("createdAt"),
       keyId: sql.placeholder("keyId"),
       operator: sql.placeholder("operator"),

@@ -3,6 +3,7 @@
 import { max } from "drizzle-orm";
 import { type Actor, CASH_ACCOUNT, SALES_ACCOUNT, type Transfer } from "../domain/ledger.ts";
 import { appender, prepared, type Tx } from "./connection.ts";
+import { preparedNumber } from "./numbers.ts";
 import { transfers } from "./schema.ts";
 import { balanceOf } from "./users.ts";
 
@@ -12,7 +13,12 @@ interface TransferRow extends Omit<Transfer, "actor">, Actor {
 }
 
 const statements = prepared((orm, sqlite) => ({
-  append: appender<TransferRow, "seq">(sqlite, transfers, "seq"),
+  append: appender<TransferRow, "seq">(
+    sqlite,
+    transfers,
+    "seq",
+    preparedNumber(sqlite, "transfers"),
+  ),
   addToBalance: sqlite.query<null, [number, number]>(
     "UPDATE users SET balance_micros = balance_micros + ? WHERE account = ?",
   ),
