@@ -54,10 +54,10 @@ export function nextNumber(table: NumberedTable): string {
     AND floor > (SELECT coalesce(max(${NUMBERED[table]}), 0) FROM ${table}))`;
 }
 
-/** The same for a statement of many rows: a floor that was passed when it is prepared is not asked again. */
-export function preparedNumber(sqlite: Database, table: NumberedTable): string {
+/** The same for a statement that is run often; null where the floor was passed before it is prepared. */
+export function preparedNumber(sqlite: Database, table: NumberedTable): string | null {
   const [[number]] = sqlite.query(`SELECT ${nextNumber(table)}`).values() as [[number | null]];
-  return number === null ? "NULL" : nextNumber(table);
+  return number === null ? null : nextNumber(table);
 }
 
 /** The numbers of `table` go on above `floor`. Only in a database that nobody uses yet: prepared statements miss it. */
