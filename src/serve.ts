@@ -6,6 +6,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { backupFolder, type Config } from "./config.ts";
 import { type Endpoint, formatEndpoint } from "./config-values.ts";
 import { type Connection, isFatalTrouble } from "./db/connection.ts";
+import { fileSystemUnder, isMemoryFileSystem } from "./db/file-systems.ts";
 import { addressPath, claimDataDirectory, openReader } from "./db/open.ts";
 import { createKeyFinder } from "./db/keys.ts";
 import type { Order } from "./db/orders.ts";
@@ -65,6 +66,8 @@ export async function startService(config: Config, onFatal: () => void): Promise
   const tls = files && readTls(files);
   const { path, keptCopy, release } = claimDataDirectory(config.data, Date.now());
   if (keptCopy) log.warn({ path, keptCopy }, "database upgraded, copy of the old one kept");
+  if (isMemoryFileSystem(fileSystemUnder(dirname(path))))
+    log.warn({ path }, "the data directory is in memory: a reboot loses everything");
   let metrics: Metrics | null = null;
   let view: View | null = null;
   const writer = await openWriter(path, log, onFatal, (commands, seconds) => {
@@ -75,7 +78,8 @@ export async function startService(config: Config, onFatal: () => void): Promise
   const connection = openReader(path);
   const reading = (view = createView(connection));
   const counting = openReader(path);
-  if (config.metricsListen) metrics = createMetrics(figures(config, writer, counting), VERSION);
+  if (config.metricsListen)
+    metrics = createMetrics(figures(config, writer, counting), packageJson.version);
   const keyUses = startKeyUses(writer, log);
   const address = addressPath(dirname(path));
   const close = async () => {
@@ -160,8 +164,6 @@ export async function startService(config: Config, onFatal: () => void): Promise
   };
 }
 
-const VERSION = packageJson.version;
-
 function openWriter(
   path: string,
   log: Logger,
@@ -190,10 +192,7 @@ function leaveAddress(address: string, url: string, log: Logger): void {
     writeFileSync(address, url, { mode: 0o600 });
   } catch (error) {
     rmSync(address, { force: true });
-    log.warn(
-      { address, why: String(error) },
-      "the address could not be written: tell `health` with --url",
-    );
+    log.warn({ address, why: String(error) }, "address not written: tell `health` with --url");
   }
 }
 

@@ -249,9 +249,9 @@ describe("only its owner touches", () => {
   });
 
   test("a transfer: db/ledger.ts", () => {
-    expect(filesWith(/\.insert\(transfers\)|sqlite, transfers|INSERT\s+INTO\s+transfers/i)).toEqual(
-      ["db/ledger.ts"],
-    );
+    expect(
+      filesWith(/\.insert\(transfers\)|sqlite,\s+transfers|INSERT\s+INTO\s+transfers/i),
+    ).toEqual(["db/ledger.ts"]);
   });
 
   test("a transaction: db/connection.ts, and db/ where it opens a database", () => {

@@ -2,7 +2,7 @@
 
 import { cpus, loadavg, totalmem, version } from "node:os";
 import { tmpdir } from "node:os";
-import { fileSystemOf } from "../../src/db/open.ts";
+import { fileSystemUnder } from "../../src/db/file-systems.ts";
 import { runToEnd } from "./children.ts";
 import { timeFsync } from "./fsync.ts";
 
@@ -14,7 +14,7 @@ export async function describeMachine(): Promise<Record<string, string>> {
     "load before": loadavg()
       .map((load) => load.toFixed(1))
       .join(" "),
-    "file system": fileSystemOf(tmpdir()) ?? "unknown",
+    "file system": fileSystemUnder(tmpdir()) ?? "unknown",
     "fsync, median": `${timeFsync().toFixed(2)} ms`,
     bun: `${Bun.version} (${Bun.revision.slice(0, 9)})`,
     node: await firstLine(["node", "--version"]),

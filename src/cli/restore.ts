@@ -1,14 +1,28 @@
 // `restore FILE`: a backup becomes the database; the present one is kept aside.
 
 import { resolve } from "node:path";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import type { Connection } from "../db/connection.ts";
 import { databasePath } from "../db/open.ts";
-import { restoreDatabase, type Restored, type Totals } from "../db/restore.ts";
-import { jsonAmount } from "../domain/money.ts";
+import type { SinceBackup } from "../db/replaced.ts";
+import { restoreDatabase } from "../db/restore.ts";
 import { execute } from "../operations/commands.ts";
-import { asFailure, CommandFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
-import { print, table } from "./output.ts";
+import {
+  asFailure,
+  CommandFailure,
+  type CommonOptions,
+  declare,
+  signed,
+  withDatabase,
+} from "./command.ts";
+import { print } from "./output.ts";
+import { type Outcome, report, result } from "./restore-report.ts";
+import { orderNumber } from "./values.ts";
 import { verifyShown } from "./verify.ts";
+
+interface RestoreOptions extends CommonOptions {
+  orderNumbersFrom?: number;
+}
 
 export function declareRestore(program: Command): void {
   declare(
@@ -16,45 +30,46 @@ export function declareRestore(program: Command): void {
     "restore <file>",
     "put a backup in the place of the database, which is kept aside; refused while a server runs",
     "reseller restore /backup/reseller-monday.db --data /var/lib/reseller",
-  ).action((file: string, options: CommonOptions) => {
-    const path = databasePath(options.data);
-    const restored = restore(resolve(file), options.data, path);
-    const { problemCount } = withDatabase(options, ({ connection }) => verifyShown(connection));
-    const ok = problemCount === 0;
-    print(options.json, result(path, ok, restored), () => report(path, resolve(file), restored));
-    if (!ok)
-      throw new CommandFailure(`${problemCount} problems in ${path}: run \`reseller verify\``);
-  });
+  )
+    .addOption(
+      new Option(
+        "--order-numbers-from <number>",
+        "the number of the next order (default: above those of the database that is replaced; where that does not tell, a million or more above the backup's)",
+      ).argParser(orderNumber),
+    )
+    .action((file: string, options: RestoreOptions) => {
+      const path = databasePath(options.data);
+      const restored = restore(resolve(file), options, path);
+      const { problemCount } = withDatabase(options, ({ connection }) => verifyShown(connection));
+      const ok = problemCount === 0;
+      print(options.json, result(path, ok, restored), () => report(path, resolve(file), restored));
+      if (!ok)
+        throw new CommandFailure(`${problemCount} problems in ${path}: run \`reseller verify\``);
+    });
 }
 
-function restore(file: string, data: string, path: string): Restored {
+function restore(file: string, options: RestoreOptions, path: string): Outcome {
+  const now = Date.now();
+  let floors: SinceBackup["floors"] | undefined;
+  const carryOver = (staged: Connection, since: SinceBackup) => {
+    floors = floorsOf(since, options.orderNumbersFrom);
+    const endedKeys = since.keys.ended.map(({ id }) => id);
+    execute(staged, "carryOver", signed<"carryOver">({ floors, endedKeys }), now);
+  };
   try {
-    const now = Date.now();
-    return restoreDatabase(file, data, now, (staged) => {
-      const cause = "restored from a backup: it may have been sent since";
-      execute(staged, "doubtQueued", { cause }, now);
-    });
+    const restored = restoreDatabase(file, options.data, now, carryOver);
+    return { ...restored, floors: floors ?? restored.since.floors };
   } catch (error) {
     throw asFailure(error, path);
   }
 }
 
-function result(database: string, ok: boolean, { before, after, keptAside }: Restored) {
-  return { ok, database, keptAside, before: before && told(before), after: told(after) };
-}
-
-function told({ users, orders, transfers, balanceMicros, lastOrderAt }: Totals) {
-  const last = lastOrderAt === null ? null : new Date(lastOrderAt).toISOString();
-  return { users, orders, transfers, balance: jsonAmount(balanceMicros), lastOrderAt: last };
-}
-
-function report(path: string, file: string, { before, after, keptAside }: Restored): string {
-  const rows = [
-    ...(before ? [{ "": "before", ...told(before) }] : []),
-    { "": "after", ...told(after) },
-  ];
-  const kept = keptAside
-    ? `what was there is kept as ${keptAside}`
-    : "there was no database before";
-  return `${table(rows, "")}\n\nok: ${path} is ${file} now, verified; ${kept}`;
+function floorsOf({ given, floors }: SinceBackup, from?: number): SinceBackup["floors"] {
+  if (from === undefined) return floors;
+  if (from <= given.orders) {
+    throw new CommandFailure(
+      `order numbers up to ${given.orders} were given out: name a higher one with --order-numbers-from`,
+    );
+  }
+  return { ...floors, orders: from - 1 };
 }

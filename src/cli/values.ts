@@ -15,6 +15,7 @@ import { isUsername, USER_NAME_LENGTH_LIMIT } from "../domain/users.ts";
 
 const NOTE_LENGTH_LIMIT = 500;
 const LIST_LIMIT = Number.MAX_SAFE_INTEGER;
+const ORDER_NUMBER_LIMIT = 10 ** 15;
 /** A hundred years. */
 const DURATION_LIMIT = 36_525 * 24 * 3_600_000;
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
@@ -124,6 +125,13 @@ export function since(text: string): number {
 export function count(text: string): number {
   const value = wholeNumber(text);
   return require(value <= Number.MAX_SAFE_INTEGER, value, "must be a whole number from 0");
+}
+
+/** Where order numbers go on: with room for all that are still to come. */
+export function orderNumber(text: string): number {
+  const value = wholeNumber(text);
+  return require(value >= 1 &&
+    value <= ORDER_NUMBER_LIMIT, value, `must be a whole number from 1 to ${ORDER_NUMBER_LIMIT}`);
 }
 
 /** How many rows to list. */

@@ -4,6 +4,7 @@ import { and, desc, eq, getTableColumns, gte, sql } from "drizzle-orm";
 import type { AuditAction, AuditFacts } from "../domain/audit.ts";
 import { readExactJson, writeExactJson } from "../domain/money.ts";
 import { type Connection, prepared, type Tx } from "./connection.ts";
+import { nextNumber } from "./numbers.ts";
 import { audit, users } from "./schema.ts";
 
 export interface AuditEntry {
@@ -36,6 +37,7 @@ const statements = prepared((orm) => ({
   insert: orm
     .insert(audit)
     .values({
+      seq: sql.raw(nextNumber("audit")),
       createdAt: sql.placeholder("createdAt"),
       keyId: sql.placeholder("keyId"),
       operator: sql.placeholder("operator"),

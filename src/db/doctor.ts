@@ -1,13 +1,18 @@
 // What `doctor` asks the database itself.
 
 import { Database } from "bun:sqlite";
+import { whyNoFile } from "./files.ts";
 import { pendingMigrations } from "./migrate.ts";
+import { OpenError } from "./open-error.ts";
+import { schemaDifferences } from "./schema-check.ts";
 
 export interface DatabaseFacts {
   /** What the pages and indexes have to say: `ok`, or the first trouble. */
   integrity: string;
   /** How many migrations of this binary it lacks. Throws OpenError for a newer or foreign database. */
   pendingMigrations: number;
+  /** How its schema differs from what its migrations make; empty when it does not. */
+  schemaDifferences: string;
   /** The latest time that any row bears, in milliseconds; null without a row. */
   lastRowAt: number | null;
   /** Orders of which nobody knows whether their provider has them. */
@@ -18,6 +23,8 @@ export interface DatabaseFacts {
 
 /** Reads only. Throws OpenError, or what SQLite throws for a file it cannot read. */
 export function factsOf(path: string): DatabaseFacts {
+  const why = whyNoFile(path);
+  if (why) throw new OpenError(why);
   const sqlite = new Database(path, { readonly: true });
   try {
     sqlite.run("PRAGMA busy_timeout = 10000");
@@ -28,6 +35,7 @@ export function factsOf(path: string): DatabaseFacts {
     );
     return {
       pendingMigrations: pending,
+      schemaDifferences: schemaDifferences(sqlite),
       integrity: one("SELECT quick_check AS value FROM pragma_quick_check LIMIT 1"),
       lastRowAt:
         one(`SELECT max(

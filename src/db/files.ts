@@ -12,6 +12,16 @@ export function syncPath(path: string): void {
   }
 }
 
+/**
+ * What is wrong with a path that should be a file; null for a file, and where there is nothing. To be asked before
+ * SQLite opens it: a FIFO without a writer blocks that for ever, and a folder looks like a failing disk.
+ */
+export function whyNoFile(path: string): string | null {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found || found.isFile()) return null;
+  return found.isDirectory() ? `${path} is a folder` : `${path} is not a regular file`;
+}
+
 /** 0 when it is not there. */
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;

@@ -3,6 +3,7 @@
 import { max } from "drizzle-orm";
 import { CASH_ACCOUNT, type Transfer } from "../domain/ledger.ts";
 import { prepared, type Tx } from "./connection.ts";
+import { preparedNumber } from "./numbers.ts";
 import { transfers } from "./schema.ts";
 
 /** As the INSERT numbers them. */
@@ -18,14 +19,17 @@ type TransferValues = [
   createdAt: number,
 ];
 
+/** `number`: SQL for the number of the row; null where SQLite counts it up. */
+function insertTransfer(number: string | null): string {
+  return `INSERT INTO transfers (debit_account, credit_account, amount_micros, kind, order_id, key_id, operator, note,
+      created_at, balance_after_micros${number === null ? "" : ", seq"})
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
+      (SELECT balance_micros FROM users WHERE account = max(?1, ?2))${number === null ? "" : `, ${number}`})`;
+}
+
 // Balances are added up and noted in SQL, where 64-bit integers are exact.
 const statements = prepared((orm, sqlite) => ({
-  append: sqlite.query<null, TransferValues>(
-    `INSERT INTO transfers (debit_account, credit_account, amount_micros, kind, order_id, key_id, operator, note,
-      created_at, balance_after_micros)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
-      (SELECT balance_micros FROM users WHERE account = max(?1, ?2)))`,
-  ),
+  append: sqlite.query<null, TransferValues>(insertTransfer(preparedNumber(sqlite, "transfers"))),
   addToBalance: sqlite.query<null, [number, number]>(
     "UPDATE users SET balance_micros = balance_micros + ? WHERE account = ?",
   ),

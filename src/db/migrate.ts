@@ -10,6 +10,7 @@ import operation from "../../migrations/0005_operation.sql" with { type: "text" 
 import cheapChecks from "../../migrations/0006_cheap_checks.sql" with { type: "text" };
 import catalogueVersion from "../../migrations/0007_catalogue_version.sql" with { type: "text" };
 import largeBalances from "../../migrations/0008_large_balances.sql" with { type: "text" };
+import numberFloors from "../../migrations/0010_number_floors.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, name: "0006_cheap_checks", sql: cheapChecks },
   { version: 7, name: "0007_catalogue_version", sql: catalogueVersion },
   { version: 8, name: "0008_large_balances", sql: largeBalances },
+  { version: 10, name: "0010_number_floors", sql: numberFloors },
 ];
 
 /** Marks the file as ours: "rslr". */
@@ -85,6 +87,12 @@ export function migrate(sqlite: Database, pending: readonly Migration[], now: nu
   }
 }
 
+/** Of a database that is ours. */
+export function appliedVersions(sqlite: Database): Set<number> {
+  const rows = sqlite.query<{ version: number }, []>("SELECT version FROM migrations").all();
+  return new Set(rows.map(({ version }) => version));
+}
+
 function appliedMigrations(sqlite: Database, path: string): { version: number; hash: string }[] {
   const { tables } = sqlite
     .query("SELECT count(*) AS tables FROM sqlite_schema WHERE type = 'table'")
@@ -96,6 +104,8 @@ function appliedMigrations(sqlite: Database, path: string): { version: number; h
   if (id !== APPLICATION_ID) {
     throw new OpenError(`${path} is a database of another program: name another --data folder`);
   }
+  const listed = sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").get();
+  if (!listed) throw new OpenError(`${path} has lost its table of migrations: restore a backup`);
   return sqlite.query("SELECT version, hash FROM migrations ORDER BY version").all() as {
     version: number;
     hash: string;

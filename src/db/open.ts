@@ -3,20 +3,12 @@
 // binary's schema, and never checkpoints beside a running server.
 
 import { Database } from "bun:sqlite";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type Connection, connectionOf } from "./connection.ts";
 import { migrate, type Migration, pendingMigrations } from "./migrate.ts";
-import { syncPath } from "./files.ts";
+import { fileSystemUnder, isNetworkFileSystem } from "./file-systems.ts";
+import { syncPath, whyNoFile } from "./files.ts";
 import { OpenError, openErrorOf } from "./open-error.ts";
 
 /** How long a connection waits for another process's write. */
@@ -26,13 +18,13 @@ const SQLITE_MINIMUM = [3, 51, 3] as const;
 /** 16 MiB for the writer: the pages that a batch of orders touches stay in memory. */
 const CACHE_KIB = 16 * 1024;
 const LOG_LIMIT_BYTES = 32 * 1024 * 1024;
-const NETWORK_FILE_SYSTEMS = new Set([
-  "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre", "vboxsf",
-  "fuse.sshfs", "fuse.glusterfs", "fuse.vmhgfs-fuse", "fuse.rclone", "fuse.s3fs",
-]); // prettier-ignore
 
 const DATABASE_FILE = "reseller.db";
 const LOCK_FILE = "instance.lock";
+/** Where a backup is made ready to become the database. */
+export const STAGING_FOLDER = "restoring";
+/** Folders in a data directory that are this service's, or the file system's. */
+const OWN_FOLDERS = new Set(["backups", STAGING_FOLDER, "lost+found"]);
 
 export function databasePath(dataDirectory: string): string {
   return join(resolve(dataDirectory), DATABASE_FILE);
@@ -148,6 +140,7 @@ interface OpenFile {
 function openFile(path: string, create: boolean): OpenFile {
   let sqlite: Database | undefined;
   try {
+    refuseNoFile(path);
     sqlite = new Database(path, { readwrite: true, create });
     sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     const pending = pendingMigrations(sqlite, path);
@@ -170,13 +163,20 @@ function openFile(path: string, create: boolean): OpenFile {
   }
 }
 
+function refuseNoFile(path: string): void {
+  const why = whyNoFile(path);
+  if (why) throw new OpenError(`${why}, not a database: name another folder with --data`);
+}
+
 /** There, a file, and not empty. */
 function requireDatabase(path: string): void {
   let why: string;
   try {
+    refuseNoFile(path);
     if (statSync(path).size > 0) return;
     why = `the database at ${path} is empty`;
   } catch (error) {
+    if (error instanceof OpenError) throw error;
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code !== "ENOENT" && code !== "ENOTDIR") {
       throw new OpenError(
@@ -204,10 +204,15 @@ function createDirectory(directory: string): void {
   }
 }
 
-/** Whether nothing but this service can live there: `--data /tmp` must not close /tmp to everyone else. */
+/**
+ * Whether a folder is this service's to close to others: not one with the sticky bit, which many share, and none that
+ * holds folders of others. `--data /tmp` and `--data /srv` must not lock everyone else out, at the first start or later.
+ */
 function isOurs(directory: string): boolean {
-  const files = readdirSync(directory);
-  return files.length === 0 || files.includes(DATABASE_FILE);
+  if ((statSync(directory).mode & 0o1000) !== 0) return false;
+  return readdirSync(directory, { withFileTypes: true }).every(
+    (entry) => !entry.isDirectory() || OWN_FOLDERS.has(entry.name),
+  );
 }
 
 /** One `serve` a data directory. The kernel frees the lock when the process dies. */
@@ -275,33 +280,10 @@ function requireSqliteVersion(): void {
 }
 
 function refuseNetworkFileSystem(directory: string): void {
-  const type = fileSystemOf(realpathSync(directory));
+  const type = fileSystemUnder(directory);
   if (type && isNetworkFileSystem(type)) {
     throw new OpenError(
       `${databasePath(directory)} is on a network file system (${type}), where SQLite loses data: put --data on a local disk`,
     );
   }
-}
-
-export function isNetworkFileSystem(type: string): boolean {
-  return NETWORK_FILE_SYSTEMS.has(type);
-}
-
-/** The type of the file system that holds a directory; null where the system does not tell. */
-export function fileSystemOf(directory: string, mountInfo = readMountInfo()): string | null {
-  let best = { point: "", type: null as string | null };
-  for (const line of mountInfo.split("\n")) {
-    const [left, right] = line.split(" - ");
-    const point = left?.split(" ")[4]?.replace(/\\040/g, " ");
-    const type = right?.split(" ")[0];
-    if (!point || !type || point.length < best.point.length) continue;
-    const within = point === "/" || directory === point || directory.startsWith(`${point}/`);
-    if (within) best = { point, type };
-  }
-  return best.type;
-}
-
-function readMountInfo(): string {
-  const file = "/proc/self/mountinfo";
-  return existsSync(file) ? readFileSync(file, "utf8") : "";
 }

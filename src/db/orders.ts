@@ -8,6 +8,7 @@ import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { Placement } from "../domain/placements.ts";
 import type { Per } from "../domain/services.ts";
 import { appender, columnsOf, type Connection, prepared, type Tx } from "./connection.ts";
+import { preparedNumber } from "./numbers.ts";
 import { orderEvents, orders, users } from "./schema.ts";
 
 export interface Order {
@@ -123,7 +124,7 @@ const statements = prepared((orm, sqlite) => ({
       ),
     )
     .prepare(),
-  append: appender<Order, "orderId">(sqlite, orders, "orderId"),
+  append: appender<Order, "orderId">(sqlite, orders, "orderId", preparedNumber(sqlite, "orders")),
   update: orm
     .update(orders)
     .set({

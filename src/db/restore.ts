@@ -8,23 +8,23 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { BackupError, verifyCopy } from "./backup.ts";
 import type { Connection } from "./connection.ts";
-import { freeRoom, mebibytes, sizeOf, syncPath } from "./files.ts";
-import { claimDataDirectory, databasePath, lockDataDirectory, openForCommand } from "./open.ts";
+import { freeRoom, mebibytes, sizeOf, syncPath, whyNoFile } from "./files.ts";
+import {
+  claimDataDirectory,
+  databasePath,
+  lockDataDirectory,
+  openForCommand,
+  STAGING_FOLDER,
+} from "./open.ts";
 import { openErrorOf } from "./open-error.ts";
 import { pendingMigrations } from "./migrate.ts";
-
-export interface Totals {
-  users: number;
-  orders: number;
-  transfers: number;
-  balanceMicros: bigint;
-  /** Milliseconds; null without an order. */
-  lastOrderAt: number | null;
-}
+import { hasGrown, readSinceBackup, type SinceBackup } from "./replaced.ts";
+import { schemaDifferences } from "./schema-check.ts";
+import { type Totals, totalsOf } from "./totals.ts";
 
 export interface Restored {
-  /** The database as it was; null when there was none or it could not be read. */
-  before: Totals | null;
+  /** What the replaced database told. */
+  since: SinceBackup;
   after: Totals;
   /** Where the database as it was is kept; null when there was none. */
   keptAside: string | null;
@@ -32,29 +32,36 @@ export interface Restored {
 
 /**
  * `prepare` changes what an old state of the database may no longer claim, before it is the database.
- * Throws BackupError or OpenError, and has then changed nothing.
+ * Throws BackupError or OpenError, or what `prepare` throws, and has then changed nothing.
  */
 export function restoreDatabase(
   file: string,
   dataDirectory: string,
   now: number,
-  prepare: (staged: Connection) => void,
+  prepare: (staged: Connection, since: SinceBackup) => void,
 ): Restored {
-  refuseUnfit(file);
   const path = databasePath(dataDirectory);
+  refuseUnfit(file);
+  refuseNoFile(path, "move it away first");
   const release = lockDataDirectory(dataDirectory);
-  const staging = join(resolve(dataDirectory), "restoring");
+  const staging = join(resolve(dataDirectory), STAGING_FOLDER);
   rmSync(staging, { recursive: true, force: true });
   try {
     refuseWithoutRoom(file, resolve(dataDirectory));
-    const staged = stage(file, staging, now, prepare);
-    const after = totalsOf(staging);
-    const before = existsSync(path) ? settle(dataDirectory, path) : null;
-    const keptAside = existsSync(path) ? keepAside(path, now) : null;
+    const replaced = existsSync(path) ? path : null;
+    const staged = stage(file, staging, now);
+    const { since, after } = prepareStaged(staging, replaced, now, prepare);
+    verifyStaged(staged, file);
+    if (replaced) {
+      settle(dataDirectory, path);
+      if (hasGrown(path, since))
+        throw new BackupError(`${path} was changed by another command meanwhile: run it again`);
+    }
+    const keptAside = replaced ? keepAside(path, now) : null;
     // From here on the backup is the database.
     renameSync(staged, path);
     syncPath(dirname(path));
-    return { before, after, keptAside };
+    return { since, after, keptAside };
   } finally {
     rmSync(staging, { recursive: true, force: true });
     release();
@@ -64,6 +71,7 @@ export function restoreDatabase(
 /** Refuses a file that is not there, not ours, empty, or of a newer version. */
 function refuseUnfit(file: string): void {
   if (!existsSync(file)) throw new BackupError(`there is no file ${file}: name a backup`);
+  refuseNoFile(file, "name a backup");
   try {
     const sqlite = new Database(file, { readonly: true });
     try {
@@ -72,12 +80,20 @@ function refuseUnfit(file: string): void {
         tables: number;
       };
       if (tables === 0) throw new BackupError(`${file} is empty: name a backup`);
+      const differences = schemaDifferences(sqlite);
+      if (differences !== "")
+        throw new BackupError(`${file} has another schema than its version (${differences})`);
     } finally {
       sqlite.close();
     }
   } catch (error) {
     throw openErrorOf(error, file) ?? error;
   }
+}
+
+function refuseNoFile(path: string, advice: string): void {
+  const why = whyNoFile(path);
+  if (why) throw new BackupError(`${why}: ${advice}`);
 }
 
 function refuseWithoutRoom(file: string, folder: string): void {
@@ -88,22 +104,35 @@ function refuseWithoutRoom(file: string, folder: string): void {
   );
 }
 
-/** The backup as a database of its own, at this binary's schema, verified and synced; returns its path. */
-function stage(
-  file: string,
-  staging: string,
-  now: number,
-  prepare: (staged: Connection) => void,
-): string {
+/** The backup as a database of its own, at this binary's schema; returns its path. */
+function stage(file: string, staging: string, now: number): string {
   const staged = databasePath(staging);
   mkdirSync(staging, { mode: 0o700 });
   copyFileSync(file, staged);
   if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${staged}-wal`);
   claimDataDirectory(staging, now).release();
+  return staged;
+}
+
+function prepareStaged(
+  staging: string,
+  replaced: string | null,
+  now: number,
+  prepare: (staged: Connection, since: SinceBackup) => void,
+): Pick<Restored, "since" | "after"> {
   const connection = openForCommand(staging);
-  prepare(connection);
-  connection.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
-  connection.sqlite.close();
+  try {
+    const since = readSinceBackup(connection.sqlite, replaced, now);
+    prepare(connection, since);
+    connection.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    return { since, after: totalsOf(connection.sqlite) };
+  } finally {
+    connection.sqlite.close();
+  }
+}
+
+/** Verified, of the owner of the data directory, and synced. */
+function verifyStaged(staged: string, file: string): void {
   try {
     verifyCopy(staged);
   } catch (error) {
@@ -111,24 +140,20 @@ function stage(
       ? new BackupError(error.message.replaceAll(staged, file))
       : error;
   }
-  const { uid, gid } = statSync(dirname(staging));
+  const { uid, gid } = statSync(dirname(dirname(staged)));
   if (process.getuid?.() === 0) chownSync(staged, uid, gid);
   syncPath(staged);
-  return staged;
 }
 
-/** Brings all of the present database into its one file, so that it can be kept; null when it cannot be read. */
-function settle(dataDirectory: string, path: string): Totals | null {
+/** Brings all of the present database into its one file, so that it can be kept, unless it cannot be read. */
+function settle(dataDirectory: string, path: string): void {
   try {
-    const totals = totalsOf(dataDirectory);
     const { sqlite } = openForCommand(dataDirectory);
     const { busy } = sqlite.query("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
     sqlite.close();
     if (busy) throw new BackupError(`${path} is used by another command: wait for its end`);
-    return totals;
   } catch (error) {
     if (error instanceof BackupError) throw error;
-    return null;
   }
 }
 
@@ -146,23 +171,4 @@ function keepAside(path: string, now: number): string {
   syncPath(kept);
   syncPath(dirname(kept));
   return kept;
-}
-
-function totalsOf(dataDirectory: string): Totals {
-  const { sqlite } = openForCommand(dataDirectory);
-  try {
-    // Added up here: their sum may pass the 64 bits that each keeps to.
-    const balances = sqlite.query("SELECT CAST(balance_micros AS TEXT) FROM users").values();
-    const balanceMicros = balances.reduce((sum, [micros]) => sum + BigInt(micros as string), 0n);
-    const counts = sqlite
-      .query(
-        `SELECT (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM orders) AS orders,
-          (SELECT count(*) FROM transfers) AS transfers,
-          (SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1) AS lastOrderAt`,
-      )
-      .get() as Omit<Totals, "balanceMicros">;
-    return { ...counts, balanceMicros };
-  } finally {
-    sqlite.close();
-  }
 }

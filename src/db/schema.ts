@@ -190,6 +190,12 @@ export const clockSteps = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.ledger, table.first] })],
 );
+
+export const numberFloors = sqliteTable("number_floors", {
+  tableName: text("table_name").primaryKey(),
+  floor: integer().notNull(),
+});
+
 export const audit = sqliteTable("audit", {
   seq: integer().primaryKey(),
   createdAt: integer("created_at").notNull(),

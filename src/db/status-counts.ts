@@ -30,6 +30,16 @@ export function lastPosition({ sqlite }: Connection): Position {
     .get() as Position;
 }
 
+/** The number of the first order above another; one beyond any when there is none. */
+export function nextOrder({ sqlite }: Connection, after: number): number {
+  const next = sqlite
+    .query<{ orderId: number | null }, [number]>(
+      "SELECT min(order_id) AS orderId FROM orders WHERE order_id > ?",
+    )
+    .get(after);
+  return next?.orderId ?? Infinity;
+}
+
 /** As they are. */
 export function countStatuses({ sqlite }: Connection, after: number, upTo: number): StatusCount[] {
   return sqlite

@@ -2,7 +2,7 @@
 // Each place where that happened is a row of clock_steps (written by triggers), so that between two of them
 // times only grow and a time is found by halving: some fifty reads of one row at ten million rows.
 
-import { asc, eq, gte, max, sql } from "drizzle-orm";
+import { asc, eq, gte, lt, max, sql } from "drizzle-orm";
 import { type Connection, prepared } from "./connection.ts";
 import { clockSteps, orders, transfers } from "./schema.ts";
 
@@ -35,6 +35,7 @@ const statements = prepared((orm) => ({
     newest: orm
       .select({ number: max(orders.orderId) })
       .from(orders)
+      .where(lt(orders.orderId, sql.placeholder("below")))
       .prepare(),
     timeAt: orm
       .select({ time: orders.createdAt })
@@ -48,6 +49,7 @@ const statements = prepared((orm) => ({
     newest: orm
       .select({ number: max(transfers.seq) })
       .from(transfers)
+      .where(lt(transfers.seq, sql.placeholder("below")))
       .prepare(),
     timeAt: orm
       .select({ time: transfers.createdAt })
@@ -76,7 +78,7 @@ export function spansWithin(
   return spans.reverse();
 }
 
-/** Rows between two steps of the clock: their times only grow. */
+/** Rows between two steps of the clock: their times only grow. `last` is one of them: after a restore numbers have a gap. */
 interface Run extends Span {
   earliest: number;
   latest: number;
@@ -84,12 +86,12 @@ interface Run extends Span {
 
 function runsOf(connection: Connection, table: NumberedTable): Run[] {
   const steps = statements(connection).steps.all({ table });
-  const newest = statements(connection)[table].newest.get()?.number ?? 0;
+  const { newest } = statements(connection)[table];
   return [null, ...steps].map((step, index) => {
     const next = steps[index];
     return {
       first: step?.first ?? 1,
-      last: next ? next.first - 1 : newest,
+      last: newest.get({ below: next?.first ?? Number.MAX_SAFE_INTEGER })?.number ?? 0,
       earliest: step?.time ?? -Infinity,
       latest: next?.timeBefore ?? Infinity,
     };

@@ -1,10 +1,11 @@
 // Recomputes what the database claims: every balance from the ledger, every order's charge and refunds, every
-// status against its transfers, every used key against its effect. Reads only, beside a running server too;
+// status against its transfers, every used key against its effect, its schema from the migrations. Reads only, beside a running server too;
 // memory stays bounded whatever the size and however much is off.
 
 import { chargeMicros, decideMove, type OrderStatus } from "../domain/orders.ts";
 import type { Per } from "../domain/services.ts";
 import type { Connection } from "./connection.ts";
+import { SCHEMA_CHECK, schemaProblems } from "./schema-check.ts";
 import { CHECKS } from "./verify-checks.ts";
 import { statementProblems } from "./verify-statements.ts";
 
@@ -33,7 +34,7 @@ export interface Verification {
 }
 
 /** How many checks there are, for whoever shows the progress. */
-export const CHECK_COUNT = Object.keys(CHECKS).length + 2;
+export const CHECK_COUNT = Object.keys(CHECKS).length + 3;
 
 /** `progress` is told how many checks are done. */
 export function verify(
@@ -42,8 +43,9 @@ export function verify(
 ): Verification {
   const { sqlite } = connection;
   sqlite.run(`PRAGMA cache_size = -${CACHE_KIB}`);
+  const schema = schemaProblems(sqlite);
   const count = (table: string) =>
-    (sqlite.query(`SELECT count(*) AS rows FROM ${table}`).get() as { rows: number }).rows;
+    schema.some(({ subject }) => subject === `table ${table}`) ? 0 : rowsOf(connection, table);
   const found: Verification = {
     users: count("users"),
     orders: count("orders"),
@@ -53,6 +55,7 @@ export function verify(
     problemCount: 0,
   };
   const checks = [
+    { check: SCHEMA_CHECK, problems: () => schema },
     ...Object.entries(CHECKS).map(([check, query]) => ({
       check,
       problems: () => queryProblems(connection, check, query),
@@ -63,7 +66,7 @@ export function verify(
   for (const [done, { check, problems }] of checks.entries()) {
     progress(done);
     let ofThis = 0;
-    for (const problem of unlessUnreadable(check, problems())) {
+    for (const problem of unlessUnreadable(check, problems(), schema.length > 0)) {
       found.problemCount++;
       if (ofThis++ < PROBLEMS_LISTED) found.problems.push(problem);
     }
@@ -72,13 +75,25 @@ export function verify(
   return found;
 }
 
-/** A check that meets a damaged page is a problem itself; the others still tell what they find. */
-function* unlessUnreadable(check: string, problems: Iterable<Problem>): Generator<Problem> {
+function rowsOf({ sqlite }: Connection, table: string): number {
+  return (sqlite.query(`SELECT count(*) AS rows FROM ${table}`).get() as { rows: number }).rows;
+}
+
+/**
+ * A check that meets a damaged page, or a schema that differs and lacks what it asks for, is a problem itself; the
+ * others still tell what they find.
+ */
+function* unlessUnreadable(
+  check: string,
+  problems: Iterable<Problem>,
+  schemaDiffers: boolean,
+): Generator<Problem> {
   try {
     yield* problems;
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (!code.startsWith("SQLITE_CORRUPT")) throw error;
+    const lacksTable = schemaDiffers && code === "SQLITE_ERROR";
+    if (!code.startsWith("SQLITE_CORRUPT") && !lacksTable) throw error;
     yield { check, subject: "file", problem: `cannot be read: ${String(error)}` };
   }
 }

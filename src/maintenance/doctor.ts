@@ -4,7 +4,8 @@ import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync
 import { dirname, join, resolve } from "node:path";
 import { type DatabaseFacts, factsOf } from "../db/doctor.ts";
 import { freeRoom, mebibytes, sizeOf } from "../db/files.ts";
-import { databasePath, fileSystemOf, isNetworkFileSystem, sqliteVersion } from "../db/open.ts";
+import { fileSystemUnder, isMemoryFileSystem, isNetworkFileSystem } from "../db/file-systems.ts";
+import { databasePath, sqliteVersion } from "../db/open.ts";
 import { listBackups, timeOfBackup } from "./backups.ts";
 
 /** Below the first the service is at its end, below the second it is time to make room. */
@@ -68,7 +69,10 @@ function ownership(directory: string): Finding {
       `run this as user ${uid}, or give the folder to user ${user}`,
     );
   }
-  if (open) return finding("owner", "warn", found, `others can look in: chmod 700 ${directory}`);
+  if (open) {
+    const advice = `others can look in: chmod 700 ${directory}, or name a folder of its own with --data`;
+    return finding("owner", "warn", found, advice);
+  }
   return finding("owner", "ok", found);
 }
 
@@ -85,7 +89,11 @@ function permissions(path: string): Finding {
 }
 
 function fileSystem(directory: string): Finding {
-  const type = fileSystemOf(directory) ?? "unknown";
+  const type = fileSystemUnder(directory) ?? "unknown";
+  if (isMemoryFileSystem(type)) {
+    const advice = "everything in it is lost at a reboot: put --data on a disk";
+    return finding("file system", "warn", type, advice);
+  }
   if (!isNetworkFileSystem(type)) return finding("file system", "ok", type);
   return finding(
     "file system",
@@ -145,7 +153,11 @@ function databaseFindings(path: string, now: number): Finding[] {
   ];
 }
 
-function schema({ pendingMigrations: pending }: DatabaseFacts): Finding {
+function schema({ pendingMigrations: pending, schemaDifferences }: DatabaseFacts): Finding {
+  if (schemaDifferences !== "") {
+    const advice = "restore a backup or ask for help before taking orders";
+    return finding("schema", "fail", schemaDifferences, advice);
+  }
   if (pending === 0) return finding("schema", "ok", "this version's");
   const advice = "start `reseller serve` of this version once: it upgrades and keeps a copy";
   return finding("schema", "warn", `${pending} migrations behind`, advice);

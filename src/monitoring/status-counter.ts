@@ -7,6 +7,7 @@ import {
   countMoves,
   countStatuses,
   lastPosition,
+  nextOrder,
   type Position,
 } from "../db/status-counts.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
@@ -26,7 +27,8 @@ export function createStatusCounter(connection: Connection): () => Promise<Statu
     const fresh = counts ? { ...counts } : noOrders();
     const count = counts ? countFirstStatuses : countStatuses;
     const last = lastPosition(connection);
-    for await (const [after, upTo] of stretches(position.orderId, last.orderId)) {
+    const next = (after: number) => nextOrder(connection, after);
+    for await (const [after, upTo] of stretches(position.orderId, last.orderId, next)) {
       for (const { status, orders } of count(connection, after, upTo)) fresh[status] += orders;
     }
     for await (const [after, upTo] of stretches(position.eventSeq, counts ? last.eventSeq : 0)) {
@@ -48,8 +50,13 @@ function noOrders(): StatusCounts {
   return Object.fromEntries(ORDER_STATUSES.map((status) => [status, 0])) as StatusCounts;
 }
 
-async function* stretches(after: number, upTo: number): AsyncGenerator<[number, number]> {
-  for (let start = after; start < upTo; start += STRETCH) {
+/** `next` tells the first number above another: numbers may have gaps, and a wide one takes no longer than a small. */
+async function* stretches(
+  after: number,
+  upTo: number,
+  next = (number: number) => number + 1,
+): AsyncGenerator<[number, number]> {
+  for (let start = after; start < upTo; start = next(start + STRETCH) - 1) {
     if (start > after) await new Promise((resolve) => setImmediate(resolve));
     yield [start, Math.min(start + STRETCH, upTo)];
   }

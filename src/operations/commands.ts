@@ -8,7 +8,6 @@ import { createKey, recordKeyUses, rotateKey, setKeyActive } from "./keys.ts";
 import { moveOrder, placeOrder, progressOrder } from "./orders.ts";
 import {
   abandonAttempts,
-  doubtQueued,
   finishAttempt,
   hurryFulfilment,
   settleOrder,
@@ -19,6 +18,7 @@ import { probe } from "./probe.ts";
 import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge } from "./recharges.ts";
 import { recordReports, takeChecks } from "./reports.ts";
+import { carryOver } from "./restores.ts";
 import {
   createService,
   grantService,
@@ -51,7 +51,6 @@ const commands = {
   startAttempt,
   finishAttempt,
   abandonAttempts,
-  doubtQueued,
   settleOrder,
   takeChecks,
   recordReports,
@@ -64,6 +63,7 @@ const commands = {
   rechargeOnce,
   recordAnswer,
   forgetUsedKeys,
+  carryOver,
   probe,
 };
 

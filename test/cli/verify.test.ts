@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { openShop, type Shop } from "../support/cli.ts";
+import type { Body } from "../support/service.ts";
 
 const DAMAGE: [what: string, sql: string, found: string[]][] = [
   ["a balance above its ledger", "UPDATE users SET balance_micros = balance_micros + 7 WHERE username = 'alice'", ["user alice", "balance is 99652007", "add up to 99652000"]],
@@ -77,6 +78,58 @@ describe("damage is found, named and measured, and changes nothing", () => {
   });
 });
 
+describe("a schema that no migration made is named, object by object:", () => {
+  const SCHEMAS: [what: string, sql: string, problems: [subject: string, problem: string][]][] = [
+    ["a trigger that is gone", "DROP TRIGGER orders_are_kept", [["trigger orders_are_kept", "is missing"]]],
+    ["a trigger of someone else's", "CREATE TRIGGER gift AFTER INSERT ON orders BEGIN UPDATE users SET balance_micros = 1; END", [["trigger gift", "was made by no migration"]]],
+    ["a trigger that guards no more", "DROP TRIGGER orders_final; CREATE TRIGGER orders_final BEFORE UPDATE OF status ON orders WHEN 0 BEGIN SELECT 1; END", [["trigger orders_final", "differs from the migrations'"]]],
+    ["an index that is unique no more", "DROP INDEX transfers_once_an_order; CREATE INDEX transfers_once_an_order ON transfers (order_id, kind) WHERE order_id IS NOT NULL", [["index transfers_once_an_order", "differs from the migrations'"]]],
+    ["a column, a table and a view more", "ALTER TABLE users ADD COLUMN age INTEGER; CREATE TABLE notes (text TEXT); CREATE VIEW rich AS SELECT * FROM users", [["table notes", "was made by no migration"], ["table users", "differs from the migrations'"], ["view rich", "was made by no migration"]]],
+    ["a literal in another case", "DROP TRIGGER users_are_kept; CREATE TRIGGER users_are_kept BEFORE DELETE ON users BEGIN SELECT RAISE(ABORT, 'Users are never deleted'); END", [["trigger users_are_kept", "differs from the migrations'"]]],
+  ]; // prettier-ignore
+  test.each(SCHEMAS)("%s", async (_, sql, problems) => {
+    const shop = await busyShop();
+    shop.connection.sqlite.run(sql);
+    const { code, json, stderr } = await shop.cli("verify", "--json");
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`${shop.folder}/reseller.db`)]);
+    expect(json).toMatchObject({ ok: false, problemCount: problems.length, orders: 3 });
+    expect(json.problems).toEqual(
+      problems.map(([subject, problem]) => {
+        return { check: "the schema is what the migrations make", subject, problem };
+      }),
+    );
+    const { json: looked, ...doctor } = await shop.cli("doctor", "--json");
+    expect(doctor.code).toBe(1);
+    const { state, found } = looked.findings.find(({ check }: Body) => check === "schema");
+    expect(state).toBe("fail");
+    for (const [subject, problem] of problems) expect(found).toContain(`${subject} ${problem}`);
+  });
+
+  test("a table that is gone: the other checks go on", async () => {
+    const shop = await busyShop();
+    shop.connection.sqlite.run("PRAGMA foreign_keys = OFF; DROP TABLE order_events");
+    shop.connection.sqlite.run("UPDATE users SET balance_micros = 7 WHERE username = 'bob'");
+    const { code, json } = await shop.cli("verify", "--json");
+    expect(code).toBe(1);
+    const subjects = json.problems.map(({ subject }: Body) => subject);
+    expect(subjects).toContain("table order_events");
+    expect(subjects).toContain("user bob");
+  });
+});
+
+test("SQLite's statistics, Litestream's tables and another spelling of the same SQL are no fault", async () => {
+  const shop = await busyShop();
+  shop.connection.sqlite.run(`CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
+    CREATE TABLE _litestream_lock (id INTEGER);
+    DROP TRIGGER users_are_kept;
+    create trigger "users_are_kept" before delete ON \`users\`
+    BEGIN /* kept */ SELECT raise(ABORT,'users are never deleted'); -- ever
+    END;
+    ANALYZE`);
+  expect((await shop.cli("verify", "--json")).json).toMatchObject({ ok: true, problems: [] });
+  expect((await shop.cli("doctor")).code).toBe(0);
+});
+
 describe("a damaged page is found and named", () => {
   const PAGES: [what: string, root: string, page: Uint8Array, found: string][] = [
     ["an index that lost its rows", "orders_by_status", EMPTY_INDEX, "orders_by_status"],
@@ -109,9 +162,14 @@ async function busyShop(): Promise<Shop> {
 }
 
 function damage({ connection: { sqlite } }: Shop, sql: string): void {
-  const triggers = sqlite.query("SELECT name FROM sqlite_schema WHERE type = 'trigger'").values();
-  for (const [name] of triggers) sqlite.run(`DROP TRIGGER ${String(name)}`);
+  const triggers = sqlite
+    .query<{ name: string; sql: string }, []>(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'",
+    )
+    .all();
+  for (const { name } of triggers) sqlite.run(`DROP TRIGGER ${name}`);
   sqlite.run("PRAGMA foreign_keys = OFF");
   sqlite.run("PRAGMA ignore_check_constraints = ON");
   for (const statement of sql.split("; ")) sqlite.run(statement);
+  for (const trigger of triggers) sqlite.run(trigger.sql);
 }

@@ -1,18 +1,26 @@
 // Opening: who may, with which files, and one sentence for each refusal.
 
 import { Database } from "bun:sqlite";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import {
   claimDataDirectory,
   databasePath,
-  fileSystemOf,
   openForCommand,
   openReader,
   openWriter,
 } from "../../src/db/open.ts";
+import { fileSystemOf, fileSystemUnder } from "../../src/db/file-systems.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { OpenError } from "../../src/db/open-error.ts";
 import { freshFolder, freshService } from "../support/service.ts";
@@ -69,23 +77,33 @@ describe("files", () => {
     expect([path, modeOf(folder)]).toEqual([join(folder, "reseller.db"), "700"]);
   });
 
-  test("an empty folder, and one that holds our database, are closed to others", () => {
-    const empty = freshFolder();
-    const { folder: ours } = madeDatabase();
-    for (const folder of [empty, ours]) {
-      chmodSync(folder, 0o755);
+  test.each<[what: string, fill: (folder: string) => void]>([
+    ["empty", () => {}],
+    ["with files of others", (folder) => writeFileSync(join(folder, "note.txt"), "")],
+    ["with a folder for backups", (folder) => mkdirSync(join(folder, "backups"))],
+    ["that is a disk of its own", (folder) => mkdirSync(join(folder, "lost+found"))],
+  ])("a folder that is there, %s, is closed to others from the first start on", (_, fill) => {
+    const folder = freshFolder();
+    fill(folder);
+    chmodSync(folder, 0o755);
+    for (let start = 0; start < 2; start++) {
       claimDataDirectory(folder, NOW).release();
-      expect(modeOf(folder)).toBe("700");
+      expect([start, modeOf(folder)]).toEqual([start, "700"]);
     }
   });
 
-  test("a folder that holds something else keeps its mode; the files are 0600 all the same", () => {
+  test.each<[what: string, mode: number, fill: (folder: string) => void]>([
+    ["holds folders of others", 0o755, (folder) => mkdirSync(join(folder, "www"))],
+    ["is shared by many, such as /tmp", 0o1777, () => {}],
+  ])("a folder that %s keeps its mode at every start; the files are 0600", (_, mode, fill) => {
     const folder = freshFolder();
-    writeFileSync(join(folder, "note.txt"), "");
-    chmodSync(folder, 0o755);
-    const { path, release } = claimDataDirectory(folder, NOW);
-    release();
-    expect([modeOf(folder), modeOf(path)]).toEqual(["755", "600"]);
+    fill(folder);
+    chmodSync(folder, mode);
+    for (let start = 0; start < 2; start++) {
+      const { path, release } = claimDataDirectory(folder, NOW);
+      release();
+      expect([modeOf(folder), modeOf(path)]).toEqual([(mode & 0o777).toString(8), "600"]);
+    }
   });
 });
 
@@ -165,7 +183,12 @@ describe("is refused in one sentence with the path, and left as it is:", () => {
       (path) => writeFileSync(path, readFileSync(madeDatabase().path).subarray(0, 100)),
       "damaged or not a database",
     ],
-    ["a folder in its place", (path) => mkdirSync(path), "cannot be opened"],
+    ["a folder in its place", (path) => mkdirSync(path), "is a folder, not a database"],
+    [
+      "a FIFO in its place",
+      (path) => Bun.spawnSync(["mkfifo", path]),
+      "is not a regular file, not a database",
+    ],
   ])("%s", (_why, prepare, says) => {
     const folder = freshFolder();
     const path = databasePath(folder);
@@ -278,5 +301,11 @@ describe("fileSystemOf names the file system of the longest mount point:", () =>
 
   test("nothing where the system does not tell", () => {
     expect(fileSystemOf("/", "")).toBeNull();
+  });
+
+  test("a link to a folder is on that folder's", () => {
+    const link = join(freshFolder(), "link");
+    symlinkSync("/proc", link);
+    expect(fileSystemUnder(link)).toBe("proc");
   });
 });

@@ -1,0 +1,109 @@
+// What a restore did, and what the operator has to look at after it: as JSON and for a person.
+
+import type { KeyState } from "../db/changes.ts";
+import type { Numbers } from "../db/numbers.ts";
+import type { Restored } from "../db/restore.ts";
+import type { Totals } from "../db/totals.ts";
+import { jsonAmount } from "../domain/money.ts";
+import { type Row, table } from "./output.ts";
+
+/** Of a catalogue that was synced since, thousands may have changed: --json has them all. */
+const CHANGES_SHOWN = 50;
+
+export interface Outcome extends Restored {
+  /** The numbers above which orders, transfers and audit entries go on. */
+  floors: Numbers;
+}
+
+export function result(
+  database: string,
+  ok: boolean,
+  { since, after, keptAside, floors }: Outcome,
+) {
+  const { ended, revived, lost } = since.keys;
+  return {
+    ok,
+    database,
+    keptAside,
+    before: since.totals && told(since.totals),
+    after: told(after),
+    /** Null: everything that happened since the backup is known. */
+    unknownBecause: since.unknownBecause,
+    next: {
+      orderId: floors.orders + 1,
+      transaction: floors.transfers + 1,
+      audit: floors.audit + 1,
+    },
+    keys: { ended: ended.map(keyJson), revived: revived.map(keyJson), lost: lost.map(keyJson) },
+    changes: since.changes,
+  };
+}
+
+export function report(path: string, file: string, outcome: Outcome): string {
+  const { since, after, keptAside } = outcome;
+  const { ended, revived, lost } = since.keys;
+  const totals = [
+    ...(since.totals ? [{ "": "before", ...told(since.totals) }] : []),
+    { "": "after", ...told(after) },
+  ];
+  const why = since.unknownBecause ?? "they were given an end since the backup";
+  const changed = since.changes.length;
+  const kept = keptAside
+    ? `what was there is kept as ${keptAside}`
+    : "there was no database before";
+  return [
+    table(totals, ""),
+    numbers(outcome),
+    section(`ended since the backup, and so deactivated now (${keysOf(ended)}):`, ended.map(row)),
+    section(
+      `usable again, for ${why} (${keysOf(revived)}): \`reseller admin key deactivate ID\` those that must not be`,
+      revived.map(row),
+    ),
+    section(
+      `made since the backup, and gone (${keysOf(lost)}): their callers need new ones`,
+      lost.map(row),
+    ),
+    section(
+      `set otherwise since the backup, and as in the backup again (${changed}${changed > CHANGES_SHOWN ? `, the first ${CHANGES_SHOWN}` : ""}):`,
+      since.changes.slice(0, CHANGES_SHOWN).map((change) => ({ ...change })),
+    ),
+    `ok: ${path} is ${file} now, verified; ${kept}`,
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+function numbers({ since, floors }: Outcome): string {
+  const next = `the next order is number ${floors.orders + 1}, the next transaction ${floors.transfers + 1}`;
+  if (since.unknownBecause === null) return `${next}: above all that were given out`;
+  return `${next}: above any that may have been given out, for ${since.unknownBecause}; --order-numbers-from sets the order's`;
+}
+
+function section(title: string, rows: readonly Row[]): string {
+  return rows.length === 0 ? "" : `${title}\n${table(rows, "")}`;
+}
+
+function keysOf({ length }: readonly KeyState[]): string {
+  return length === 1 ? "1 key" : `${length} keys`;
+}
+
+function row(key: KeyState): Row {
+  const { id, start, username, type, label, expiresAt, lastUsedAt } = keyJson(key);
+  const times = { expires: expiresAt, "last used": lastUsedAt };
+  return { id, start, user: username, type, label, ...times };
+}
+
+function keyJson(key: KeyState) {
+  const { id, start, username, type, label, expiresAt, lastUsedAt } = key;
+  const times = { expiresAt: timeOf(expiresAt), lastUsedAt: timeOf(lastUsedAt) };
+  return { id, start, username, type, label, ...times };
+}
+
+function told({ users, orders, transfers, balanceMicros, lastOrderAt }: Totals) {
+  const balance = jsonAmount(balanceMicros);
+  return { users, orders, transfers, balance, lastOrderAt: timeOf(lastOrderAt) };
+}
+
+function timeOf(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString();
+}

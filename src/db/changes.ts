@@ -1,0 +1,127 @@
+// What an operator sets, as it stands in a database of any version, and in what two of them differ.
+
+import type { Database } from "bun:sqlite";
+import { formatMicros } from "../domain/money.ts";
+
+export interface KeyState {
+  id: string;
+  start: string;
+  username: string;
+  type: string;
+  label: string;
+  active: boolean;
+  /** Milliseconds; null: never. */
+  expiresAt: number | null;
+  lastUsedAt: number | null;
+}
+
+/** One thing that a restore sets back. */
+export interface Change {
+  /** E.g. `service followers`. */
+  subject: string;
+  /** What it was until the restore. */
+  since: string;
+  /** What it is again. */
+  now: string;
+}
+
+/** What is set of each subject, by name. */
+export type Settings = Map<string, Record<string, string>>;
+/** A column that an older version lacks is undefined. */
+type Row = Record<string, string | number | null | undefined>;
+
+/** Of a provider: compared, never shown. */
+const SECRET = "key";
+
+/** By id. Columns that an older version lacks are as if they were never set. */
+export function readKeys(sqlite: Database): Map<string, KeyState> {
+  const rows = sqlite
+    .query<Record<"id" | "start" | "username" | "type" | "label", string> & Row, []>(
+      "SELECT keys.*, username FROM keys JOIN users ON account = reseller_account ORDER BY username, keys.created_at",
+    )
+    .all();
+  return new Map(
+    rows.map(({ id, start, username, type, label, ...row }) => {
+      const [active, expiresAt, lastUsedAt] = ["active", "expires_at", "last_used_at"].map(
+        (column) => (row[column] as number | null | undefined) ?? null,
+      ) as [number, number | null, number | null];
+      const times = { expiresAt, lastUsedAt };
+      return [id, { id, start, username, type, label, active: active === 1, ...times }];
+    }),
+  );
+}
+
+export function readSettings(sqlite: Database): Settings {
+  const settings: Settings = new Map();
+  const read = (query: string, subject: (row: Row) => string, set: (row: Row) => Row) => {
+    for (const row of sqlite.query<Row, []>(query).iterate()) {
+      settings.set(subject(row), textsOf(set(row)));
+    }
+  };
+  read(
+    "SELECT username FROM users ORDER BY account",
+    ({ username }) => `user ${username}`,
+    () => ({}),
+  );
+  read(
+    "SELECT name, protocol, url, key FROM providers ORDER BY name",
+    ({ name }) => `provider ${name}`,
+    ({ protocol, url, key }) => ({ protocol, url, [SECRET]: key }),
+  );
+  read(
+    `SELECT services.*, providers.name AS provider FROM services LEFT JOIN providers USING (provider_id)
+    ORDER BY services.id`,
+    ({ id }) => `service ${id}`,
+    ({ name, price_micros: price, per, min, max, active, private: hidden, provider, ...row }) => {
+      const terms = { name, price: dollars(price), per, min, max, active: yes(active) };
+      return { ...terms, private: yes(hidden), provider, providerService: row["provider_service"] };
+    },
+  );
+  read(
+    `SELECT service_id, username, price_micros FROM grants JOIN users ON account = reseller_account
+    ORDER BY service_id, username`,
+    ({ service_id: service, username }) => `grant of ${service} to ${username}`,
+    ({ price_micros: price }) => ({ price: dollars(price) }),
+  );
+  return settings;
+}
+
+/** What was set otherwise than `restored`, or made, or removed. */
+export function changesSince(restored: Settings, since: Settings): Change[] {
+  const changes: Change[] = [];
+  for (const [subject, was] of since) {
+    const is = restored.get(subject);
+    if (!is) changes.push({ subject, since: "made", now: "gone" });
+    else changes.push(...differing(subject, was, is));
+  }
+  for (const subject of restored.keys()) {
+    if (!since.has(subject)) changes.push({ subject, since: "removed", now: "there again" });
+  }
+  return changes;
+}
+
+function differing(
+  subject: string,
+  was: Record<string, string>,
+  is: Record<string, string>,
+): Change[] {
+  const names = Object.keys(is).filter((name) => is[name] !== was[name]);
+  if (names.length === 0) return [];
+  const told = (settings: Record<string, string>, key: string) =>
+    names.map((name) => (name === SECRET ? key : `${name} ${settings[name]}`)).join(", ");
+  return [{ subject, since: told(was, "another key"), now: told(is, "the backup's key") }];
+}
+
+function dollars(micros: string | number | null | undefined): string | null {
+  return typeof micros === "number" ? formatMicros(micros) : null;
+}
+
+function yes(flag: string | number | null | undefined): string {
+  return flag === 1 ? "yes" : "no";
+}
+
+function textsOf(row: Row): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, String(value ?? "-")]),
+  );
+}

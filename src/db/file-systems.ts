@@ -1,0 +1,43 @@
+// The file system that holds a folder, as the kernel lists it, and what a database must expect of it.
+
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+
+const NETWORK_FILE_SYSTEMS = new Set([
+  "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre", "vboxsf",
+  "fuse.sshfs", "fuse.glusterfs", "fuse.vmhgfs-fuse", "fuse.rclone", "fuse.s3fs",
+]); // prettier-ignore
+const MEMORY_FILE_SYSTEMS = new Set(["tmpfs", "ramfs"]);
+
+/** SQLite's locks and syncs cannot be trusted there. */
+export function isNetworkFileSystem(type: string): boolean {
+  return NETWORK_FILE_SYSTEMS.has(type);
+}
+
+/** What it holds is gone after a reboot. */
+export function isMemoryFileSystem(type: string | null): boolean {
+  return type !== null && MEMORY_FILE_SYSTEMS.has(type);
+}
+
+/** The type of the file system that holds a folder, wherever links lead to it; null where the system does not tell. */
+export function fileSystemUnder(folder: string): string | null {
+  return fileSystemOf(realpathSync(folder), readMountInfo());
+}
+
+/** By /proc/self/mountinfo, of a path without links; null where the system does not tell. */
+export function fileSystemOf(directory: string, mountInfo: string): string | null {
+  let best = { point: "", type: null as string | null };
+  for (const line of mountInfo.split("\n")) {
+    const [left, right] = line.split(" - ");
+    const point = left?.split(" ")[4]?.replace(/\\040/g, " ");
+    const type = right?.split(" ")[0];
+    if (!point || !type || point.length < best.point.length) continue;
+    const within = point === "/" || directory === point || directory.startsWith(`${point}/`);
+    if (within) best = { point, type };
+  }
+  return best.type;
+}
+
+function readMountInfo(): string {
+  const file = "/proc/self/mountinfo";
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
+}

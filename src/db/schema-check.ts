@@ -1,0 +1,74 @@
+// The schema of a database (tables, indexes, triggers, views) against what its migrations make. Ledger and state table
+// are held by triggers and constraints too: a database without one of them takes what no check of its rows would find later.
+
+import { Database } from "bun:sqlite";
+import { appliedVersions, migrate, MIGRATIONS } from "./migrate.ts";
+import type { Problem } from "./verify.ts";
+
+export const SCHEMA_CHECK = "the schema is what the migrations make";
+
+/**
+ * Names that start with `sqlite_` are SQLite's own (statistics, the indexes of constraints) and cannot be given to
+ * anything else; Litestream keeps its position in tables of its own.
+ */
+const OBJECTS = `SELECT type || ' ' || name AS subject, sql FROM sqlite_schema
+  WHERE name NOT GLOB 'sqlite_*' AND NOT (type = 'table' AND name GLOB '_litestream_*') ORDER BY type, name`;
+
+/** One problem for each object that is missing, differs, or that no migration made. */
+export function schemaProblems(sqlite: Database): Problem[] {
+  const expected = expectedObjects(appliedVersions(sqlite));
+  const found = objectsOf(sqlite);
+  const subjects = [...new Set([...expected.keys(), ...found.keys()])].sort();
+  return subjects.flatMap((subject) => {
+    const problem = problemOf(expected.get(subject), found.get(subject));
+    return problem === null ? [] : [{ check: SCHEMA_CHECK, subject, problem }];
+  });
+}
+
+/** The same as one text; empty when nothing differs. */
+export function schemaDifferences(sqlite: Database): string {
+  return schemaProblems(sqlite)
+    .map(({ subject, problem }) => `${subject} ${problem}`)
+    .join(", ");
+}
+
+function problemOf(expected: string | undefined, found: string | undefined): string | null {
+  if (expected === found) return null;
+  if (found === undefined) return "is missing";
+  return expected === undefined ? "was made by no migration" : "differs from the migrations'";
+}
+
+function expectedObjects(versions: ReadonlySet<number>): Map<string, string> {
+  const sqlite = new Database(":memory:");
+  try {
+    migrate(
+      sqlite,
+      MIGRATIONS.filter(({ version }) => versions.has(version)),
+      0,
+    );
+    return objectsOf(sqlite);
+  } finally {
+    sqlite.close();
+  }
+}
+
+function objectsOf(sqlite: Database): Map<string, string> {
+  const rows = sqlite.query<{ subject: string; sql: string | null }, []>(OBJECTS).all();
+  return new Map(rows.map(({ subject, sql }) => [subject, normalized(sql ?? "")]));
+}
+
+const TOKEN = /--[^\n]*|\/\*[\s\S]*?\*\/|\s+|'(?:[^']|'')*'|"((?:[^"]|"")*)"|`([^`]*)`|[\w$]+|./gu;
+
+/**
+ * SQL without comments, white space, the case of words and quotes round names: ALTER TABLE rewrites the text of a
+ * schema, and not the same way in every version of SQLite.
+ */
+function normalized(sql: string): string {
+  return [...sql.matchAll(TOKEN)]
+    .map(([token, quoted, backquoted]) => {
+      if (/^(--|\/\*|\s)/.test(token)) return "";
+      return token.startsWith("'") ? token : (quoted ?? backquoted ?? token).toLowerCase();
+    })
+    .filter((token) => token !== "")
+    .join(" ");
+}

@@ -1,0 +1,27 @@
+// How much a database holds, in a few figures that an operator recognises it by.
+
+import type { Database } from "bun:sqlite";
+
+export interface Totals {
+  users: number;
+  orders: number;
+  transfers: number;
+  balanceMicros: bigint;
+  /** Milliseconds; null without an order. */
+  lastOrderAt: number | null;
+}
+
+/** Of a database of any version. */
+export function totalsOf(sqlite: Database): Totals {
+  // Added up here: their sum may pass the 64 bits that each keeps to.
+  const balances = sqlite.query("SELECT CAST(balance_micros AS TEXT) FROM users").values();
+  const balanceMicros = balances.reduce((sum, [micros]) => sum + BigInt(micros as string), 0n);
+  const counts = sqlite
+    .query(
+      `SELECT (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM orders) AS orders,
+        (SELECT count(*) FROM transfers) AS transfers,
+        (SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1) AS lastOrderAt`,
+    )
+    .get() as Omit<Totals, "balanceMicros">;
+  return { ...counts, balanceMicros };
+}
