@@ -149,6 +149,7 @@ test("verify names a micro that is off in a statement above 2^53", () => {
   sqlite.run("DROP TRIGGER transfers_append_only_update");
   sqlite.run("UPDATE transfers SET balance_after_micros = balance_after_micros + 1 WHERE seq = 20");
   expect(verify(database.connection).problems).toMatchObject([
+    { subject: "trigger transfers_append_only_update", problem: "is missing" },
     {
       subject: "transfer 20",
       problem: expect.stringContaining("is 18000000000000001 micros, the transfers up to it make"),
