@@ -22,7 +22,8 @@ import type { Server } from "./http/listen.ts";
 import { startMetricsServer } from "./http/metrics.ts";
 import { startServer } from "./http/server.ts";
 import { createLog, type Logger } from "./log.ts";
-import { type BackupPlan, listBackups, startBackups, timeOfBackup } from "./maintenance/backups.ts";
+import { newestBackup } from "./maintenance/backup-folder.ts";
+import { type BackupPlan, startBackups } from "./maintenance/backups.ts";
 import { startKeyUses } from "./maintenance/key-uses.ts";
 import { startForgetting } from "./maintenance/used-keys.ts";
 import { createMetrics, type Metrics, NO_OBSERVER } from "./monitoring/metrics.ts";
@@ -245,8 +246,14 @@ function figures(config: Config, writer: Writer, counting: Connection) {
     walBytes: () => sizeOf(`${path}-wal`),
     diskFreeBytes: () => freeBytes(path),
     backupAgeSeconds() {
-      const [newest] = listBackups(folder);
-      return newest === undefined ? null : (Date.now() - timeOfBackup(newest)) / 1000;
+      const now = Date.now();
+      try {
+        const newest = newestBackup(config.data, folder, now);
+        return newest && (now - newest.begunAt) / 1000;
+      } catch {
+        // The folder cannot be read: the next backup logs it, and the other figures are still to be had.
+        return null;
+      }
     },
     oldestUncheckedSeconds: () => oldestUnchecked(counting),
     ordersByStatus: createStatusCounter(counting),

@@ -17,6 +17,8 @@ export function declareBackup(program: Command): void {
     "copy the database while it is used, and verify the copy",
     "reseller backup /backup/reseller-monday.db --data /var/lib/reseller",
   ).action(async (file: string, options: CommonOptions) => {
+    // It asks the server for a backup, and `systemctl kill` sends it to every process of the service.
+    process.on("SIGUSR1", () => {});
     const path = databasePath(options.data);
     // It has to be there, and one that this program knows.
     withDatabase(options, () => {});
@@ -28,8 +30,9 @@ export function declareBackup(program: Command): void {
 async function shown(path: string, target: string): Promise<Backup> {
   const progress = startProgress("MiB copied:", mebibytes(sizeOf(path)));
   try {
-    return await makeBackup(path, target, (step, bytes) => {
-      if (step === "copying") progress.update(mebibytes(bytes));
+    return await makeBackup(path, target, {
+      onCopy: (bytes) => progress.update(mebibytes(bytes)),
+      onWarning: (warning) => process.stderr.write(`warning: ${warning}\n`),
     });
   } catch (error) {
     throw asFailure(error, path);

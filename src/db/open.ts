@@ -3,13 +3,15 @@
 // binary's schema, and never checkpoints beside a running server.
 
 import { Database } from "bun:sqlite";
-import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type Connection, connectionOf } from "./connection.ts";
-import { migrate, type Migration, pendingMigrations } from "./migrate.ts";
+import { type Lock, takeLock } from "./lock.ts";
+import { type Migration, pendingMigrations } from "./migrate.ts";
 import { fileSystemUnder, isNetworkFileSystem } from "./file-systems.ts";
 import { syncPath, whyNoFile } from "./files.ts";
 import { OpenError, openErrorOf } from "./open-error.ts";
+import { upgrade } from "./upgrade.ts";
 
 /** How long a connection waits for another process's write. */
 const BUSY_TIMEOUT_MS = 10_000;
@@ -38,7 +40,7 @@ export function addressPath(dataDirectory: string): string {
 export interface Instance {
   /** Absolute path of the database. */
   path: string;
-  /** Where the database as it was before a migration was kept; null when nothing was migrated. */
+  /** Where the database as it was before an upgrade was kept; null when none was made. */
   keptCopy: string | null;
   /** Lets another process serve this data directory. */
   release: () => void;
@@ -51,7 +53,7 @@ export function claimDataDirectory(dataDirectory: string, now: number): Instance
   try {
     const { sqlite, pending } = openFile(path, true);
     try {
-      const keptCopy = pending.length > 0 ? migrateWithCopy(sqlite, path, pending, now) : null;
+      const keptCopy = upgrade(sqlite, path, pending, now);
       chmodSync(path, 0o600);
       return { path, keptCopy, release };
     } finally {
@@ -69,8 +71,8 @@ export function lockDataDirectory(dataDirectory: string): () => void {
   requireSqliteVersion();
   createDirectory(directory);
   refuseNetworkFileSystem(directory);
-  const lock = takeLock(directory);
-  return () => lock.close();
+  const lock = lockForServer(directory);
+  return () => lock.release();
 }
 
 /** The server's writing connection. Only after claimDataDirectory. */
@@ -215,54 +217,19 @@ function isOurs(directory: string): boolean {
   );
 }
 
-/** One `serve` a data directory. The kernel frees the lock when the process dies. */
-function takeLock(directory: string): Database {
+/** One `serve` a data directory. */
+function lockForServer(directory: string): Lock {
   const path = join(directory, LOCK_FILE);
-  let lock: Database | undefined;
+  let lock: Lock | null;
   try {
-    lock = new Database(path, { readwrite: true, create: true });
-    lock.run("BEGIN EXCLUSIVE");
-    chmodSync(path, 0o600);
-    return lock;
+    lock = takeLock(path);
   } catch (error) {
-    lock?.close();
-    if (error instanceof Error && "code" in error && error.code === "SQLITE_BUSY") {
-      throw new OpenError(
-        `another reseller serves ${databasePath(directory)}: stop it first, or name another folder with --data`,
-      );
-    }
     throw openErrorOf(error, path) ?? error;
   }
-}
-
-/** Returns where the copy of the old database is. Where anything fails the old one is as it was, and the only one. */
-function migrateWithCopy(
-  sqlite: Database,
-  path: string,
-  pending: readonly Migration[],
-  now: number,
-): string | null {
-  const copy = `${path}.before-migration-${new Date(now).toISOString().replace(/[:.]/g, "-")}`;
-  try {
-    const isKept = keepCopy(sqlite, copy);
-    migrate(sqlite, pending, now);
-    return isKept ? copy : null;
-  } catch (error) {
-    // Every further start would leave another, or half of one.
-    for (const file of [copy, `${copy}-journal`]) rmSync(file, { force: true });
-    throw error;
-  }
-}
-
-/** False where there is nothing to keep. */
-function keepCopy(sqlite: Database, copy: string): boolean {
-  const { tables } = sqlite.query("SELECT count(*) AS tables FROM sqlite_schema").get() as {
-    tables: number;
-  };
-  if (tables === 0) return false;
-  sqlite.query("VACUUM INTO ?").run(copy);
-  chmodSync(copy, 0o600);
-  return true;
+  if (lock) return lock;
+  throw new OpenError(
+    `another reseller serves ${databasePath(directory)}: stop it first, or name another folder with --data`,
+  );
 }
 
 function requireSqliteVersion(): void {

@@ -1,21 +1,20 @@
 // The server's own backups: at intervals and when asked, each by `reseller backup` in a process of its own with a low
-// priority, so that orders keep the server's threads and memory to themselves. The newest few are kept.
+// priority, so that orders keep the server's threads and memory to themselves. The newest few are kept. Whatever
+// fails is logged, and the next one is made at its time all the same.
 
-import { chmodSync, existsSync, mkdirSync, readdirSync } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
-import { partialPath } from "../db/backup.ts";
 import type { Logger } from "../log.ts";
+import {
+  adoptOlderBackups,
+  listBackups,
+  nextBackup,
+  removeOutdated,
+  removeRemains,
+} from "./backup-folder.ts";
+import { claimInstanceId } from "./instance.ts";
 import type { Upkeep } from "./used-keys.ts";
 
 /** After a start without a backup that is young enough: not in the way of the first requests. */
 const FIRST_MILLISECONDS = 60_000;
-/** A file of 1 GB that goes at once holds up the syncs of others for 300 ms; it is cut off in steps of 32 MiB. */
-const REMOVE_STEP_BYTES = 32 * 1024 * 1024;
-const REMOVE_PAUSE_MILLISECONDS = 5;
-/** Sorts by time. */
-const NAME = /^reseller-(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}-\d{3}Z)\.db$/;
-const UNFINISHED = /^reseller-.*\.db\.partial(-journal)?$/;
 
 /** How this program is run again: the binary is one, from source it is Bun and the program's file. */
 const PROGRAM = import.meta.url.includes("$bunfs")
@@ -37,36 +36,49 @@ export interface Backups extends Upkeep {
 }
 
 export function startBackups(plan: BackupPlan, log: Logger): Backups {
-  const { every, folder } = plan;
+  const { data, every, folder, keep, path } = plan;
   let stopped = false;
   let child: Bun.Subprocess | null = null;
   let running: Promise<void> | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let instance: string | null = null;
+  const id = () => (instance ??= claimInstanceId(data));
+  const warned = new Set<string>();
 
-  const run = async (): Promise<void> => {
+  const attempt = async <T>(failure: string, work: () => T | Promise<T>): Promise<T | null> => {
     try {
-      const file = await prepareFile(folder, Date.now());
-      if (stopped) return;
-      child = Bun.spawn([...PROGRAM, "backup", file, "--data", plan.data, "--json"], {
-        stdout: "pipe",
-        stderr: "pipe",
-      });
-      const output = child as Bun.Subprocess<"ignore", "pipe", "pipe">;
-      const [result, trouble] = await Promise.all([output.stdout.text(), output.stderr.text()]);
-      if ((await child.exited) !== 0) {
-        if (!stopped) log.error({ file, trouble: trouble.trim() }, "backup not made");
-        return;
-      }
-      log.info({ ...(JSON.parse(result) as object) }, "backup made");
-      for (const name of outdated(folder, plan.keep)) {
-        // Half removed it must not pass for a backup.
-        const old = join(folder, name);
-        await rename(old, partialPath(old));
-        await removeGently(partialPath(old));
-      }
+      return await work();
     } catch (error) {
-      log.error({ folder, trouble: String(error) }, "backup not made");
+      log.error({ folder, error: String(error) }, failure);
+      return null;
     }
+  };
+  /** Returns the file; null where the server is stopping. */
+  const make = async (): Promise<string | null> => {
+    const file = nextBackup(folder, id(), Date.now());
+    if (stopped) return null;
+    const started = Bun.spawn([...PROGRAM, "backup", file, "--data", data, "--json"], {
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    child = started;
+    const printed = await Promise.all([started.stdout.text(), started.stderr.text()]);
+    const [result, messages] = printed.map((text) => text.trim()) as [string, string];
+    const code = await started.exited;
+    if (stopped && code !== 0) return null;
+    if (code !== 0) throw new Error(`${file}: ${messages || started.signalCode || `exit ${code}`}`);
+    if (messages !== "" && !warned.has(messages)) log.warn({ file, messages }, "backup warns");
+    warned.add(messages);
+    log.info(JSON.parse(result) as object, "backup made");
+    return file;
+  };
+  const clear = () => attempt("remains of backups not removed", () => removeRemains(folder, id()));
+  const run = async (): Promise<void> => {
+    await clear();
+    const made = await attempt("backup not made", make);
+    // The process may have been killed.
+    if (made === null) return void (await clear());
+    await attempt("old backups not removed", () => removeOutdated(folder, id(), keep, made));
   };
   const backUpNow = () => {
     if (stopped) return;
@@ -78,11 +90,25 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
   };
   const schedule = (milliseconds: number) => {
     timer = setTimeout(() => {
-      if (!running) backUpNow();
       schedule(every);
+      backUpNow();
     }, milliseconds);
   };
-  if (every > 0) schedule(untilFirst(plan, Date.now()));
+  const start = async (): Promise<void> => {
+    const left = await attempt("backups of an earlier version not looked for", () =>
+      adoptOlderBackups(folder, id(), path),
+    );
+    if (left?.length) {
+      log.warn({ files: left }, "backups of another database or unfinished ones: left alone");
+    }
+    if (every === 0) return;
+    const first = await attempt("backups cannot be listed", () => {
+      const [newest] = listBackups(folder, id(), Date.now());
+      return untilFirst(newest?.begunAt ?? null, every, Date.now());
+    });
+    if (!stopped) schedule(first ?? Math.min(every, FIRST_MILLISECONDS));
+  };
+  void start();
   return {
     backUpNow,
     async stop() {
@@ -94,53 +120,9 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
   };
 }
 
-/** Names of the server's backups in a folder, newest first. */
-export function listBackups(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((name) => NAME.test(name))
-    .sort()
-    .reverse();
-}
-
-/** When a backup was begun, by its name. */
-export function timeOfBackup(name: string): number {
-  const [date, time] = NAME.exec(name)![1]!.split("T");
-  const [hours, minutes, seconds, milliseconds] = time!.replace("Z", "").split("-");
-  return Date.parse(`${date}T${hours}:${minutes}:${seconds}.${milliseconds}Z`);
-}
-
 /** An interval after the newest one; soon when that is past. A clock that was put back waits for one interval at most. */
-function untilFirst({ folder, every }: BackupPlan, now: number): number {
-  const [newest] = listBackups(folder);
+function untilFirst(newest: number | null, every: number, now: number): number {
   const soon = Math.min(every, FIRST_MILLISECONDS);
-  if (newest === undefined) return soon;
-  return Math.min(every, Math.max(soon, timeOfBackup(newest) + every - now));
-}
-
-/** The folder is there and holds no remains; returns the name of the next file in it. */
-async function prepareFile(folder: string, now: number): Promise<string> {
-  if (!existsSync(folder)) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    chmodSync(folder, 0o700);
-  }
-  for (const name of readdirSync(folder)) {
-    if (UNFINISHED.test(name)) await removeGently(join(folder, name));
-  }
-  return join(folder, `reseller-${new Date(now).toISOString().replace(/[:.]/g, "-")}.db`);
-}
-
-function outdated(folder: string, keep: number): string[] {
-  return listBackups(folder).slice(keep);
-}
-
-async function removeGently(file: string): Promise<void> {
-  const handle = await open(file, "r+");
-  const { size } = await handle.stat();
-  for (let left = size; left > 0; left -= REMOVE_STEP_BYTES) {
-    await handle.truncate(Math.max(0, left - REMOVE_STEP_BYTES));
-    await Bun.sleep(REMOVE_PAUSE_MILLISECONDS);
-  }
-  await handle.close();
-  await rm(file);
+  if (newest === null) return soon;
+  return Math.min(every, Math.max(soon, newest + every - now));
 }

@@ -4,7 +4,7 @@
 import { constants, setPriority } from "node:os";
 import { existsSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { BackupError, partialPath, publishCopy, refuseBackup } from "../db/backup.ts";
+import { BackupError, openStaging, publishCopy, refuseBackup } from "../db/backup.ts";
 import { sizeOf } from "../db/files.ts";
 import type { Verification } from "../db/verify.ts";
 
@@ -30,28 +30,47 @@ export interface Backup {
   transfers: number;
 }
 
-export type BackupStep = "copying" | "verifying";
+export interface BackupEvents {
+  /** Bytes copied so far. */
+  onCopy: (bytes: number) => void;
+  /** What did not keep the backup from being made. */
+  onWarning: (warning: string) => void;
+}
 
 /** Runs at a low priority: this is for a process of its own. `thread` is where copy-thread.ts is. Throws BackupError. */
 export async function backUp(
   thread: URL,
   path: string,
   target: string,
-  onStep: (step: BackupStep, bytes: number) => void,
+  { onCopy, onWarning }: BackupEvents,
 ): Promise<Backup> {
   refuseBackup(path, target);
   const started = performance.now();
-  const partial = partialPath(target);
-  rmSync(partial, { force: true });
-  setPriority(constants.priority.PRIORITY_LOW);
+  const staging = openStaging(target);
+  if (!staging) {
+    throw new BackupError(`another process is making ${target}: wait for its end, or name another`);
+  }
   try {
-    const { users, orders, transfers } = await copyAndVerify(thread, path, partial, onStep);
-    publishCopy(partial, target);
+    lowerPriority(onWarning);
+    for (const end of ["", "-journal"]) rmSync(`${staging.copy}${end}`, { force: true });
+    const { users, orders, transfers } = await copyAndVerify(thread, path, staging.copy, onCopy);
+    publishCopy(staging.copy, target);
     const seconds = Math.round(performance.now() - started) / 1000;
     return { file: target, bytes: sizeOf(target), seconds, users, orders, transfers };
+  } finally {
+    staging.end();
+  }
+}
+
+/** Not every sandbox allows it. */
+function lowerPriority(onWarning: (warning: string) => void): void {
+  try {
+    setPriority(constants.priority.PRIORITY_LOW);
   } catch (error) {
-    rmSync(partial, { force: true });
-    throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    onWarning(
+      `the priority could not be lowered, orders may take longer while a backup is made (${why})`,
+    );
   }
 }
 
@@ -59,25 +78,26 @@ async function copyAndVerify(
   thread: URL,
   path: string,
   partial: string,
-  onStep: (step: BackupStep, bytes: number) => void,
+  onCopy: (bytes: number) => void,
 ): Promise<Verification> {
   const { promise, resolve, reject } = Promise.withResolvers<Verification>();
-  let step: BackupStep = "copying";
+  const fail = (why: string) => reject(new BackupError(`${path} was not backed up: ${why}`));
+  let copying = true;
   let ended = false;
   const worker = new Worker(thread);
   worker.onmessage = ({ data }: MessageEvent<FromCopyThread>) => {
-    if ("copied" in data) step = "verifying";
+    if ("copied" in data) copying = false;
     else if ("verified" in data) resolve(data.verified);
-    else reject(new BackupError(`${path} was not backed up: ${data.failed}`));
+    else fail(data.failed);
   };
-  worker.onerror = (event) =>
-    reject(new BackupError(`${path} was not backed up: ${event.message}`));
+  worker.onerror = (event) => fail(event.message);
+  worker.addEventListener("close", () => fail("its thread ended early"));
   worker.postMessage({ path, partial } satisfies ToCopyThread);
   const syncing = syncWhile(
     partial,
     () => !ended,
-    (bytes) => onStep(step, bytes),
-  );
+    (bytes) => copying && onCopy(bytes),
+  ).catch((error: unknown) => fail(String(error)));
   try {
     return await promise;
   } finally {
@@ -95,12 +115,11 @@ async function syncWhile(
 ): Promise<void> {
   while (more() && !existsSync(file)) await Bun.sleep(SYNC_MILLISECONDS);
   if (!more()) return;
-  const handle = await open(file, "r");
+  await using handle = await open(file, "r");
   for (let before = -1; more(); await Bun.sleep(SYNC_MILLISECONDS)) {
     const { size } = await handle.stat();
     if (size !== before) await handle.datasync();
     before = size;
     onSync(size);
   }
-  await handle.close();
 }

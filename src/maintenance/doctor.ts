@@ -6,7 +6,7 @@ import { type DatabaseFacts, factsOf } from "../db/doctor.ts";
 import { freeRoom, mebibytes, sizeOf } from "../db/files.ts";
 import { fileSystemUnder, isMemoryFileSystem, isNetworkFileSystem } from "../db/file-systems.ts";
 import { databasePath, sqliteVersion } from "../db/open.ts";
-import { listBackups, timeOfBackup } from "./backups.ts";
+import { type BackupFile, newestBackup } from "./backup-folder.ts";
 
 /** Below the first the service is at its end, below the second it is time to make room. */
 const ROOM_FAIL_BYTES = 64 * 1024 * 1024;
@@ -52,7 +52,11 @@ export function examine({ data, backupFolder, now }: Patient): Finding[] {
     );
     return findings;
   }
-  findings.push(permissions(path), ...databaseFindings(path, now), backupAge(backupFolder, now));
+  findings.push(
+    permissions(path),
+    ...databaseFindings(path, now),
+    backupAge(directory, backupFolder, now),
+  );
   return findings;
 }
 
@@ -201,14 +205,20 @@ function unchecked({ oldestDueAt }: DatabaseFacts, now: number): Finding {
   return finding("oldest unchecked order", "warn", found, advice);
 }
 
-function backupAge(folder: string, now: number): Finding {
-  const [newest] = listBackups(folder);
-  if (newest === undefined) {
-    const advice = "`reseller backup FILE`, or let `serve` make them (--backup-every)";
-    return finding("last backup", "warn", `none in ${folder}`, advice);
+function backupAge(data: string, folder: string, now: number): Finding {
+  let newest: BackupFile | null;
+  try {
+    newest = newestBackup(data, folder, now);
+  } catch (error) {
+    const advice = `${folder} cannot be read: check its owner and permissions`;
+    return finding("last backup", "fail", String(error), advice);
   }
-  const age = now - timeOfBackup(newest);
-  const found = `${join(folder, newest)}, ${Math.round(age / 3_600_000)} h old`;
+  if (newest === null) {
+    const advice = "`reseller backup FILE`, or let `serve` make them (--backup-every)";
+    return finding("last backup", "warn", `none of this service in ${folder}`, advice);
+  }
+  const age = now - newest.begunAt;
+  const found = `${newest.file}, ${Math.round(age / 3_600_000)} h old`;
   if (age <= BACKUP_WARN_MILLISECONDS) return finding("last backup", "ok", found);
   return finding("last backup", "warn", found, "see the server's log for `backup not made`");
 }

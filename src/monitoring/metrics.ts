@@ -184,7 +184,8 @@ function gauge(registry: Registry, name: string, help: string, read: () => numbe
     registers: [registry],
     collect() {
       const value = read();
-      if (value === null) this.reset();
+      // `reset` would set it to 0.
+      if (value === null) this.remove();
       else this.set(value);
     },
   });

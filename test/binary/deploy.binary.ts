@@ -29,7 +29,7 @@ systemctl() {
     "daemon-reload daemon-reload" | "reload caddy") return ;;
     "kill reseller")
       kill -USR1 "$(cat "$MACHINE/pid")"
-      for _ in $(seq 100); do ls "$MACHINE"/var/lib/reseller/backups/*Z.db >/dev/null 2>&1 && break; sleep 0.1; done
+      for _ in $(seq 100); do ls "$MACHINE"/var/lib/reseller/backups/*.db >/dev/null 2>&1 && break; sleep 0.1; done
       return ;;
   esac
   if [ "$1" = stop ] || [ "$1" = restart ]; then

@@ -10,8 +10,8 @@ import {
   statSync,
   symlinkSync,
 } from "node:fs";
-import { readdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, renameSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import {
   claimDataDirectory,
@@ -21,7 +21,7 @@ import {
   openWriter,
 } from "../../src/db/open.ts";
 import { fileSystemOf, fileSystemUnder } from "../../src/db/file-systems.ts";
-import { migrate } from "../../src/db/migrate.ts";
+import { migrate, MIGRATIONS } from "../../src/db/migrate.ts";
 import { OpenError } from "../../src/db/open-error.ts";
 import { freshFolder, freshService } from "../support/service.ts";
 
@@ -56,6 +56,7 @@ describe("files", () => {
     await service.call("POST", "/recharge", text, { username: "anna", amount: 1 });
     const files = readdirSync(service.folder).sort();
     expect(files).toEqual([
+      "instance.id",
       "instance.lock",
       "instance.lock-journal",
       "reseller.db",
@@ -256,6 +257,39 @@ describe("an older database", () => {
     expect(sqlite.query("SELECT text FROM keepsake").values()).toEqual([["kept"]]);
     expect(() => sqlite.query("SELECT * FROM users")).toThrow("no such table");
     sqlite.close();
+  });
+
+  const copiesIn = (folder: string) =>
+    readdirSync(folder).filter((name) => name.includes("before-migration"));
+  const LAST = MIGRATIONS.at(-1)!.version;
+
+  test("leaves exactly one copy, whatever tries that were killed have left", () => {
+    const { folder, path } = olderDatabase();
+    const copy = `${path}.before-migration-to-${LAST}`;
+    for (const end of [".partial", ".partial-journal"]) writeFileSync(copy + end, "half");
+    copyFileSync(path, copy);
+    const changed = new Database(path);
+    changed.run("UPDATE keepsake SET text = 'newer'");
+    changed.close();
+    const { keptCopy, release } = claimDataDirectory(folder, NOW);
+    release();
+    expect(copiesIn(folder)).toEqual([basename(keptCopy!)]);
+    const kept = new Database(keptCopy!, { readonly: true });
+    expect(kept.query("SELECT text FROM keepsake").values()).toEqual([["newer"]]);
+    kept.close();
+  });
+
+  test("that was upgraded by a process killed right after: its copy gets its name", () => {
+    const { folder, path } = olderDatabase();
+    const first = claimDataDirectory(folder, NOW);
+    first.release();
+    renameSync(first.keptCopy!, `${path}.before-migration-to-${LAST}`);
+    const { keptCopy, release } = claimDataDirectory(folder, NOW + 1);
+    release();
+    expect(copiesIn(folder)).toEqual([basename(keptCopy!)]);
+    expect(keptCopy).toMatch(/before-migration-20\d\d-/);
+    claimDataDirectory(folder, NOW + 2).release();
+    expect(copiesIn(folder)).toEqual([basename(keptCopy!)]);
   });
 
   test("is not migrated by a command, which says what to start", () => {

@@ -44,7 +44,7 @@ export async function startServerProcess(options: ServerOptions): Promise<Server
   const tooLong = setTimeout(() => server.kill("SIGKILL"), START_MILLISECONDS);
   const line = await firstLine(server.stdout);
   clearTimeout(tooLong);
-  const url = /^listening on (http:\/\/\S+)$/.exec(line)?.[1];
+  const url = /^listening on (https?:\/\/\S+)$/.exec(line)?.[1];
   if (!url) {
     const code = await server.exited;
     await logged;
@@ -71,9 +71,10 @@ export async function startServerProcess(options: ServerOptions): Promise<Server
 /** Runs one command of the binary to its end. */
 export async function runBinary(
   args: readonly string[],
-  options: { binary?: string; environment?: Record<string, string> } = {},
+  options: { binary?: string; environment?: Record<string, string>; stdin?: string } = {},
 ): Promise<{ exitCode: number; stdout: string; stderr: string }> {
   const child = Bun.spawn([options.binary ?? BINARY, ...args], {
+    stdin: options.stdin === undefined ? "ignore" : Buffer.from(options.stdin),
     stdout: "pipe",
     stderr: "pipe",
     env: { PATH: process.env["PATH"], ...options.environment },
