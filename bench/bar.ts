@@ -2,6 +2,7 @@
 
 import { caseOf } from "./parts/orders.ts";
 import { READS_MEANWHILE } from "./parts/disk.ts";
+import { EMPTY, MARKET } from "./parts/idle.ts";
 import { AFTER, IDLE } from "./parts/memory.ts";
 import { BALANCE, ORDER } from "./parts/reads.ts";
 import { MILLION } from "./parts/starts.ts";
@@ -91,6 +92,11 @@ export const BAR: readonly Bar[] = [
     atMost: 160,
     measure: (results) => results.median("memory", AFTER, reseller.name, "MB"),
   },
+  ...[EMPTY, MARKET].map((what) => ({
+    what: `processor without callers (% of a core), ${what}`,
+    atMost: 0.3,
+    measure: (results: Results) => results.median("idle", what, reseller.name, "% of a core"),
+  })),
 ];
 
 /** What was asked, measured, wanted, and whether it holds. */

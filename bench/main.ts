@@ -6,6 +6,7 @@ import { removeAtEnd, stopEverything } from "./tools/children.ts";
 import { describeMachine } from "./tools/machine.ts";
 import { readOptions } from "./options.ts";
 import { disk } from "./parts/disk.ts";
+import { idle } from "./parts/idle.ts";
 import { memory } from "./parts/memory.ts";
 import { orders } from "./parts/orders.ts";
 import { reads } from "./parts/reads.ts";
@@ -15,7 +16,7 @@ import { Results } from "./tools/results.ts";
 import { print, tableOf } from "./tools/table.ts";
 import { say } from "./tools/say.ts";
 
-const PARTS = { orders, disk, reads, sizes, starts, memory };
+const PARTS = { orders, disk, reads, sizes, starts, memory, idle };
 
 const options = readOptions(process.argv.slice(2), Object.keys(PARTS));
 if (!options.keep) removeAtEnd(options.cache);

@@ -115,21 +115,22 @@ function standardError() {
   const stream = new SonicBoom({
     fd: STDERR,
     sync: false,
-    minLength: BUFFER_LENGTH,
     maxWrite: 2 * BUFFER_LENGTH,
-    periodicFlush: FLUSH_MILLISECONDS,
   });
   const urgent = new SonicBoom({ fd: STDERR, sync: true });
   let lines = "";
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const handOn = () => {
+    clearTimeout(timer);
+    timer = undefined;
     if (lines !== "") stream.write(lines);
     lines = "";
   };
-  setInterval(handOn, FLUSH_MILLISECONDS).unref();
   return {
     write(line: string) {
       lines += line;
       if (lines.length >= BUFFER_LENGTH) handOn();
+      else timer ??= setTimeout(handOn, FLUSH_MILLISECONDS).unref();
     },
     /** Past the background: what is being written there is lost when the process ends right after this. */
     flush() {

@@ -85,9 +85,9 @@ export async function startChild(command: string[], options: ChildOptions): Prom
 }
 
 /** Runs a command to its end and returns its standard output; throws what it wrote to stderr when it fails. */
-export async function runToEnd(command: string[], env: Record<string, string> = {}) {
+export async function runToEnd(command: string[], env: Record<string, string> = {}, input = "") {
   const child = Bun.spawn(command, {
-    stdin: "ignore",
+    stdin: Buffer.from(input),
     stdout: "pipe",
     stderr: "pipe",
     env: { ...process.env, ...env },

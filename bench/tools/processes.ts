@@ -15,6 +15,27 @@ export function cpuSeconds(pids: number[]): number {
     .reduce((sum, seconds) => sum + seconds, 0);
 }
 
+/** How often each thread of the processes and their descendants has gone to sleep so far, by its id. */
+export function voluntarySwitches(pids: number[]): Map<string, number> {
+  const switches = new Map<string, number>();
+  for (const pid of withDescendants(pids)) {
+    for (const thread of readdirSync(`/proc/${pid}/task`)) {
+      const count = switchesOf(`/proc/${pid}/task/${thread}/status`);
+      if (count !== null) switches.set(thread, count);
+    }
+  }
+  return switches;
+}
+
+/** Null for a thread that is gone. */
+function switchesOf(file: string): number | null {
+  try {
+    return Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(readFileSync(file, "utf8"))?.[1]);
+  } catch {
+    return null;
+  }
+}
+
 /** Resident memory of the processes and their descendants; what they share is counted once, at its owner's part. */
 export function residentMegabytes(pids: number[]): number {
   return withDescendants(pids)

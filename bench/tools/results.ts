@@ -12,7 +12,15 @@ export interface Row {
   median: number;
 }
 
-export type Metric = "per second" | "p50 ms" | "p99 ms" | "CPU s per 10,000" | "MB" | "ms";
+export type Metric =
+  | "per second"
+  | "p50 ms"
+  | "p99 ms"
+  | "CPU s per 10,000"
+  | "MB"
+  | "ms"
+  | "% of a core"
+  | "wake-ups per second";
 
 export class Results {
   readonly #rounds = new Map<string, number[]>();

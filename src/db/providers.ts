@@ -94,6 +94,23 @@ export function readProviderOrders(connection: Connection, providerId: number): 
     .get(providerId)!;
 }
 
+/** When the next placement or look of any provider is due, in the past if it is late; null: nothing is to be done. */
+export function nextDueAt({ sqlite }: Connection): number | null {
+  // Two searches of an index for each provider, however many orders there are. The conditions are literally those of
+  // the partial indexes `orders_queued` and `orders_followed`.
+  return sqlite
+    .query<{ dueAt: number | null }, []>(
+      `SELECT min(due_at) AS dueAt FROM (
+        SELECT (SELECT min(next_place_at) FROM orders WHERE provider_id = providers.provider_id
+          AND placement = 'queued' AND status = 'PENDING') AS due_at FROM providers
+        UNION ALL
+        SELECT (SELECT min(next_check_at) FROM orders WHERE provider_id = providers.provider_id
+          AND next_check_at IS NOT NULL) FROM providers
+      )`,
+    )
+    .get()!.dueAt;
+}
+
 export function insertProvider(
   tx: Tx,
   provider: Omit<Provider, "providerId" | "lastSuccessAt" | "outOfFundsAt">,

@@ -5,8 +5,14 @@ export interface Clock {
   now(): number;
   /** Calls back once after that many milliseconds; the returned function calls it off. */
   after(milliseconds: number, callback: () => void): () => void;
-  /** Calls back again and again; a call that throws does not end it. */
-  every(milliseconds: number, callback: () => void): () => void;
+  /** A timer that is not set yet and calls back once each time it is. */
+  timer(callback: () => void): Timer;
+}
+
+export interface Timer {
+  /** Calls back after that many milliseconds, in place of what was set before. */
+  set(milliseconds: number): void;
+  clear(): void;
 }
 
 export const systemClock: Clock = {
@@ -15,9 +21,16 @@ export const systemClock: Clock = {
     const timer = setTimeout(callback, milliseconds);
     return () => clearTimeout(timer);
   },
-  every(milliseconds, callback) {
-    const timer = setInterval(callback, milliseconds);
-    return () => clearInterval(timer);
+  timer(callback) {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const clear = () => clearTimeout(timer);
+    return {
+      set(milliseconds) {
+        clear();
+        timer = setTimeout(callback, milliseconds);
+      },
+      clear,
+    };
   },
 };
 

@@ -87,6 +87,7 @@ export function createFollowing(lane: Lane): Following {
     for (let started = 0; started < looks; started += 1) {
       const running: Promise<void> = look().then((more) => {
         underWay.delete(running);
+        lane.wake();
         if (more) begin();
       });
       underWay.add(running);

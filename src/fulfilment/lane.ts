@@ -43,9 +43,11 @@ export interface Lane {
   stop: AbortController;
   /** No new call is begun. */
   stopping: boolean;
+  /** Has the timer look for what is due soon: called when something that was under way has ended. */
+  wake: () => void;
 }
 
-export function createLane(works: Works, provider: Provider): Lane {
+export function createLane(works: Works, provider: Provider, wake: () => void): Lane {
   return {
     works,
     providerId: provider.providerId,
@@ -53,5 +55,6 @@ export function createLane(works: Works, provider: Provider): Lane {
     api: works.connect(provider),
     stop: new AbortController(),
     stopping: false,
+    wake,
   };
 }

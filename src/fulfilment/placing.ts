@@ -42,6 +42,7 @@ export function createPlacing(lane: Lane): Placing {
       log.error({ provider: lane.name, order: orderId, error: String(error) }, "placing failed");
     } finally {
       underWay.delete(orderId);
+      lane.wake();
     }
     if (again) begin();
   };

@@ -70,6 +70,7 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
   let dead = false;
   let writable = true;
   let checkpointing: Promise<void> | null = null;
+  let probe: ReturnType<typeof setInterval> | undefined;
 
   const send = (message: ToThread) => worker.postMessage(JSON.stringify(message));
 
@@ -110,16 +111,18 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
     const now = !replies.every((reply) => "refused" in reply && reply.refused === "unavailable");
     if (now === writable) return;
     writable = now;
+    clearInterval(probe);
+    if (!writable) probe = setInterval(tryToWrite, PROBE_MILLISECONDS);
     onWritable?.(writable);
   };
 
   /** Whether there is room again is found out by writing, with or without callers. */
-  const probe = setInterval(() => {
-    if (writable || queue.length > 0 || closing || dead) return;
+  const tryToWrite = () => {
+    if (queue.length > 0 || closing || dead) return;
     const ignore = () => {};
     queue.push({ request: { name: "probe", input: null }, resolve: ignore, reject: ignore });
     schedule();
-  }, PROBE_MILLISECONDS);
+  };
 
   const catchUp = () => {
     checkpointing ??= checkpointOnce(thread, path, die).then(async (moved) => {

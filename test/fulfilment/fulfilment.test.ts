@@ -50,7 +50,10 @@ test("a tick that fails is logged, and the next one goes on", async () => {
     connection,
     writer: { submit: (name, input) => Promise.resolve(database.run(name, input)) },
     log: { ...createLog("silent"), error: (_, message) => void errors.push(message) },
-    clock: { ...systemClock, every: (_, callback) => ((tick = callback), () => {}) },
+    clock: {
+      ...systemClock,
+      timer: (callback) => ((tick = callback), { set() {}, clear() {} }),
+    },
     random: () => 0,
     settings: { placeWaitMs: 100, placeRetryMs: 60_000, pollIntervalMs: 1000 },
     connect: (provider) => connectProvider(provider, 1000),
@@ -64,6 +67,53 @@ test("a tick that fails is logged, and the next one goes on", async () => {
   broken = false;
   tick();
   await eventually("the order was placed", () => orderOf(database, orderId).placement === "placed");
+  await fulfilment.stop(1000);
+  reader.sqlite.close();
+});
+
+test("the timer waits a second while nothing is due, else until the next attempt, and less after each attempt", async () => {
+  const database = freshDatabase();
+  const { id: keyId } = shopWith(database);
+  const reader = openReader(database.connection.path);
+  let now = Date.now();
+  let tick = () => {};
+  const pauses: number[] = [];
+  const fulfilment = await startFulfilment({
+    connection: reader,
+    writer: { submit: (name, input) => Promise.resolve(database.run(name, input)) },
+    log: createLog("silent"),
+    clock: {
+      ...systemClock,
+      now: () => now,
+      timer: (callback) => ((tick = callback), { set: (pause) => pauses.push(pause), clear() {} }),
+    },
+    random: () => 0,
+    settings: { placeWaitMs: 10_000, placeRetryMs: 60_000, pollIntervalMs: 1000 },
+    connect: () => ({
+      add: async () => ({ outcome: "not_sent", cause: "nobody listens" }),
+      status: () => Promise.reject(new Error("not asked")),
+      services: () => Promise.reject(new Error("not asked")),
+      balance: () => Promise.reject(new Error("not asked")),
+    }),
+  });
+  const pauseAt = (at: number) => {
+    now = at;
+    tick();
+    return pauses.at(-1);
+  };
+  expect(pauseAt(now)).toBe(1000);
+  const input = { resellerAccount: 3, keyId, service: "likes", link: "tick", quantity: 100 };
+  const order = database.run("placeOrder", input);
+  now = order.createdAt;
+  await fulfilment.placed(order);
+  expect(pauses.at(-1)).toBe(250);
+  const { dueAt } = database.connection.sqlite
+    .query<{ dueAt: number }, []>("SELECT next_place_at AS dueAt FROM orders")
+    .get()!;
+  expect(pauseAt(dueAt - 1400)).toBe(1000);
+  expect(pauseAt(dueAt - 600)).toBe(600);
+  expect(pauseAt(dueAt - 10)).toBe(250);
+  expect(pauseAt(dueAt)).toBe(250);
   await fulfilment.stop(1000);
   reader.sqlite.close();
 });

@@ -89,15 +89,16 @@ export function createWorld(seed: number, trace: (line: string) => void): World 
         later(milliseconds, life, () => off || callback());
         return () => (off = true);
       },
-      every(milliseconds, callback) {
-        let off = false;
-        const again = () => {
-          if (off) return;
-          later(milliseconds + chance.whole(0, TIMER_LAG_MS), life, again);
-          callback();
+      timer(callback) {
+        let setAs: object | null = null;
+        return {
+          set(milliseconds) {
+            const mine = (setAs = {});
+            const lag = chance.whole(0, TIMER_LAG_MS);
+            later(milliseconds + lag, life, () => setAs === mine && callback());
+          },
+          clear: () => (setAs = null),
         };
-        later(milliseconds, life, again);
-        return () => (off = true);
       },
     }),
     async runUntil(end, after) {
