@@ -50,6 +50,7 @@ export class ListenError extends Error {
 
 export interface Service {
   url: string;
+  log: Logger;
   /** Makes a backup now, unless one is being made. */
   backUpNow(): void;
   /** Reads the certificate and key again. Those that cannot be used leave the present ones in place. */
@@ -58,9 +59,10 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Resolves once requests are answered. `onFatal` is called if nothing can be written any more. */
-export async function startService(config: Config, onFatal: () => void): Promise<Service> {
+/** Resolves once requests are answered. `end` is called, after the log's last line, if nothing can be written any more. */
+export async function startService(config: Config, end: () => void): Promise<Service> {
   const log = createLog(config.logLevel, config.logFormat);
+  const onFatal = () => void log.close().then(end);
   const files = tlsFiles(config);
   const tls = files && readTls(files);
   const { path, keptCopy, release } = claimDataDirectory(config.data, Date.now());
@@ -75,7 +77,8 @@ export async function startService(config: Config, onFatal: () => void): Promise
   const connection = openReader(path);
   const reading = (view = createView(connection));
   const counting = openReader(path);
-  if (config.metricsListen) metrics = createMetrics(figures(config, writer, counting), VERSION);
+  if (config.metricsListen)
+    metrics = createMetrics(figures(config, writer, counting, log), VERSION);
   const keyUses = startKeyUses(writer, log);
   const address = addressPath(dirname(path));
   const close = async () => {
@@ -141,6 +144,7 @@ export async function startService(config: Config, onFatal: () => void): Promise
   log.info({ url, path, metrics: metricsUrl }, "started");
   return {
     url,
+    log,
     backUpNow: () => backups.backUpNow(),
     reload: () => reloadTls(servers.api, files, log),
     async stop() {
@@ -155,7 +159,7 @@ export async function startService(config: Config, onFatal: () => void): Promise
       await Promise.all([forgetting.stop(), backups.stop()]);
       await close();
       log.info({}, "stopped");
-      log.flush();
+      await log.close();
     },
   };
 }
@@ -236,7 +240,7 @@ function requestSettings(config: Config, log: Logger) {
   };
 }
 
-function figures(config: Config, writer: Writer, counting: Connection) {
+function figures(config: Config, writer: Writer, counting: Connection, log: Logger) {
   const { path } = counting;
   const folder = backupFolder(config);
   const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
@@ -251,6 +255,7 @@ function figures(config: Config, writer: Writer, counting: Connection) {
     },
     oldestUncheckedSeconds: () => oldestUnchecked(counting),
     ordersByStatus: createStatusCounter(counting),
+    lostLogLines: () => log.lostLines(),
   };
 }
 
