@@ -11,6 +11,7 @@ import { declareConfig } from "./config.ts";
 import { declareDoctor } from "./doctor.ts";
 import { declareHealth } from "./health.ts";
 import { declareKeys } from "./keys.ts";
+import { declareLicenses } from "./licenses.ts";
 import { declareOrders } from "./orders.ts";
 import { declareProviders } from "./providers.ts";
 import { declareQuickstart } from "./quickstart.ts";
@@ -82,6 +83,7 @@ export function createProgram(): Command {
   declareDoctor(program);
   declareHealth(program);
   declareVersion(program);
+  declareLicenses(program);
   return program;
 }
 

@@ -67,7 +67,7 @@ async function serveWith(folder: string, redirections: string, flags: string[] =
     ...[BINARY, "serve", "--port", "0", "--rate-limit", "0", "--metrics-listen", metrics],
     ...flags,
   );
-  const health = async () => {
+  const health = async (): Promise<string> => {
     expect(child.exitCode).toBeNull();
     const { code, stdout } = await binary(folder, "health", "--json");
     return code === 0 ? (JSON.parse(stdout) as { url: string }).url : health();
