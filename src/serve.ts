@@ -311,7 +311,8 @@ function tlsFiles({ tlsCert: cert, tlsKey: key }: Config): TlsFiles | null {
 function reloadTls(server: Server, files: TlsFiles | null, log: Logger): void {
   if (!files) return log.info({}, "nothing to reload: no certificate is in use");
   try {
-    const tls = readTls(files);
+    // Requests are answered meanwhile: nothing is waited for.
+    const tls = readTls(files, 0);
     server.reload(tls);
     log.info({ cert: files.cert, validTo: tls.validTo.toISOString() }, "certificate reloaded");
   } catch (error) {

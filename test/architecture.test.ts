@@ -48,9 +48,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "addresses.ts": [],
   "log.ts": ["domain", "log-output.ts"],
   "log-output.ts": [],
-  "tls.ts": [],
+  "small-files.ts": [],
+  "tls.ts": ["small-files.ts"],
   "config-values.ts": ["domain", "addresses.ts"],
-  "config.ts": ["domain", "log.ts", "addresses.ts", "config-values.ts"],
+  "config.ts": ["domain", "log.ts", "addresses.ts", "config-values.ts", "small-files.ts"],
   "backup.ts": ["maintenance"],
   "serve.ts": [
     "http",
