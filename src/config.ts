@@ -2,7 +2,6 @@
 // Every setting is a flag and a variable (--log-level ↔ RESELLER_LOG_LEVEL): flag, then variable, then the file
 // that the variable with _FILE behind it names, then default.
 
-import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import type { Network } from "./addresses.ts";
@@ -21,6 +20,7 @@ import {
 } from "./config-values.ts";
 import { parseRate, parseSize, type Rate } from "./domain/units.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "./log.ts";
+import { readSmallFile } from "./small-files.ts";
 
 export interface Config {
   data: string;
@@ -192,11 +192,10 @@ function readValueFile(variable: string): void {
   const wrong = (why: string) => new ConfigError(`${variable}${FILE_SUFFIX} names ${path}: ${why}`);
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readSmallFile(path, VALUE_FILE_LIMIT_BYTES);
   } catch (error) {
     throw wrong(error instanceof Error ? error.message : String(error));
   }
-  if (text.length > VALUE_FILE_LIMIT_BYTES) throw wrong("too long for the value of a setting");
   // A private key, say: what follows would take its text for the path of one, and show it.
   if (text.trim().includes("\n")) {
     throw wrong(

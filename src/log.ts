@@ -1,8 +1,11 @@
 // The log: one JSON line an event on stderr, or a line for a person on a terminal. Never a key, never a body:
 // callers pass neither, and what a caller of ours chose itself goes through maskKeys first.
 
+import { format } from "node:util";
 import pino from "pino";
-import { SonicBoom } from "sonic-boom";
+import { maskKeys } from "./domain/keys.ts";
+import { showHidden } from "./domain/text.ts";
+import { openLogOutput } from "./log-output.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -10,11 +13,7 @@ export const LOG_FORMATS = ["auto", "json", "pretty"] as const;
 /** auto: pretty on a terminal, json elsewhere. */
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** Lines wait for this many characters or milliseconds; a warning or an error goes out at once. */
-const BUFFER_LENGTH = 64 * 1024;
-const FLUSH_MILLISECONDS = 250;
-
-const STDERR = 2;
+const LOSS_MESSAGE = "log lines were lost: standard error did not take them";
 
 export interface Logger {
   info(fields: object, message: string): void;
@@ -25,8 +24,10 @@ export interface Logger {
    * for it, and pino takes 9,400 instructions, a fifth of GET /balance, where this takes 2,300.
    */
   requests(method: string, route: string | null): RequestLog;
-  /** Writes what waits. */
-  flush(): void;
+  /** Lines that standard error did not take. */
+  lostLines(): number;
+  /** Resolves once what waits is written or lost, at the latest after a second: before the process is ended. */
+  close(): Promise<void>;
 }
 
 /** Both ids have no character that JSON escapes. */
@@ -40,11 +41,19 @@ export interface AnsweredRequest {
 
 export type RequestLog = (answered: AnsweredRequest) => void;
 
-export function createLog(level: LogLevel, format: LogFormat = "json"): Logger {
-  const isPretty = format === "pretty" || (format === "auto" && process.stderr.isTTY);
-  const out = standardError();
-  const lines = isPretty ? prettily(out) : out;
+export function createLog(level: LogLevel, logFormat: LogFormat = "json"): Logger {
+  const isPretty = logFormat === "pretty" || (logFormat === "auto" && process.stderr.isTTY);
   const timestamp = createClock();
+  const textOf = isPretty ? createFormatter() : (line: string) => line;
+  const out = openLogOutput((lost) =>
+    textOf(`{"level":"warn"${timestamp()},"lost":${lost},"msg":"${LOSS_MESSAGE}"}\n`),
+  );
+  const writeAtOnce = (line: string) => {
+    out.write(textOf(line));
+    out.flush();
+  };
+  // A person watches it happen: nothing waits.
+  const lines = isPretty ? { write: writeAtOnce } : out;
   const logger = pino(
     {
       level,
@@ -73,8 +82,22 @@ export function createLog(level: LogLevel, format: LogFormat = "json"): Logger {
         lines.write(`{"level":"info"${timestamp()}${start}${requestId}"${rest}\n`);
       };
     },
-    flush: () => out.flush(),
+    lostLines: () => out.lostLines(),
+    close: () => out.close(),
   };
+}
+
+/**
+ * What libraries and the runtime print becomes lines of the log: past it, it would be no line of JSON, and it would
+ * stop the process where standard error is a full pipe.
+ */
+export function logConsole(log: Logger): void {
+  for (const method of ["debug", "error", "info", "log", "trace", "warn"] as const) {
+    console[method] = (...parts: unknown[]) =>
+      log.warn({ text: maskKeys(format(...parts)) }, `console.${method}`);
+  }
+  process.emitWarning = (warning: string | Error) =>
+    log.warn({ text: maskKeys(String(warning)) }, "warning of the runtime");
 }
 
 /** pino's own isoTime, but written anew once a millisecond and not for each line: a fifth of what a line costs. */
@@ -91,52 +114,13 @@ function createClock(): () => string {
   };
 }
 
-/** For a person, who watches it happen: nothing waits. Loaded here only: a server without a terminal starts without it. */
-function prettily(out: { write(line: string): void; flush(): void }) {
+/** Loaded here only: a server without a terminal starts without it. */
+function createFormatter(): (line: string) => string {
   const { prettyFactory } = require("pino-pretty") as typeof import("pino-pretty");
   const lineOf = prettyFactory({
     colorize: process.stderr.isTTY,
     singleLine: true,
     translateTime: "UTC:HH:MM:ss.l",
   });
-  return {
-    write(line: string) {
-      out.write(lineOf(line));
-      out.flush();
-    },
-  };
-}
-
-/**
- * Writes in the background: a log reader that stands still holds up no request. Lines are put together before they
- * are handed on: the stream's own counting of each cost as much as making the line.
- */
-function standardError() {
-  const stream = new SonicBoom({
-    fd: STDERR,
-    sync: false,
-    maxWrite: 2 * BUFFER_LENGTH,
-  });
-  const urgent = new SonicBoom({ fd: STDERR, sync: true });
-  let lines = "";
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const handOn = () => {
-    clearTimeout(timer);
-    timer = undefined;
-    if (lines !== "") stream.write(lines);
-    lines = "";
-  };
-  return {
-    write(line: string) {
-      lines += line;
-      if (lines.length >= BUFFER_LENGTH) handOn();
-      else timer ??= setTimeout(handOn, FLUSH_MILLISECONDS).unref();
-    },
-    /** Past the background: what is being written there is lost when the process ends right after this. */
-    flush() {
-      stream.flushSync();
-      if (lines !== "") urgent.write(lines);
-      lines = "";
-    },
-  };
+  return (line) => lineOf(showHidden(line));
 }

@@ -52,6 +52,7 @@ export class ListenError extends Error {
 
 export interface Service {
   url: string;
+  log: Logger;
   /** Makes a backup now, unless one is being made. */
   backUpNow(): void;
   /** Reads the certificate and key again. Those that cannot be used leave the present ones in place. */
@@ -60,9 +61,10 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Resolves once requests are answered. `onFatal` is called if nothing can be written any more. */
-export async function startService(config: Config, onFatal: () => void): Promise<Service> {
+/** Resolves once requests are answered. `end` is called, after the log's last line, if nothing can be written any more. */
+export async function startService(config: Config, end: () => void): Promise<Service> {
   const log = createLog(config.logLevel, config.logFormat);
+  const onFatal = () => void log.close().then(end);
   const files = tlsFiles(config);
   const tls = files && readTls(files);
   const { path, keptCopy, release } = claimDataDirectory(config.data, Date.now());
@@ -80,7 +82,7 @@ export async function startService(config: Config, onFatal: () => void): Promise
   const reading = (view = createView(connection));
   const counting = openReader(path);
   if (config.metricsListen)
-    metrics = createMetrics(figures(config, writer, counting), packageJson.version);
+    metrics = createMetrics(figures(config, writer, counting, log), packageJson.version);
   const keyUses = startKeyUses(writer, log);
   const address = addressPath(dirname(path));
   const close = async () => {
@@ -146,6 +148,7 @@ export async function startService(config: Config, onFatal: () => void): Promise
   log.info({ url, path, metrics: metricsUrl }, "started");
   return {
     url,
+    log,
     backUpNow: () => backups.backUpNow(),
     reload: () => reloadTls(servers.api, files, log),
     async stop() {
@@ -160,7 +163,7 @@ export async function startService(config: Config, onFatal: () => void): Promise
       await Promise.all([forgetting.stop(), backups.stop()]);
       await close();
       log.info({}, "stopped");
-      log.flush();
+      await log.close();
     },
   };
 }
@@ -236,7 +239,7 @@ function requestSettings(config: Config, log: Logger) {
   };
 }
 
-function figures(config: Config, writer: Writer, counting: Connection) {
+function figures(config: Config, writer: Writer, counting: Connection, log: Logger) {
   const { path } = counting;
   const folder = backupFolder(config);
   const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
@@ -257,6 +260,7 @@ function figures(config: Config, writer: Writer, counting: Connection) {
     },
     oldestUncheckedSeconds: () => oldestUnchecked(counting),
     ordersByStatus: createStatusCounter(counting),
+    lostLogLines: () => log.lostLines(),
   };
 }
 
@@ -312,7 +316,8 @@ function tlsFiles({ tlsCert: cert, tlsKey: key }: Config): TlsFiles | null {
 function reloadTls(server: Server, files: TlsFiles | null, log: Logger): void {
   if (!files) return log.info({}, "nothing to reload: no certificate is in use");
   try {
-    const tls = readTls(files);
+    // Requests are answered meanwhile: nothing is waited for.
+    const tls = readTls(files, 0);
     server.reload(tls);
     log.info({ cert: files.cert, validTo: tls.validTo.toISOString() }, "certificate reloaded");
   } catch (error) {

@@ -1,7 +1,10 @@
 // The certificate and key to speak TLS with, read from their files and known to belong together.
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readSmallFile } from "./small-files.ts";
+
+/** A chain of a few certificates is some 10 KB. */
+const PEM_LIMIT_BYTES = 1024 * 1024;
 
 export interface TlsFiles {
   cert: string;
@@ -22,10 +25,10 @@ export class TlsError extends Error {
   override name = "TlsError";
 }
 
-/** Throws TlsError. */
-export function readTls(files: TlsFiles): Tls {
-  const cert = read(files.cert, "certificate");
-  const key = read(files.key, "private key");
+/** Throws TlsError. With `patienceMs` 0 no pipe is waited for. */
+export function readTls(files: TlsFiles, patienceMs?: number): Tls {
+  const cert = read(files.cert, "certificate", patienceMs);
+  const key = read(files.key, "private key", patienceMs);
   const certificate = attempt(
     () => new X509Certificate(cert),
     `${files.cert} holds no PEM certificate`,
@@ -40,12 +43,12 @@ export function readTls(files: TlsFiles): Tls {
   return { cert, key, validTo: new Date(certificate.validTo) };
 }
 
-function read(path: string, what: string): string {
+function read(path: string, what: string, patienceMs?: number): string {
   try {
-    return readFileSync(path, "utf8");
+    return readSmallFile(path, PEM_LIMIT_BYTES, patienceMs);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
-    throw new TlsError(`the ${what} ${path} cannot be read (${code})`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new TlsError(`the ${what} ${path} cannot be read (${code ?? message})`);
   }
 }
 

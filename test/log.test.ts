@@ -7,7 +7,11 @@ import { join } from "node:path";
 async function written(script: string): Promise<string> {
   const module = join(import.meta.dir, "../src/log.ts");
   const child = Bun.spawn(
-    [process.execPath, "-e", `import { createLog } from ${JSON.stringify(module)};\n${script}`],
+    [
+      process.execPath,
+      "-e",
+      `import { createLog, logConsole } from ${JSON.stringify(module)};\n${script}`,
+    ],
     { stdout: "ignore", stderr: "pipe" },
   );
   const text = await child.stderr.text();
@@ -29,7 +33,7 @@ test.each([
     const answered = ${JSON.stringify(answered)};
     log.requests(...${JSON.stringify([method, route])})(answered);
     log.info({ ...${JSON.stringify({ method, route })}, ...answered }, "request");
-    log.flush();
+    await log.close();
   `);
   const [ours, pinos, ...rest] = text.split("\n");
   expect(withoutTime(ours!)).toBe(withoutTime(pinos!));
@@ -41,7 +45,47 @@ test("a log above info has no line of a request", async () => {
   const text = await written(`
     const log = createLog("warn");
     log.requests("GET", "/")({ requestId: "x", keyId: null, status: 200, milliseconds: 1 });
-    log.flush();
+    await log.close();
   `);
   expect(text).toBe("");
+});
+
+test("what a library or the runtime prints is a line of the log, without a key", async () => {
+  const text = await written(`
+    const log = createLog("info");
+    logConsole(log);
+    console.error("broken: %s", "rk_${"x".repeat(28)}", new Error("why"));
+    console.log({ a: 1 });
+    process.emitWarning("old");
+    const { EventEmitter } = await import("node:events");
+    const emitter = new EventEmitter();
+    for (let count = 0; count < 20; count++) emitter.on("x", () => {});
+    await log.close();
+  `);
+  const lines = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines).toMatchObject([
+    {
+      level: "warn",
+      msg: "console.error",
+      text: expect.stringMatching(/^broken: rk_\*\*\* .*why/s),
+    },
+    { level: "warn", msg: "console.log", text: "{ a: 1 }" },
+    { level: "warn", text: "old" },
+    { level: "warn", text: expect.stringContaining("MaxListeners") },
+  ]);
+  expect(text).not.toContain("x".repeat(28));
+});
+
+test("what a terminal would not show of a text is named to a person, and JSON has it as it is", async () => {
+  const note = (format: string) =>
+    written(`
+      const log = createLog("info", ${JSON.stringify(format)});
+      log.info({ name: "a\u202eb" }, "made");
+      await log.close();
+    `);
+  expect(await note("pretty")).toContain("a<U+202E>b");
+  expect(JSON.parse(await note("json")).name).toBe("a\u202eb");
 });

@@ -85,3 +85,28 @@ test("a database that can no longer be written ends the server: it says so and e
   expect(stderr).toContain("the database cannot be written any more: stopping");
   expect(stderr).toContain(path);
 });
+
+test.each([
+  ["exception", 'setTimeout(() => { throw new Error("unforeseen"); })'],
+  ["rejection", 'void Promise.reject(new Error("unforeseen"))'],
+])("an %s that nobody catches is one JSON line, and exit 1", async (_, fault) => {
+  const { database } = shop();
+  const program = new URL("../src/cli/program.ts", import.meta.url).pathname;
+  const argv = ["serve", "--data", database.folder, "--port", "0"];
+  const script = `
+    import { run } from ${JSON.stringify(program)};
+    await run(${JSON.stringify(argv)});
+    ${fault};
+  `;
+  const child = Bun.spawn([process.execPath, "-e", script], { stdout: "ignore", stderr: "pipe" });
+  const text = await child.stderr.text();
+  expect(await child.exited).toBe(1);
+  const lines = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.at(-1)).toMatchObject({
+    level: "error",
+    error: expect.stringContaining("unforeseen"),
+  });
+});

@@ -86,3 +86,8 @@ export function asFailure(error: unknown, path: string): unknown {
   const trouble = openErrorOf(error, path);
   return trouble ? new CommandFailure(trouble.message) : error;
 }
+
+/** A fault of ours, for whoever mends it. */
+export function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,18 +1,46 @@
 // Results on stdout: a table or lines for a person, one JSON document for a program.
 
 import { formatMicros, type Micros } from "../domain/money.ts";
+import { showHidden } from "../domain/text.ts";
 
 const COLUMN_GAP = "  ";
 /** A last column of free text gives way to the others on a terminal, down to a few characters; ids never do. */
 const FREE_TEXT = new Set(["link", "note"]);
 const FREE_TEXT_MINIMUM = 12;
 
+/** 128 + SIGPIPE, as shells count a program whose reader went away: `… | head -1`. */
+const READER_GONE_EXIT = 141;
+const READER_GONE = "EPIPE";
+
 export type Cell = string | number | boolean | null;
 export type Row = Record<string, Cell>;
 
-/** Prints `result` as JSON, or else what `text` makes of it. */
+/** Prints `result` as JSON, or else what `text` makes of it, with what a person could not see in it named. */
 export function print<T>(json: true | undefined, result: T, text: (result: T) => string): void {
-  process.stdout.write(`${json ? JSON.stringify(result) : text(result)}\n`);
+  process.stdout.write(`${json ? JSON.stringify(result) : showHidden(text(result))}\n`);
+}
+
+/** One line on stderr for a person. */
+export function printError(message: string): void {
+  process.stderr.write(`${showHidden(message)}\n`);
+}
+
+/** A result that cannot be printed ends a command: it is printed after the command is done, and nothing is taken back. */
+let onOutputFailure = (code: string): void => {
+  if (code === READER_GONE) process.exit(READER_GONE_EXIT);
+  printError(`error: the result cannot be printed (${code}); what was asked for was done`);
+  process.exit(1);
+};
+
+/** For the whole program: what cannot be written ends it or is passed to `handleOutputFailure`, and never throws. */
+export function watchOutput(): void {
+  process.stdout.on("error", ({ code = "" }: NodeJS.ErrnoException) => onOutputFailure(code));
+  process.stderr.on("error", () => {});
+}
+
+/** A server goes on: what it prints is a help, not its work. */
+export function handleOutputFailure(handle: (code: string) => void): void {
+  onOutputFailure = handle;
 }
 
 /** An amount for a person: at least two decimals, so that columns of them line up. */
@@ -63,7 +91,9 @@ function cell(value: Cell | undefined): string {
   if (value === null || value === undefined || value === "") return "-";
   if (typeof value === "boolean") return value ? "yes" : "no";
   // Not String: a very large amount is a raw JSON number, which only JSON.stringify can write.
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string"
+    ? showHidden(value).replaceAll("\n", "<U+000A>")
+    : JSON.stringify(value);
 }
 
 function pad(text: string, width: number, right: boolean): string {

@@ -3,19 +3,22 @@
 import { Command, CommanderError, Help, type Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { ConfigError } from "../config.ts";
-import { CommandFailure, declareGroup } from "./command.ts";
+import { showHidden } from "../domain/text.ts";
+import { CommandFailure, declareGroup, stackOf } from "./command.ts";
 import { declareAudit } from "./audit.ts";
 import { declareBackup } from "./backup.ts";
 import { declareConfig } from "./config.ts";
 import { declareDoctor } from "./doctor.ts";
 import { declareHealth } from "./health.ts";
 import { declareKeys } from "./keys.ts";
+import { declareLicenses } from "./licenses.ts";
 import { declareOrders } from "./orders.ts";
 import { declareProviders } from "./providers.ts";
 import { declareQuickstart } from "./quickstart.ts";
 import { declareRestore } from "./restore.ts";
 import { declareServe } from "./serve.ts";
 import { declareServices } from "./services.ts";
+import { printError } from "./output.ts";
 import { usageError } from "./usage.ts";
 import { declareUsers } from "./users.ts";
 import { declareVerify } from "./verify.ts";
@@ -32,22 +35,18 @@ export async function run(argv: readonly string[]): Promise<number | undefined> 
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
     if (error instanceof ConfigError) {
-      process.stderr.write(`error: ${error.message}\n`);
+      printError(`error: ${error.message}`);
       return WRONG_USAGE;
     }
     if (error instanceof CommandFailure) {
-      process.stderr.write(`error: ${error.message}\n`);
+      printError(`error: ${error.message}`);
       return REFUSED;
     }
-    process.stderr.write(
-      `error: a fault in this program, please report it with these lines:\n${textOf(error)}\n`,
+    printError(
+      `error: a fault in this program, please report it with these lines:\n${stackOf(error)}`,
     );
     return REFUSED;
   }
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 /** `help admin user` asks for what `admin user --help` prints. */
@@ -62,7 +61,7 @@ export function createProgram(): Command {
     .showHelpAfterError("(add --help to see how it is used)")
     .version(packageJson.version, "--version", "print the version")
     .configureHelp({ optionDescription: describeOption })
-    .configureOutput({ outputError: (message, write) => write(usageError(message)) })
+    .configureOutput({ outputError: (message, write) => write(showHidden(usageError(message))) })
     .helpCommand(false)
     .addHelpText(
       "after",
@@ -84,6 +83,7 @@ export function createProgram(): Command {
   declareDoctor(program);
   declareHealth(program);
   declareVersion(program);
+  declareLicenses(program);
   return program;
 }
 

@@ -6,7 +6,7 @@ import { countsOf, ListProblem, type SyncedFields, type SyncPlan } from "../doma
 import { formatMicros } from "../domain/money.ts";
 import { planCatalogue, requireProvider } from "../operations/providers.ts";
 import { CommandFailure, declare, withDatabase } from "./command.ts";
-import { print } from "./output.ts";
+import { print, printError } from "./output.ts";
 import { startCounter } from "./progress.ts";
 import { type CallOptions, callProvider, never } from "./providers.ts";
 import { markup, providerName } from "./values.ts";
@@ -67,9 +67,10 @@ function refusingBadLists<T>(name: string, body: () => T): T {
 
 /** On stdout for a person; beside the one JSON document it is a message. */
 function showDiff(plan: SyncPlan, { json }: SyncOptions): void {
-  const stream = json ? process.stderr : process.stdout;
-  const lines = [...diffLines(plan)];
-  if (lines.length > 0) stream.write(`${lines.join("\n")}\n`);
+  const text = [...diffLines(plan)].join("\n");
+  if (text === "") return;
+  if (json) printError(text);
+  else print(json, plan, () => text);
 }
 
 function* diffLines(plan: SyncPlan): Generator<string> {

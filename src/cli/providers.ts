@@ -23,6 +23,8 @@ import { providerName, providerUrl } from "./values.ts";
 /** Looks that are overdue by this long are late, whatever the running server's poll interval. */
 const LATE_MS = 5 * 60_000;
 
+const STDIN_LIMIT_BYTES = 64 * 1024;
+
 export interface CallOptions extends CommonOptions {
   providerTimeout: number;
 }
@@ -61,7 +63,7 @@ function declareCreate(group: Command): void {
         command: Command,
       ) => {
         const { url, protocol } = options;
-        const key = (await Bun.stdin.text()).trim();
+        const key = (await readStdin())?.trim() ?? "";
         if (!isProviderKey(key)) {
           command.error("error: stdin must hold the key: 1 to 1024 visible characters.");
         }
@@ -171,4 +173,16 @@ function providerJson(provider: Standing) {
 
 function isoOf(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
+}
+
+/** Null when it is longer than any key with its white space; the rest of it is not read. */
+async function readStdin(): Promise<string | null> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of Bun.stdin.stream()) {
+    length += chunk.byteLength;
+    if (length > STDIN_LIMIT_BYTES) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }

@@ -3,10 +3,12 @@
 import type { Command } from "commander";
 import { type Config, conflictOf, freezeConfig, serveOptions } from "../config.ts";
 import { databasePath } from "../db/open.ts";
+import { maskKeys } from "../domain/keys.ts";
+import { logConsole } from "../log.ts";
 import { TlsError } from "../tls.ts";
 import { ListenError, type Service, startService } from "../serve.ts";
-import { asFailure, CommandFailure, type CommonOptions, declare } from "./command.ts";
-import { print } from "./output.ts";
+import { asFailure, CommandFailure, type CommonOptions, declare, stackOf } from "./command.ts";
+import { handleOutputFailure, print } from "./output.ts";
 
 /** 128 + SIGINT, as shells count it. */
 const SIGNAL_EXIT = 130;
@@ -31,18 +33,26 @@ export async function serve(options: Config, command: Command): Promise<Service>
   const conflict = conflictOf(options);
   if (conflict) command.error(`error: ${conflict}.`);
   const service = await start(options);
+  const { log, url } = service;
+  logConsole(log);
+  const fail = (error: unknown, message: string) => {
+    log.error({ error: maskKeys(stackOf(error)) }, message);
+    void log.close().then(() => process.exit(1));
+  };
   let stopping = false;
   const stop = () => {
     if (stopping) process.exit(SIGNAL_EXIT);
     stopping = true;
     service.stop().then(
       () => process.exit(0),
-      (error: unknown) => {
-        process.stderr.write(`stopping failed: ${String(error)}\n`);
-        process.exit(1);
-      },
+      (error: unknown) => fail(error, "stopping failed"),
     );
   };
+  process.on("uncaughtException", (error) => fail(error, "uncaught exception: stopping"));
+  process.on("unhandledRejection", (error) => fail(error, "unhandled rejection: stopping"));
+  handleOutputFailure((code) =>
+    log.warn({ url, code }, "standard output took no address: the service goes on without"),
+  );
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   process.on("SIGUSR1", () => service.backUpNow());

@@ -12,3 +12,29 @@ export function isLabel(text: string, limit: number): boolean {
   const fits = text.length >= 1 && text.length <= limit && text.trim() === text;
   return fits && text.isWellFormed() && !hasControlCharacter(text);
 }
+
+/**
+ * Characters that a terminal shows as nothing, as a blank or as a change of direction: controls, zero-width and other
+ * ignorable characters, bidirectional ones, lone surrogates. A newline is layout.
+ */
+const HIDDEN_CLASS = String.raw`[[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}\u{FFF9}-\u{FFFB}]--\n]`;
+const HIDDEN = new RegExp(HIDDEN_CLASS, "v");
+/** Joiners and variation selectors belong to many an emoji, which is left as it is. */
+const EMOJI_OR_HIDDEN = new RegExp(String.raw`\p{RGI_Emoji}|(${HIDDEN_CLASS})`, "gv");
+
+/** Where either may be; an emoji of a key cap begins with a plain character. The rest is most of a text, and passed by. */
+const UNUSUAL = /[#*0-9]?[^\n\x20-\x7e]+/g;
+
+/** Text of others as a person may read it: what cannot be seen is named, such as `<U+202E>`. */
+export function showHidden(text: string): string {
+  if (!HIDDEN.test(text)) return text;
+  return text.replace(UNUSUAL, (part) =>
+    part.replace(EMOJI_OR_HIDDEN, (found, hidden?: string) =>
+      hidden === undefined ? found : `<U+${codeOf(hidden)}>`,
+    ),
+  );
+}
+
+function codeOf(character: string): string {
+  return character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
+}

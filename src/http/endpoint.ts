@@ -195,9 +195,14 @@ function fail(exchange: Exchange, error: unknown): Response {
     if (error.code === "too_many_requests") api.observer.rateLimited(error.details.by);
     return respond(exchange, answer);
   }
-  api.log.error({ requestId, error: faultText(error) }, "fault");
-  api.onFault(error);
+  noteFault(api, requestId, error);
   return respond(exchange, INTERNAL);
+}
+
+/** A fault of ours, whether or not it can still be answered. */
+export function noteFault(api: Api, requestId: string, error: unknown): void {
+  api.log.error({ requestId: maskKeys(requestId), error: faultText(error) }, "fault");
+  api.onFault(error);
 }
 
 function faultText(error: unknown): string {

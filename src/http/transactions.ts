@@ -3,7 +3,7 @@
 import type { Connection } from "../db/connection.ts";
 import { listStatementBelow, type StatementLine, type StatementQuery } from "../db/statements.ts";
 import { formatMicros, jsonAmount } from "../domain/money.ts";
-import type { Api, Call } from "./endpoint.ts";
+import { type Api, type Call, noteFault } from "./endpoint.ts";
 import {
   cursorFilter,
   formatCursor,
@@ -19,7 +19,8 @@ const CSV_STEP = 200;
 export const CSV_HEADER = "seq,kind,amount,balanceAfter,orderId,note,createdAt";
 const CSV_TYPE = /(^|,)\s*text\/csv\s*(;|,|$)/i;
 
-export function getTransactions({ connection }: Api, { request, key }: Call): object {
+export function getTransactions(api: Api, { request, key, requestId }: Call): object {
+  const { connection } = api;
   const query = queryOf(request);
   const filters = {
     account: key.resellerAccount,
@@ -29,7 +30,9 @@ export function getTransactions({ connection }: Api, { request, key }: Call): ob
   };
   const limit = limitFilter(query);
   const below = cursorFilter(query, "transactions");
-  if (CSV_TYPE.test(request.headers.get("accept") ?? "")) return csvOf(connection, filters, below);
+  if (CSV_TYPE.test(request.headers.get("accept") ?? "")) {
+    return csvOf(connection, filters, below, (error) => noteFault(api, requestId, error));
+  }
   const { rows, next } = listStatementBelow(connection, filters, below, limit);
   return {
     status: "success",
@@ -51,7 +54,12 @@ function transaction(line: StatementLine) {
 }
 
 /** All of it: `limit` counts for pages only. A step is read when the last one was taken. */
-function csvOf(connection: Connection, filters: StatementQuery, below: number): Response {
+function csvOf(
+  connection: Connection,
+  filters: StatementQuery,
+  below: number,
+  onFault: (error: unknown) => void,
+): Response {
   let next: number | null = below;
   const encoder = new TextEncoder();
   const lines = new ReadableStream({
@@ -60,9 +68,15 @@ function csvOf(connection: Connection, filters: StatementQuery, below: number): 
       if (next === null) return controller.close();
       // Without this the next step would begin before any other request is looked at.
       await new Promise(setImmediate);
-      const page = listStatementBelow(connection, filters, next, CSV_STEP);
-      next = page.next;
-      controller.enqueue(encoder.encode(page.rows.map(csvLine).join("")));
+      try {
+        const page = listStatementBelow(connection, filters, next, CSV_STEP);
+        next = page.next;
+        controller.enqueue(encoder.encode(page.rows.map(csvLine).join("")));
+      } catch (error) {
+        onFault(error);
+        // Ends the connection, so that nobody takes half a statement for all of it. Bun prints an error that it is given.
+        controller.error();
+      }
     },
   });
   return new Response(lines, {

@@ -35,6 +35,7 @@ export interface Figures {
   /** Null: none is open with a provider. */
   oldestUncheckedSeconds(): number | null;
   ordersByStatus(): Promise<Record<OrderStatus, number>>;
+  lostLogLines(): number;
 }
 
 export interface Metrics extends Observer {
@@ -145,6 +146,15 @@ function addFigures(registry: Registry, figures: Figures): void {
     "Since when the placed order that has waited longest has had no answer.",
     () => figures.oldestUncheckedSeconds(),
   );
+  new Counter({
+    name: "reseller_log_lines_lost_total",
+    help: "Lines of the log that standard error did not take.",
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(figures.lostLogLines());
+    },
+  });
   new Gauge({
     name: "reseller_orders",
     help: "Orders by state.",

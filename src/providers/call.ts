@@ -1,6 +1,16 @@
 // One HTTP call upstream. The only place that fetches.
 // It tells what certainly was not sent from what may have been, and reads no more than a limit of any answer.
 
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+
+/** The one encoding that is asked for. */
+const GZIP = "gzip";
+/** The second is the first by an older name: RFC 9110, 8.4.1.3. */
+const GZIP_NAMES = new Set([GZIP, "x-gzip"]);
+const IDENTITY = "identity";
+const decompress = promisify(gunzip);
+
 /** What of an answer is read, unless the call says otherwise. */
 export const REPLY_LIMIT_BYTES = 1024 * 1024;
 
@@ -54,7 +64,9 @@ export function senderTo(url: string, timeoutMs: number): Send {
       const response = await fetch(url, {
         method: "POST",
         body: new URLSearchParams(form),
-        headers: { accept: "application/json" },
+        headers: { accept: "application/json", "accept-encoding": GZIP },
+        // By Bun, a reply that cannot be decompressed would print a line of its own on standard error.
+        decompress: false,
         redirect: "manual",
         keepalive: !options.once,
         tls: { rejectUnauthorized: true },
@@ -78,8 +90,24 @@ async function readReply(response: Response, options: CallOptions): Promise<Repl
     await response.body?.cancel();
     return fault("unreadable", `HTTP ${status}, a redirect`);
   }
-  const bytes = await readBytes(response, options);
-  if (!bytes) return fault("unreadable", `HTTP ${status}, a reply that is too long`);
+  const { limitBytes = REPLY_LIMIT_BYTES } = options;
+  const tooLong = () => fault("unreadable", `HTTP ${status}, a reply that is too long`);
+  const encoding = response.headers.get("content-encoding")?.trim().toLowerCase() ?? IDENTITY;
+  const isGzip = GZIP_NAMES.has(encoding);
+  if (encoding !== IDENTITY && !isGzip) {
+    await response.body?.cancel();
+    return fault("unreadable", `HTTP ${status}, a Content-Encoding that was not asked for`);
+  }
+  let bytes = await readBytes(response, limitBytes, options.onBytes);
+  if (!bytes) return tooLong();
+  if (isGzip) {
+    try {
+      bytes = await decompress(bytes, { maxOutputLength: limitBytes });
+    } catch (error) {
+      if (isTooLong(error)) return tooLong();
+      return fault("unreadable", `HTTP ${status}, a reply that is not ${GZIP}`);
+    }
+  }
   try {
     return { kind: "json", status, json: JSON.parse(utf8.decode(bytes)) };
   } catch {
@@ -87,9 +115,16 @@ async function readReply(response: Response, options: CallOptions): Promise<Repl
   }
 }
 
+function isTooLong(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+}
+
 /** Null when the body is longer than the limit; the rest of it is not read. */
-async function readBytes(response: Response, options: CallOptions): Promise<Uint8Array | null> {
-  const { limitBytes = REPLY_LIMIT_BYTES, onBytes } = options;
+async function readBytes(
+  response: Response,
+  limitBytes: number,
+  onBytes: CallOptions["onBytes"],
+): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of response.body ?? []) {

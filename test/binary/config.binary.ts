@@ -2,10 +2,14 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { binaryWith } from "../support/binary.ts";
+import { BINARY } from "../support/server-process.ts";
 import { type Body, freshFolder } from "../support/service.ts";
 import { makeCertificate } from "../support/certificates.ts";
+
+/** A pipe is waited for. */
+setDefaultTimeout(30_000);
 
 type Environment = Record<string, string>;
 
@@ -84,6 +88,64 @@ describe("is wrong usage:", () => {
       2,
       true,
     ]);
+  });
+});
+
+describe("the file of a setting", () => {
+  /** `config check` through a shell. */
+  const check = (script: string) => {
+    const folder = freshFolder();
+    const { exitCode, stdout, stderr } = Bun.spawnSync(["bash", "-c", script, "bash", BINARY], {
+      cwd: folder,
+      env: { PATH: process.env["PATH"] ?? "" },
+    });
+    return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
+  };
+
+  test.each([
+    ["/dev/zero", "neither a file nor a pipe"],
+    ["/dev/urandom", "neither a file nor a pipe"],
+    ["/dev/null", "neither a file nor a pipe"],
+    [".", "neither a file nor a pipe"],
+    ["<(yes)", "longer than 65536 bytes"],
+    ["<(printf '80\\n81\\n')", "more than one line"],
+    ["<(sleep 30 2> /dev/null)", "nobody wrote to its end"],
+  ])("%s: exit 2 and why", (file, why) => {
+    const { exitCode, stdout, stderr } = check(`RESELLER_PORT_FILE=${file} "$1" serve`);
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/^error: RESELLER_PORT_FILE names .*\n$/);
+    expect(stderr).toContain(why);
+  });
+
+  test.each([
+    ["a file", "echo 8099 > f; RESELLER_PORT_FILE=f"],
+    ["a symbolic link, as secrets are mounted", "echo 8099 > f; ln -s f g; RESELLER_PORT_FILE=g"],
+    ["a process substitution that takes a moment", "RESELLER_PORT_FILE=<(sleep 0.3; echo 8099)"],
+    [
+      "a FIFO whose writer comes later",
+      "mkfifo f; (sleep 0.3; echo 8099 > f)& RESELLER_PORT_FILE=f",
+    ],
+    ["standard input", "echo 8099 | RESELLER_PORT_FILE=/dev/stdin"],
+  ])("%s is read", (_, script) => {
+    const { exitCode, stdout } = check(`${script} "$1" config show --json`);
+    expect(exitCode).toBe(0);
+    const port = JSON.parse(stdout).find(({ name }: { name: string }) => name === "port");
+    expect(port).toMatchObject({ value: "8099", origin: expect.stringMatching(/^file /) });
+  });
+
+  test("a certificate and key of endless files are told in one sentence", () => {
+    const { exitCode, stderr } = check('"$1" serve --tls-cert /dev/zero --tls-key /dev/zero');
+    expect([exitCode, stderr]).toEqual([
+      1,
+      "error: the certificate /dev/zero cannot be read (it is neither a file nor a pipe)\n",
+    ]);
+  });
+
+  test("a provider's key without end on standard input is refused", () => {
+    const { exitCode, stderr } = check(
+      '"$1" admin provider create acme --url https://acme.example/api --key-stdin < /dev/zero',
+    );
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("1 to 1024 visible")]);
   });
 });
 

@@ -3,8 +3,9 @@
 import { expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { stall, stop, until } from "../support/binary.ts";
-import { type Body, callApi, freshFolder } from "../support/service.ts";
+import { serving, stall, stop, until } from "../support/binary.ts";
+import { type Body, callApi, freshDatabase, freshFolder } from "../support/service.ts";
+import { PROVIDER_KEY, startUpstream } from "../support/upstream.ts";
 
 const linesOf = (stderr: string): Body[] =>
   stderr
@@ -79,6 +80,43 @@ test("a fault of ours is logged with its cause, without key, body or hash, and a
   await stop(server);
   expect(server.stderr()).toContain("broken");
   for (const secret of [key, hash, "zqx7secret"]) expect(server.stderr()).not.toContain(secret);
+});
+
+test("a provider's reply that is not the gzip it says: every line is JSON, and one of them says why", async () => {
+  const upstream = await startUpstream();
+  const folder = freshFolder();
+  const database = freshDatabase(join(folder, "data"));
+  const { url } = upstream;
+  database.run("createProvider", { name: "acme", protocol: "smm-api", url, key: PROVIDER_KEY });
+  database.user("anna", "1000");
+  const { text: key } = database.key("anna", "full");
+  const service = database.service({ provider: { name: "acme", service: "7" }, min: 1 });
+  database.connection.sqlite.close();
+  const server = await serving(folder, "serve");
+  upstream.next("add", { body: "no gzip", headers: { "content-encoding": "gzip" } });
+  const order = { service, link: "x", quantity: 1 };
+  expect((await callApi(server.url, "POST", "/orders", key, order)).status).toBe(200);
+  await stop(server);
+  await upstream.stop();
+  const lines = linesOf(server.stderr());
+  expect(lines.filter(({ cause }) => cause?.includes("not gzip"))).toHaveLength(1);
+});
+
+test("a statement that breaks off: the caller sees that, and every line is JSON", async () => {
+  const folder = freshFolder();
+  const { server, key } = await stall(folder);
+  const database = new Database(join(folder, "data", "reseller.db"));
+  database.run("PRAGMA legacy_alter_table = ON");
+  database.run("ALTER TABLE transfers RENAME TO elsewhere");
+  database.close();
+  const headers = { "x-api-key": key, accept: "text/csv" };
+  const statement = fetch(`${server.url}/api/v1/transactions`, { headers }).then((response) =>
+    response.text(),
+  );
+  expect(await statement.catch(() => "broken off")).toBe("broken off");
+  await stop(server);
+  const faults = linesOf(server.stderr()).filter(({ msg }) => msg === "fault");
+  expect(faults).toMatchObject([{ error: expect.stringContaining("no such table") }]);
 });
 
 test("on a terminal the lines are for people, elsewhere for programs", async () => {

@@ -2,7 +2,8 @@
 
 import { createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
-import { expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "bun:test";
 import { REPLY_LIMIT_BYTES, senderTo } from "../../src/providers/call.ts";
 
 const FORM = { key: "k", action: "add" };
@@ -127,4 +128,43 @@ test("a call with an effect has a connection of its own; others share one", asyn
   expect(server.heard.connections).toBe(1);
   for (let calls = 0; calls < 3; calls += 1) await send(FORM, { stop: never, once: true });
   expect(server.heard.connections).toBeGreaterThanOrEqual(3);
+});
+
+describe("a compressed reply", () => {
+  const REPLY = JSON.stringify({ order: 7 });
+  const replyTo = async (body: Uint8Array, encoding: string) => {
+    let accepted: string | null = null;
+    using server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch(request) {
+        accepted = request.headers.get("accept-encoding");
+        return new Response(body, { headers: { "content-encoding": encoding } });
+      },
+    });
+    const reply = await senderTo(server.url.href, TIMEOUT_MS * 10)(FORM, { stop: never });
+    expect<string | null>(accepted).toBe("gzip");
+    return reply;
+  };
+
+  test.each(["gzip", "GZIP", "x-gzip"])("as %s is read", async (encoding) => {
+    const reply = await replyTo(gzipSync(REPLY), encoding);
+    expect(reply).toEqual({ kind: "json", status: 200, json: { order: 7 } });
+  });
+
+  test("as identity is read", async () => {
+    const reply = await replyTo(Buffer.from(REPLY), "identity");
+    expect(reply).toMatchObject({ json: { order: 7 } });
+  });
+
+  test.each([
+    ["no gzip at all", Buffer.from(REPLY), "gzip", "not gzip"],
+    ["nothing", Buffer.alloc(0), "gzip", "not gzip"],
+    ["cut off", gzipSync(REPLY).subarray(0, -9), "gzip", "not gzip"],
+    ["not asked for", Buffer.from(REPLY), "br", "not asked for"],
+    ["small, of more than is read", gzipSync(Buffer.alloc(64 << 20)), "gzip", "too long"],
+  ])("%s: unreadable", async (_, body, encoding, cause) => {
+    const reply = await replyTo(body, encoding);
+    expect(reply).toMatchObject({ fault: "unreadable", cause: expect.stringContaining(cause) });
+  });
 });

@@ -1,0 +1,131 @@
+// Standard error as the log's output. It never blocks the event loop, never throws and never grows without bound:
+// one write is under way at a time, in the runtime's thread pool; lines that find the buffer full, or whose write
+// fails, are lost and counted, and the first write that succeeds afterwards begins with how many they were.
+
+import { write } from "node:fs";
+
+const STDERR = 2;
+/** Lines wait for this many characters or milliseconds, unless they are flushed. */
+const BATCH_LENGTH = 64 * 1024;
+const BATCH_MILLISECONDS = 250;
+/** What may wait, in characters, while a write is under way: a reader that stands still costs no more memory. */
+const BUFFER_LIMIT = 1024 * 1024;
+/** Bun sets O_NONBLOCK on standard error where it is a pipe: a full one is tried again, ever more rarely. */
+const RETRY_MILLISECONDS = { first: 1, last: 100 };
+const TRANSIENT_CODES = new Set(["EAGAIN", "EINTR"]);
+/** How long `close` waits for what is still to be written. */
+const CLOSE_MILLISECONDS = 1000;
+const NEWLINE = 0x0a;
+
+export interface LogOutput {
+  /** One line with its newline. */
+  write(line: string): void;
+  /** Starts to write what waits. */
+  flush(): void;
+  /** Lines lost since the start. */
+  lostLines(): number;
+  /** Resolves once what waits is written or lost, at the latest after a second. */
+  close(): Promise<void>;
+}
+
+/** `lossNotice` makes the line that says how many lines were lost. */
+export function openLogOutput(lossNotice: (lines: number) => string): LogOutput {
+  let waiting = "";
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isWriting = false;
+  /** Standard error ends in the middle of a line. */
+  let isTorn = false;
+  let lost = 0;
+  /** Of the lost lines, those that no notice has told of. */
+  let untold = 0;
+  let onIdle: (() => void) | undefined;
+
+  const lose = (lines: number) => {
+    lost += lines;
+    untold += lines;
+  };
+
+  const writeNext = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (isWriting) return;
+    if (waiting === "" && untold === 0) {
+      onIdle?.();
+      return;
+    }
+    const told = untold;
+    const head = (isTorn ? "\n" : "") + (told > 0 ? lossNotice(told) : "");
+    const headLength = Buffer.byteLength(head);
+    const bytes = Buffer.from(head + waiting);
+    waiting = "";
+    isWriting = true;
+    void writeAll(bytes).then(({ written, failed }) => {
+      isWriting = false;
+      if (written > 0) isTorn = bytes[written - 1] !== NEWLINE;
+      if (written >= headLength) untold -= told;
+      if (!failed) return writeNext();
+      lose(countLines(bytes, Math.max(written, headLength)));
+      // Not tried again before there is something new to write: the next line, or the end.
+      if (waiting === "") onIdle?.();
+      else timer ??= setTimeout(writeNext, BATCH_MILLISECONDS).unref();
+    });
+  };
+
+  return {
+    write(line) {
+      if (waiting.length + line.length > BUFFER_LIMIT) return lose(1);
+      waiting += line;
+      if (waiting.length >= BATCH_LENGTH) writeNext();
+      else timer ??= setTimeout(writeNext, BATCH_MILLISECONDS).unref();
+    },
+    flush: () => {
+      if (waiting !== "") writeNext();
+    },
+    lostLines: () => lost,
+    close() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      onIdle = resolve;
+      writeNext();
+      return Promise.race([promise, Bun.sleep(CLOSE_MILLISECONDS)]);
+    },
+  };
+}
+
+interface Written {
+  /** Bytes. */
+  written: number;
+  failed: boolean;
+}
+
+async function writeAll(bytes: Buffer): Promise<Written> {
+  let written = 0;
+  let pause = RETRY_MILLISECONDS.first;
+  while (written < bytes.length) {
+    const { code, count } = await writeSome(bytes, written);
+    written += count;
+    if (code !== null && !TRANSIENT_CODES.has(code)) return { written, failed: true };
+    if (count > 0) {
+      pause = RETRY_MILLISECONDS.first;
+    } else {
+      await Bun.sleep(pause);
+      pause = Math.min(2 * pause, RETRY_MILLISECONDS.last);
+    }
+  }
+  return { written, failed: false };
+}
+
+function writeSome(bytes: Buffer, from: number): Promise<{ code: string | null; count: number }> {
+  const { promise, resolve } = Promise.withResolvers<{ code: string | null; count: number }>();
+  write(STDERR, bytes, from, bytes.length - from, null, (error, count) =>
+    resolve({ code: error ? String(error.code) : null, count: error ? 0 : count }),
+  );
+  return promise;
+}
+
+function countLines(bytes: Buffer, from: number): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(NEWLINE, from); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
+    lines += 1;
+  }
+  return lines;
+}

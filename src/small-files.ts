@@ -1,0 +1,55 @@
+// Small files that the operator names: read up to a limit, and never waited for without end.
+
+import { closeSync, constants, openSync, readSync, statSync } from "node:fs";
+
+/** What the writer of a pipe, such as the command of a process substitution, may take. */
+const PIPE_MILLISECONDS = 5_000;
+const PAUSE_MILLISECONDS = 20;
+const CHUNK_BYTES = 64 * 1024;
+
+/**
+ * Text of a regular file or of a pipe, whose writer may take `patienceMs` to its end. Throws an Error with a phrase for
+ * the operator, or the system's own.
+ */
+export function readSmallFile(
+  path: string,
+  limitBytes: number,
+  patienceMs = PIPE_MILLISECONDS,
+): string {
+  const stats = statSync(path);
+  if (!stats.isFile() && !stats.isFIFO()) throw new Error("it is neither a file nor a pipe");
+  // Otherwise the opening of a FIFO waits until somebody writes to it.
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const deadline = performance.now() + patienceMs;
+    const chunks: Buffer[] = [];
+    for (let length = 0; ;) {
+      const chunk = readChunk(fd);
+      const isFirst = length === 0;
+      length += chunk?.length ?? 0;
+      if (length > limitBytes) throw new Error(`it is longer than ${limitBytes} bytes`);
+      if (chunk && chunk.length > 0) {
+        chunks.push(chunk);
+      } else if (chunk && (!isFirst || stats.isFile())) {
+        return Buffer.concat(chunks).toString("utf8");
+      } else if (performance.now() >= deadline) {
+        throw new Error("it is a pipe that nobody wrote to its end");
+      } else {
+        Bun.sleepSync(PAUSE_MILLISECONDS);
+      }
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Empty at the end, and of a pipe before its first writer; null while a writer has not written more. */
+function readChunk(fd: number): Buffer | null {
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  try {
+    return buffer.subarray(0, readSync(fd, buffer));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EAGAIN") return null;
+    throw error;
+  }
+}
