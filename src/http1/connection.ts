@@ -233,8 +233,10 @@ export class Connection {
     if (response.headers.get("connection") === "close") return true;
     // Whoever still waits to be told to send its body may send it or not.
     if (message.onAwaited && !message.isComplete && !message.isAwaited) return true;
-    // What follows is no request: this response is a better place to say so than one of its own.
-    return this.#parser.malformed !== null && this.#parser.messages.length === 1;
+    // What follows and is no request gets no response of its own: it could be taken for this one's, or the next one's.
+    const { messages } = this.#parser;
+    while (message.isComplete && messages.length === 1 && this.#parse());
+    return messages.length === 1 && this.#parser.malformed !== null;
   }
 
   /** A body that is made while it is sent. */
