@@ -18,7 +18,7 @@ import type { Works } from "./fulfilment/lane.ts";
 import type { Api } from "./http/endpoint.ts";
 import { answerTemplate } from "./http/headers.ts";
 import { createLimits } from "./http/limits.ts";
-import type { Server } from "./http/listen.ts";
+import type { Server } from "./http1/listen.ts";
 import { startMetricsServer } from "./http/metrics.ts";
 import { startServer } from "./http/server.ts";
 import { createLog, type Logger } from "./log.ts";

@@ -15,7 +15,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   operations: ["db", "domain"],
   writer: ["operations", "db", "domain"],
   docs: ["domain"],
+  http1: [],
   http: [
+    "http1",
     "docs",
     "writer",
     "operations",
@@ -54,6 +56,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "config.ts": ["domain", "log.ts", "addresses.ts", "config-values.ts", "small-files.ts"],
   "backup.ts": ["maintenance"],
   "serve.ts": [
+    "http1",
     "http",
     "fulfilment",
     "providers",

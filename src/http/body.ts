@@ -1,6 +1,7 @@
 // Reading what a caller sent: bytes up to a limit, strict UTF-8, strict JSON, strict fields.
 // No refusal repeats anything that was sent.
 
+import { bodyOf } from "../http1/request.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
 import { AMOUNT_LIMIT_MICROS, microsFromNumber, MICROS_PER_DOLLAR } from "../domain/money.ts";
 import {
@@ -31,7 +32,7 @@ export interface Body {
 /** Refuses, in this order: body_too_large, content_type_invalid, body_not_json, body_not_object. */
 export async function readBody(request: Request): Promise<Body> {
   const bytes = await readBytes(request).catch((error: unknown) => {
-    // The caller went away or its chunks were none: nobody reads the answer, and it is no fault of ours.
+    // The caller went away or its chunks were none: it is no fault of ours.
     throw error instanceof Refusal ? error : refusal("body_not_json");
   });
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) {
@@ -46,16 +47,9 @@ export function announcesTooMuch(request: Request): boolean {
 }
 
 async function readBytes(request: Request): Promise<Uint8Array> {
-  if (announcesTooMuch(request)) throw refusal("body_too_large");
-  if (request.headers.has("content-length")) return request.bytes();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.byteLength;
-    if (length > BODY_LIMIT_BYTES) throw refusal("body_too_large");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  const bytes = announcesTooMuch(request) ? null : await bodyOf(request);
+  if (bytes === null) throw refusal("body_too_large");
+  return bytes;
 }
 
 function parseFields(bytes: Uint8Array): Fields {

@@ -1,6 +1,7 @@
 // GET /openapi.json and GET /docs: open to anyone, made at the first request and kept.
 
 import { renderPage } from "../docs/page.ts";
+import { withText } from "../http1/response.ts";
 import { createDocument } from "./openapi.ts";
 
 type Page = () => Response;
@@ -13,21 +14,17 @@ export function documentationRoutes(): [path: string, page: Page][] {
   const document = once(createDocument);
   const json = once(() => JSON.stringify(document()));
   const page = once(() => renderPage(document()));
+  const respond = (text: string, headers: Record<string, string>) =>
+    withText(new Response(text, { headers: { ...CACHING, ...headers } }), text);
   return [
-    [
-      "/openapi.json",
-      () => new Response(json(), { headers: { ...CACHING, "content-type": "application/json" } }),
-    ],
+    ["/openapi.json", () => respond(json(), { "content-type": "application/json" })],
     [
       "/docs",
       () =>
-        new Response(page().html, {
-          headers: {
-            ...CACHING,
-            "content-type": "text/html; charset=utf-8",
-            "content-security-policy": page().policy,
-            "referrer-policy": "no-referrer",
-          },
+        respond(page().html, {
+          "content-type": "text/html; charset=utf-8",
+          "content-security-policy": page().policy,
+          "referrer-policy": "no-referrer",
         }),
     ],
   ];

@@ -15,6 +15,8 @@ import type { Observer } from "../monitoring/metrics.ts";
 import type { Readiness } from "../monitoring/readiness.ts";
 import type { Writer } from "../writer/writer.ts";
 import { type Applicant, authenticate, type Gate } from "./auth.ts";
+import { peerAddress } from "../http1/request.ts";
+import { withText } from "../http1/response.ts";
 import { announcesTooMuch } from "./body.ts";
 import { callerAddress, FORWARDED_HEADER } from "./caller.ts";
 import { type Answer, answerOf, errorBody, INTERNAL } from "./errors.ts";
@@ -61,15 +63,10 @@ export class PreparedAnswer {
 /** Returns the JSON value of a 200, a PreparedAnswer, or a Response that is no JSON. */
 export type Handler = (call: Call) => object | Promise<object>;
 
-/** What Elysia hands to a handler, as far as we need it. It makes what a handler names, and `server` at a price. */
+/** What Elysia hands to a handler, as far as we need it: it makes what a handler names. */
 export interface Arrival {
   request: Request;
   params: Record<string, string>;
-}
-
-/** The server that a request came to, which knows from where. */
-export interface Peers {
-  requestIP(request: Request): { address: string } | null;
 }
 
 /** Tells a duplicate's answer from the first. */
@@ -82,12 +79,11 @@ export function endpoint(
   method: string,
   route: string,
   permission: Permission,
-  peers: () => Peers | null,
   handle: Handler,
 ) {
   const log = api.log.requests(method, route);
   return ({ request, params }: Arrival): Response | Promise<Response> => {
-    const exchange = new Exchange(api, request, route, log, peers);
+    const exchange = new Exchange(api, request, route, log);
     try {
       const result = api.view.read(exchange.started, () => {
         const key = authenticate(api, exchange, permission, Date.now());
@@ -124,6 +120,14 @@ export function openEndpoint(api: Api, route: string, handle: (api: Api) => Prom
   };
 }
 
+/** The Elysia handler of a page that anyone may read. */
+export function openPage(api: Api, route: string, page: () => Response) {
+  return ({ request }: { request: Request }): Response => {
+    const exchange = new Exchange(api, request, route);
+    return announce(exchange, page());
+  };
+}
+
 /** Answers a request that reaches no handler. */
 export function answerWith(
   api: Api,
@@ -134,13 +138,18 @@ export function answerWith(
   return respond(new Exchange(api, request, route), answer);
 }
 
-/** Answers a request whose handling broke outside a handler. */
-export function answerFault(api: Api, request: Request, error: unknown): Response {
-  return fail(new Exchange(api, request, null), error);
+/** Answers bytes that are no request. */
+export function answerMalformed(api: Api, answer: Answer): Response {
+  return respond(new Exchange(api, UNREAD, null), answer);
 }
 
-/** Requests that were made again with their path decoded, and what they arrived as. */
-export const arrivedAs = new WeakMap<Request, Request>();
+/** Answers a request whose handling broke outside a handler. */
+export function answerFault(api: Api, request: Request | null, error: unknown): Response {
+  return fail(new Exchange(api, request ?? UNREAD, null), error);
+}
+
+/** Stands for what could not be read as a request. */
+const UNREAD = new Request("http://localhost/");
 
 /** One request and what its log line needs. */
 class Exchange implements Applicant {
@@ -156,7 +165,6 @@ class Exchange implements Applicant {
     /** The route's pattern, never the path that was asked for; null where there is none. */
     readonly route: string | null,
     readonly log: RequestLog = api.log.requests(request.method, route),
-    readonly peers: () => Peers | null = () => null,
   ) {
     const given = request.headers.get("x-request-id");
     const isGiven = given !== null && REQUEST_ID.test(given);
@@ -166,10 +174,9 @@ class Exchange implements Applicant {
 
   address(): string {
     const { api, request } = this;
-    const peer = this.peers()?.requestIP(arrivedAs.get(request) ?? request)?.address;
     const forwarded = request.headers.get(FORWARDED_HEADER);
     if (forwarded !== null && api.trustedProxy.length === 0) api.noteUntrustedProxy();
-    return callerAddress(peer, forwarded, api.trustedProxy);
+    return callerAddress(peerAddress(request), forwarded, api.trustedProxy);
   }
 
   noteUnknownKey(mistyped: boolean): void {
@@ -230,10 +237,10 @@ function write(
   common.set("x-request-id", requestId);
   const response = new Response(body, status === 200 ? api.template : { status, headers: common });
   for (const name in headers) response.headers.set(name, headers[name]!);
-  return response;
+  return withText(response, body);
 }
 
-/** An answer that streams: noted when it begins. */
+/** An answer that a handler made: noted when it begins. */
 function announce(exchange: Exchange, response: Response): Response {
   const { api, requestId } = exchange;
   noteAnswer(exchange, response.status);

@@ -23,6 +23,13 @@ export const INTERNAL: Answer = {
 };
 export const NOT_FOUND: Answer = { status: 404, code: "not_found", message: "Not found" };
 
+/** Bytes that are no HTTP request; the connection ends with each. */
+export const MALFORMED = {
+  400: { status: 400, code: "request_malformed", message: "Malformed request" },
+  431: { status: 431, code: "headers_too_large", message: "Request headers too large" },
+  505: { status: 505, code: "http_version_unsupported", message: "HTTP version not supported" },
+} satisfies Record<number, Answer>;
+
 /** Every refusal that an API call can meet. One that is missing here is a fault of ours: a 500. */
 const ANSWERS: { [Code in RefusalCode]?: (details: Refusals[Code]) => Answer } = {
   key_missing: () => ({

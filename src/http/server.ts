@@ -1,50 +1,61 @@
 // The routes, and the server that listens on them.
 
 import { Elysia, NotFoundError } from "elysia";
+import type { Handler, Malformed } from "../http1/connection.ts";
+import { type Address, listen, type Server } from "../http1/listen.ts";
+import { readdressed } from "../http1/request.ts";
 import type { Tls } from "../tls.ts";
+import { BODY_LIMIT_BYTES } from "./body.ts";
 import { documentationRoutes } from "./documentation.ts";
 import {
   answerFault,
+  answerMalformed,
   answerWith,
   type Api,
-  arrivedAs,
   endpoint,
   openEndpoint,
+  openPage,
 } from "./endpoint.ts";
-import { methodNotAllowed, NOT_FOUND } from "./errors.ts";
+import { MALFORMED, methodNotAllowed, NOT_FOUND } from "./errors.ts";
 import { getLivez, getReadyz } from "./health.ts";
-import { type Address, listen, type Server } from "./listen.ts";
 import { methodsByPath, ROUTES } from "./routes.ts";
 
 /** Only unreserved characters and slashes: what may be routed again once it is decoded. */
 const PLAIN_PATH = /^[A-Za-z0-9/._~-]+$/;
 
-const HEALTH_PATHS: [path: string, methods: string[]][] = [
-  ["/livez", ["GET"]],
-  ["/readyz", ["GET"]],
-];
-
 /** Throws when the address cannot be listened on. */
 export function startServer(api: Api, address: Address, tls: Tls | null): Server {
-  return listen(() => createApp(api, tls !== null), address, tls);
+  return listen(handlerOf(api), address, tls);
 }
 
-function createApp(api: Api, isTls: boolean) {
-  const app = new Elysia({
-    name: "reseller",
-    strictPath: true,
-    // Where Elysia begins to look for a path: false, at the 8th character of the URL, which lets `Host: api` find one but
-    // is a slash of `https://` itself; true, at the 12th.
-    handler: { standardHostname: isTls },
-  });
-  const peers = () => app.server;
+function handlerOf(api: Api): Handler {
+  return {
+    handle: createApp(api).compile().fetch,
+    refuse: (status: Malformed) => answerMalformed(api, MALFORMED[status]),
+    fail: (error) => answerFault(api, null, error),
+    bodyLimitBytes: BODY_LIMIT_BYTES,
+  };
+}
+
+function createApp(api: Api) {
+  const app = new Elysia({ name: "reseller", strictPath: true });
   for (const [method, path, permission, handle] of ROUTES) {
-    const answer = endpoint(api, method, path, permission, peers, (call) => handle(api, call));
+    const answer = endpoint(api, method, path, permission, (call) => handle(api, call));
     app.route(method, path, answer, { parse: "none" });
   }
-  app.get("/livez", openEndpoint(api, "/livez", getLivez));
-  app.get("/readyz", openEndpoint(api, "/readyz", getReadyz));
-  for (const [path, methods] of [...methodsByPath(), ...HEALTH_PATHS]) {
+  const others = methodsByPath();
+  for (const [path, handle] of [
+    ["/livez", getLivez],
+    ["/readyz", getReadyz],
+  ] as const) {
+    app.get(path, openEndpoint(api, path, handle));
+    others.set(path, ["GET"]);
+  }
+  for (const [path, page] of documentationRoutes()) {
+    app.get(path, openPage(api, path, page));
+    others.set(path, ["GET"]);
+  }
+  for (const [path, methods] of others) {
     const refuse = ({ request }: { request: Request }) => {
       // `/orders/%62atch` is found as an order of that id before it is found to be another path.
       const decoded = decodedRequest(request);
@@ -55,7 +66,6 @@ function createApp(api: Api, isTls: boolean) {
     app.route("HEAD", path, refuse, { parse: "none" });
     app.all(path, refuse, { parse: "none" });
   }
-  for (const [path, page] of documentationRoutes()) app.get(path, page);
   app.onError(({ error, request }) => {
     if (!(error instanceof NotFoundError)) return answerFault(api, request, error);
     const decoded = decodedRequest(request);
@@ -67,15 +77,13 @@ function createApp(api: Api, isTls: boolean) {
 /** The same request with its path decoded, where that makes another path; a path is decoded once. */
 function decodedRequest(request: Request): Request | null {
   if (!request.url.includes("%")) return null;
+  const url = new URL(request.url);
+  if (!url.pathname.includes("%")) return null;
   try {
-    // Throws too when the Host header makes no address.
-    const url = new URL(request.url);
-    if (!url.pathname.includes("%")) return null;
     const pathname = decodeURIComponent(url.pathname);
-    if (!PLAIN_PATH.test(pathname)) return null;
-    const decoded = new Request(url.origin + pathname + url.search, request);
-    arrivedAs.set(decoded, request);
-    return decoded;
+    return PLAIN_PATH.test(pathname)
+      ? readdressed(request, url.origin + pathname + url.search)
+      : null;
   } catch {
     return null;
   }

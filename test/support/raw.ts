@@ -1,5 +1,7 @@
 // HTTP as bytes on a socket: what `fetch` would put right before it is sent.
 
+import { connect as connectTcp } from "node:net";
+import { connect as connectTls } from "node:tls";
 import type { Answer } from "./service.ts";
 
 /** Sends the bytes as they are and reads one answer, until the server closes; the request must ask for that. */
@@ -44,6 +46,69 @@ export function rawRequest(
 ): string {
   const head = [`${method} ${target} HTTP/1.1`, "host: localhost", "connection: close", ...headers];
   return `${head.join("\r\n")}\r\n\r\n${body}`;
+}
+
+/** A connection on which requests are sent as they are, and responses read one after the other. */
+export interface RawConnection {
+  send(bytes: string | Uint8Array): void;
+  /** Says that nothing more is sent. */
+  finish(): void;
+  /** The next response; null when the connection ends before it is whole. An interim response is one too. */
+  response(isHead?: boolean): Promise<Answer | null>;
+  /** All that came and was not read, once the server has ended the connection. */
+  rest(): Promise<string>;
+  close(): void;
+}
+
+/** Over TLS for a URL of https, whatever the certificate. */
+export async function openRaw(url: string): Promise<RawConnection> {
+  const { hostname: host, port, protocol } = new URL(url);
+  const to = { host, port: Number(port), allowHalfOpen: true, noDelay: true };
+  const socket =
+    protocol === "https:" ? connectTls({ ...to, rejectUnauthorized: false }) : connectTcp(to);
+  let received = Buffer.alloc(0);
+  let hasEnded = false;
+  let wake = () => {};
+  const end = () => {
+    hasEnded = true;
+    wake();
+  };
+  socket.on("data", (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk]);
+    wake();
+  });
+  socket.on("end", end);
+  socket.on("close", end);
+  socket.on("error", () => {});
+  const more = () => new Promise<void>((resolve) => (wake = resolve));
+  await new Promise<void>((resolve) => {
+    socket.once(protocol === "https:" ? "secureConnect" : "connect", () => resolve());
+  });
+  return {
+    send: (bytes) => void socket.write(bytes),
+    finish: () => void socket.end(),
+    async response(isHead = false) {
+      for (;;) {
+        const text = received.toString("latin1");
+        const head = text.indexOf("\r\n\r\n") + 4;
+        const length = isHead ? 0 : Number(/^content-length: (\d+)\r$/im.exec(text)?.[1] ?? 0);
+        if (head >= 4 && received.length >= head + length) {
+          const answer = received.subarray(0, head + length);
+          received = received.subarray(head + length);
+          return parseAnswer(answer.toString());
+        }
+        if (hasEnded) return null;
+        // oxlint-disable-next-line no-await-in-loop -- a response comes in parts
+        await more();
+      }
+    },
+    async rest() {
+      // oxlint-disable-next-line no-await-in-loop -- see above
+      while (!hasEnded) await more();
+      return received.toString("latin1");
+    },
+    close: () => void socket.destroy(),
+  };
 }
 
 function parseAnswer(text: string): Answer {

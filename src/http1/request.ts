@@ -1,0 +1,65 @@
+// A message as a Request, and what a Request does not hold: where it came from, and its body as it arrives.
+
+import type { Message } from "./parser.ts";
+
+/** The Host field is of no concern to any route, and one of any form must change no response. */
+const ORIGIN = "http://localhost";
+const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
+
+const ARRIVAL = Symbol("arrival");
+
+interface Arrival {
+  message: Message;
+  /** Where the connection comes from. */
+  address: string;
+}
+
+/** Null when it names no host or several, or what Headers do not take: RFC 9112, 3.2 has these refused. */
+export function requestOf(message: Message, address: string): Request | null {
+  const { method, target, fields, isHttp10 } = message;
+  try {
+    const request = new Request(ORIGIN + pathOf(target), { method });
+    const { headers } = request;
+    let hosts = 0;
+    for (let index = 0; index < fields.length; index += 2) {
+      const name = fields[index]!;
+      if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+      headers.append(name, fields[index + 1]!);
+    }
+    if (hosts > 1 || (hosts === 0 && !isHttp10)) return null;
+    return arrivedAs(request, { message, address });
+  } catch {
+    return null;
+  }
+}
+
+/** The same request under another address. */
+export function readdressed(request: Request, url: string): Request {
+  const arrival = arrivalOf(request);
+  const other = new Request(url, request);
+  return arrival ? arrivedAs(other, arrival) : other;
+}
+
+/** The peer's address; undefined for a request that came over no connection. */
+export function peerAddress(request: Request): string | undefined {
+  return arrivalOf(request)?.address;
+}
+
+/** All of the body; null as soon as it is longer than the limit. Rejects when it breaks off. */
+export function bodyOf(request: Request): Promise<Uint8Array | null> {
+  return arrivalOf(request)?.message.body() ?? request.bytes();
+}
+
+function arrivedAs(request: Request, arrival: Arrival): Request {
+  return Object.assign(request, { [ARRIVAL]: arrival });
+}
+
+function arrivalOf(request: Request): Arrival | undefined {
+  return ARRIVAL in request ? (request[ARRIVAL] as Arrival) : undefined;
+}
+
+/** Of an origin, an absolute form, or what neither is: `*` and the authority of CONNECT are no path of ours. */
+function pathOf(target: string): string {
+  const path = target.startsWith("/") ? target : target.replace(ABSOLUTE, "");
+  return path.startsWith("/") ? path : `/${path}`;
+}
