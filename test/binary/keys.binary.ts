@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { binary, binaryJson, stall, stop, until } from "../support/binary.ts";
+import { rawRequest, sendRaw } from "../support/raw.ts";
 import { type Body, callApi, freshFolder } from "../support/service.ts";
 
 const CREATE = "admin key create --user alice --type full".split(" ");
@@ -51,6 +52,39 @@ test("a key keeps to its networks, v4 and v6, as the trusted proxy tells where i
     headers: { "x-api-key": created.key, "x-forwarded-for": "10.1.2.3" },
   });
   expect(encoded.status).toBe(200);
+  await stop(server);
+});
+
+test("behind a trusted proxy an address that cannot be read is in no network, the proxy's included", async () => {
+  const folder = freshFolder();
+  const { server } = await stall(folder, "--trusted-proxy", "127.0.0.0/8");
+  const { key } = await binaryJson(folder, ...CREATE, "--allow", "127.0.0.0/8,10.1.1.1");
+  const ask = async (...forwarded: string[]) => {
+    const headers = [`x-api-key: ${key}`, ...forwarded.map((line) => `X-Forwarded-For: ${line}`)];
+    return (await sendRaw(server.url, rawRequest("GET", "/api/v1/balance", headers))).status;
+  };
+  const allowed = [
+    ["10.1.1.1"],
+    ["10.1.1.1:1234"],
+    ["[::ffff:10.1.1.1]:1234"],
+    ["8.8.8.8", "10.1.1.1"],
+    [],
+  ];
+  for (const lines of allowed) expect([lines, await ask(...lines)]).toEqual([lines, 200]);
+  const refused = [
+    ["8.8.8.8:1234"],
+    ["[2001:db8::1]:1234"],
+    ["unknown"],
+    ["garbage"],
+    [""],
+    ["10.1.1.1", ""],
+    ["10.1.1.1", "8.8.8.8:1234"],
+    ["10.1.1.1,"],
+    ["::10.1.1.1"],
+    ["012.1.1.1"],
+    ["127.0.0.1%lo"],
+  ];
+  for (const lines of refused) expect([lines, await ask(...lines)]).toEqual([lines, 403]);
   await stop(server);
 });
 
