@@ -42,8 +42,8 @@ const statements = prepared((orm, sqlite) => {
       .select({ ...getTableColumns(keys), username: users.username })
       .from(keys)
       .innerJoin(users, eq(users.account, keys.resellerAccount));
-  return {
-    byHash: sqlite.query<Omit<CallerKey, "active"> & { active: number }, [string]>(
+  const callerBy = (column: { name: string }) =>
+    sqlite.query<Omit<CallerKey, "active"> & { active: number }, [string]>(
       `SELECT ${columnsOf({
         id: keys.id,
         resellerAccount: keys.resellerAccount,
@@ -52,8 +52,11 @@ const statements = prepared((orm, sqlite) => {
         active: keys.active,
         expiresAt: keys.expiresAt,
         allow: keys.allow,
-      })} FROM keys WHERE hash = ?`,
-    ),
+      })} FROM keys WHERE ${column.name} = ?`,
+    );
+  return {
+    callerByHash: callerBy(keys.hash),
+    callerById: callerBy(keys.id),
     byId: selectKeys()
       .where(eq(keys.id, sql.placeholder("id")))
       .prepare(),
@@ -123,12 +126,18 @@ export function createKeyFinder(
     version = view.version();
     const known = remembered.get(hash);
     if (known) return known;
-    const row = statements(connection).byHash.get(hash);
+    const row = statements(connection).callerByHash.get(hash);
     if (!row) return undefined;
     const key = { ...row, active: row.active === 1 };
     remembered.set(hash, key);
     return key;
   };
+}
+
+/** What a command needs to know of the key it is run for, without the memory of the finder above. */
+export function findCallerKey(connection: Connection, id: string): CallerKey | undefined {
+  const row = statements(connection).callerById.get(id);
+  return row ? { ...row, active: row.active === 1 } : undefined;
 }
 
 export function findKey(connection: Connection, id: string): ListedKey | undefined {

@@ -16,6 +16,7 @@ import {
 import { findOpenService, type OpenService } from "../db/services.ts";
 import { balanceOf } from "../db/users.ts";
 import { audit, orderFacts } from "./audit.ts";
+import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
 import { applyMove } from "./order-moves.ts";
 
@@ -31,12 +32,18 @@ export interface PlaceOrder {
   reference?: string | null;
 }
 
-/**
- * Charges the reseller's balance and creates the order, both or neither.
- * Refuses, in this order: reference_taken (whatever has become of the service since), service_not_found, quantity_below_minimum, quantity_above_maximum,
- * balance_insufficient. Specification 4, POST /orders.
- */
+/** Refuses what requireCaller refuses, then what createOrder refuses. Specification 4, POST /orders. */
 export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
+  requireCaller(tx, command.keyId, "order", context);
+  return createOrder(tx, command, context);
+}
+
+/**
+ * Charges the reseller's balance and creates the order, both or neither. The caller has been checked.
+ * Refuses, in this order: reference_taken (whatever has become of the service since), service_not_found, quantity_below_minimum, quantity_above_maximum,
+ * balance_insufficient.
+ */
+export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
   const { resellerAccount, quantity, reference = null } = command;
   refuseTakenReference(tx, resellerAccount, reference);
   const service = findOpenService(tx, resellerAccount, command.service);
