@@ -39,13 +39,21 @@ export function mayKey(type: KeyType, permission: Permission): boolean {
   return PERMISSIONS[type].includes(permission);
 }
 
+interface Lifetime {
+  /** Null: it has no end. */
+  expiresAt: number | null;
+  /** Its time has passed for certain, whatever the clock says now. */
+  ended: boolean;
+}
+
+export function isKeyExpired({ expiresAt, ended }: Lifetime, now: number): boolean {
+  return ended || (expiresAt !== null && expiresAt <= now);
+}
+
 /** Refuses: key_inactive, key_expired. */
-export function refuseEndedKey(
-  key: { active: boolean; expiresAt: number | null },
-  now: number,
-): void {
+export function refuseEndedKey(key: Lifetime & { active: boolean }, now: number): void {
   if (!key.active) throw refusal("key_inactive");
-  if (key.expiresAt !== null && key.expiresAt <= now) throw refusal("key_expired");
+  if (isKeyExpired(key, now)) throw refusal("key_expired");
 }
 
 /** Refuses: permission_missing. */

@@ -6,7 +6,7 @@ import { open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { partialPath } from "../db/backup.ts";
 import type { Logger } from "../log.ts";
-import type { Upkeep } from "./used-keys.ts";
+import type { Upkeep } from "./upkeep.ts";
 
 /** After a start without a backup that is young enough: not in the way of the first requests. */
 const FIRST_MILLISECONDS = 60_000;

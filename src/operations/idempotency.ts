@@ -12,6 +12,7 @@ import {
   updateUsedKeyAnswer,
 } from "../db/idempotency.ts";
 import { lastTransferSeq } from "../db/ledger.ts";
+import { readUptime } from "../db/uptime.ts";
 import { findOrder, type Order } from "../db/orders.ts";
 import { orderAnswer, rechargeAnswer } from "../domain/answers.ts";
 import { requireCaller } from "./callers.ts";
@@ -78,9 +79,9 @@ export interface ForgetUsedKeys {
   limit: number;
 }
 
-/** Forgets keys that were used long ago; returns how many. */
-export function forgetUsedKeys(tx: Tx, command: ForgetUsedKeys, context: Context): number {
-  return deleteUsedKeys(tx, context.now - REMEMBERED_MILLISECONDS, command.limit);
+/** Forgets keys since whose use the service has run for long enough; returns how many. */
+export function forgetUsedKeys(tx: Tx, command: ForgetUsedKeys): number {
+  return deleteUsedKeys(tx, readUptime(tx) - REMEMBERED_MILLISECONDS, command.limit);
 }
 
 /** What the key did before; undefined when it is new. Refuses: idempotency_key_reused. */
