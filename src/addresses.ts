@@ -1,12 +1,15 @@
 // Network addresses: which networks a key or a proxy may come from, and whether an address is in one.
-// An IPv4 address that arrives as IPv6 (::ffff:192.0.2.1) is the IPv4 address.
+// An IPv4-mapped IPv6 address (::ffff:192.0.2.1, RFC 4291 2.5.5.2) is the IPv4 address: a dual-stack socket names its
+// IPv4 peers so. No other IPv6 form that embeds one is (::192.0.2.1, 64:ff9b::/96, 2002::/16): those are IPv6 hosts.
 
+import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Network = [address: Address, prefix: number];
 
-const IPV4 = /^\d{1,3}(\.\d{1,3}){3}$/;
+/** An IPv4-compatible address (deprecated by RFC 4291 2.5.5.1), which ipaddr.js reads as an IPv4-mapped one. */
+const IPV4_COMPATIBLE = /^::(?=\d+\.)/;
 const NETWORK = /^([^/]+)(?:\/(\d{1,3}))?$/;
 /** How much of an IPv6 address one customer is given: what lies below it is theirs alone. */
 const IPV6_CUSTOMER_BITS = 64;
@@ -49,11 +52,10 @@ export function customerOf(address: string): string {
   return `${groups.map((group) => group.toString(16)).join(":")}::/${IPV6_CUSTOMER_BITS}`;
 }
 
-/** Four decimal parts or IPv6; nothing that only some programs read as an address. */
+/** Read as inet_pton reads it: no octal parts, no short forms. A zone id names an interface, not an address. */
 function parsed(text: string): Address | null {
-  if (!text.includes(":") && !IPV4.test(text)) return null;
-  if (text.includes("%") || !ipaddr.isValid(text)) return null;
-  return ipaddr.process(text);
+  if (isIP(text) === 0 || text.includes("%")) return null;
+  return ipaddr.process(text.replace(IPV4_COMPATIBLE, "0:0:0:0:0:0:"));
 }
 
 function isBase([address, prefix]: Network): boolean {

@@ -25,7 +25,7 @@ import { createLog, type Logger } from "./log.ts";
 import { newestBackup } from "./maintenance/backup-folder.ts";
 import { type BackupPlan, startBackups } from "./maintenance/backups.ts";
 import { startKeyUses } from "./maintenance/key-uses.ts";
-import { startForgetting } from "./maintenance/used-keys.ts";
+import { startUpkeep } from "./maintenance/upkeep.ts";
 import { createMetrics, type Metrics, NO_OBSERVER } from "./monitoring/metrics.ts";
 import { createReadiness, freeBytes } from "./monitoring/readiness.ts";
 import { createStatusCounter } from "./monitoring/status-counter.ts";
@@ -140,7 +140,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   });
   fulfilment = started;
   fulfilling.resolve(started);
-  const forgetting = startForgetting(writer, log);
+  const upkeep = startUpkeep(writer, log);
   const backups = startBackups(backupPlan(config, path), log);
   const url = urlOf(tls ? "https" : "http", servers.api);
   leaveAddress(address, url, log);
@@ -160,7 +160,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
       ]);
       await placings;
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
-      await Promise.all([forgetting.stop(), backups.stop()]);
+      await Promise.all([upkeep.stop(), backups.stop()]);
       await close();
       log.info({}, "stopped");
       await log.close();

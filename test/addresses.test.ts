@@ -28,7 +28,7 @@ test("networks are read in v4 and v6, and an address alone is a network of one",
 
 test.each([
   "", "10.0.0.1/8", "10.0.0.0/33", "2001:db8::/129", "2001:db8::1/32", "10.1", "0x7f.0.0.1", "256.0.0.1",
-  "example.com", "10.0.0.0/", "10.0.0.0/-1", "fe80::1%eth0", "10.0.0.0/8/8", " 10.0.0.0/8",
+  "010.0.0.1", "::ffff:010.0.0.1", "::192.0.2.7%1", "::192.0.2.256", "example.com", "10.0.0.0/", "10.0.0.0/-1", "fe80::1%eth0", "10.0.0.0/8/8", " 10.0.0.0/8",
 ])("%p is no network", (text) => {
   expect(parseNetwork(text)).toBeNull();
 }); // prettier-ignore
@@ -42,6 +42,30 @@ test("an address is in a network or not, v4 inside v6 included", () => {
     expect(isWithin(address, allowed)).toBe(false);
   }
   expect(isWithin("2001:db8::1", networks("0.0.0.0/0"))).toBe(false);
+});
+
+test("of the IPv6 forms that embed an IPv4 address only the mapped one is that address", () => {
+  const allowed = networks("10.1.1.1", "8.1.1.1");
+  for (const mapped of ["::ffff:10.1.1.1", "::FFFF:a01:101", "0:0:0:0:0:ffff:10.1.1.1"]) {
+    expect([mapped, isWithin(mapped, allowed), canonicalAddress(mapped)]).toEqual([
+      mapped,
+      true,
+      "10.1.1.1",
+    ]);
+  }
+  for (const other of [
+    "::10.1.1.1",
+    "::a01:101",
+    "0:0:0:0:0:0:10.1.1.1",
+    "::ffff:0:10.1.1.1",
+    "64:ff9b::10.1.1.1",
+    "2002:a01:101::",
+    "010.1.1.1",
+  ]) {
+    expect([other, isWithin(other, allowed)]).toEqual([other, false]);
+  }
+  expect(canonicalAddress("::10.1.1.1")).toBe("::a01:101");
+  expect(isWithin("::a01:101", networks("::10.1.1.1"))).toBe(true);
 });
 
 test("addresses have one spelling; an IPv6 customer is its /64", () => {

@@ -1,9 +1,9 @@
 // Used Idempotency-Keys: the effect each had, and the answer it got.
 
-import { and, eq, inArray, isNull, lt, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, lt, sql } from "drizzle-orm";
 import type { Claim, GivenAnswer } from "../domain/idempotency.ts";
 import { type Connection, prepared, type Tx } from "./connection.ts";
-import { idempotency } from "./schema.ts";
+import { idempotency, uptime } from "./schema.ts";
 
 /**
  * What a key did: created an order, or several with `results` as JSON and the first of them as `orderId`,
@@ -28,7 +28,8 @@ const statements = prepared((orm) => {
   const old = orm
     .select({ seq: idempotency.seq })
     .from(idempotency)
-    .where(lt(idempotency.createdAt, sql.placeholder("before")))
+    .where(lt(idempotency.uptime, sql.placeholder("before")))
+    .orderBy(asc(idempotency.uptime))
     .limit(sql.placeholder("limit"));
   return {
     find: orm
@@ -54,6 +55,7 @@ const statements = prepared((orm) => {
         answerStatus: sql.placeholder("status"),
         answerBody: sql.placeholder("body"),
         createdAt: sql.placeholder("createdAt"),
+        uptime: sql`(SELECT ${uptime.milliseconds} FROM ${uptime})`,
       })
       .prepare(),
     answer: orm
@@ -118,7 +120,7 @@ export function updateUsedKeyAnswer(
   statements(tx).answer.run({ resellerAccount, key, ...answer });
 }
 
-/** Deletes at most `limit` of those used before that time; returns how many it were. */
+/** Deletes at most `limit` of those used before that uptime, oldest first; returns how many it were. */
 export function deleteUsedKeys(tx: Tx, before: number, limit: number): number {
   return statements(tx).deleteOld.all({ before, limit }).length;
 }

@@ -18,6 +18,8 @@ export interface CallerKey {
   active: boolean;
   /** Null: never. */
   expiresAt: number | null;
+  /** Its time has passed for certain, whatever the clock says now. */
+  ended: boolean;
   /** Networks in CIDR notation, separated by commas; empty: every address. */
   allow: string;
 }
@@ -36,14 +38,17 @@ export interface ListedKey extends Key {
   username: string;
 }
 
+/** A CallerKey as SQLite has it. */
+type CallerRow = Omit<CallerKey, "active" | "ended"> & { active: number; ended: number };
+
 const statements = prepared((orm, sqlite) => {
   const selectKeys = () =>
     orm
       .select({ ...getTableColumns(keys), username: users.username })
       .from(keys)
       .innerJoin(users, eq(users.account, keys.resellerAccount));
-  return {
-    byHash: sqlite.query<Omit<CallerKey, "active"> & { active: number }, [string]>(
+  const callerBy = (column: { name: string }) =>
+    sqlite.query<CallerRow, [string]>(
       `SELECT ${columnsOf({
         id: keys.id,
         resellerAccount: keys.resellerAccount,
@@ -51,9 +56,13 @@ const statements = prepared((orm, sqlite) => {
         reach: keys.reach,
         active: keys.active,
         expiresAt: keys.expiresAt,
+        ended: keys.ended,
         allow: keys.allow,
-      })} FROM keys WHERE hash = ?`,
-    ),
+      })} FROM keys WHERE ${column.name} = ?`,
+    );
+  return {
+    callerByHash: callerBy(keys.hash),
+    callerById: callerBy(keys.id),
     byId: selectKeys()
       .where(eq(keys.id, sql.placeholder("id")))
       .prepare(),
@@ -75,12 +84,13 @@ const statements = prepared((orm, sqlite) => {
         active: sql.placeholder("active"),
         createdAt: sql.placeholder("createdAt"),
         expiresAt: sql.placeholder("expiresAt"),
+        ended: sql.placeholder("ended"),
         allow: sql.placeholder("allow"),
       })
       .prepare(),
     setActive: orm
       .update(keys)
-      .set({ active: sql`${sql.placeholder("active")}` })
+      .set({ active: sql`${sql.placeholder("active")}`, ended: sql`${sql.placeholder("ended")}` })
       .where(eq(keys.id, sql.placeholder("id")))
       .prepare(),
     replace: orm
@@ -88,8 +98,15 @@ const statements = prepared((orm, sqlite) => {
       .set({
         replacedBy: sql`${sql.placeholder("replacedBy")}`,
         expiresAt: sql`${sql.placeholder("expiresAt")}`,
+        ended: sql`${sql.placeholder("ended")}`,
       })
       .where(eq(keys.id, sql.placeholder("id")))
+      .prepare(),
+    endExpired: orm
+      .update(keys)
+      .set({ ended: true })
+      .where(and(lte(keys.expiresAt, sql.placeholder("now")), eq(keys.ended, false)))
+      .returning({ id: keys.id })
       .prepare(),
     // A minute's distance is kept here too, so that no caller can write more often.
     use: orm
@@ -123,12 +140,22 @@ export function createKeyFinder(
     version = view.version();
     const known = remembered.get(hash);
     if (known) return known;
-    const row = statements(connection).byHash.get(hash);
+    const row = statements(connection).callerByHash.get(hash);
     if (!row) return undefined;
-    const key = { ...row, active: row.active === 1 };
+    const key = callerOf(row);
     remembered.set(hash, key);
     return key;
   };
+}
+
+/** What a command needs to know of the key it is run for, without the memory of the finder above. */
+export function findCallerKey(connection: Connection, id: string): CallerKey | undefined {
+  const row = statements(connection).callerById.get(id);
+  return row ? callerOf(row) : undefined;
+}
+
+function callerOf(row: CallerRow): CallerKey {
+  return { ...row, active: row.active === 1, ended: row.ended === 1 };
 }
 
 export function findKey(connection: Connection, id: string): ListedKey | undefined {
@@ -145,17 +172,25 @@ export function insertKey(tx: Tx, key: Key): void {
   statements(tx).insert.run({ ...key });
 }
 
-export function updateKeyActive(tx: Tx, id: string, active: boolean): void {
-  statements(tx).setActive.run({ id, active: active ? 1 : 0 });
+export function updateKeyActive(tx: Tx, id: string, active: boolean, ended: boolean): void {
+  statements(tx).setActive.run({ id, active: active ? 1 : 0, ended: ended ? 1 : 0 });
+}
+
+/** Ends those whose time has passed; returns their ids. */
+export function updateExpiredKeys(tx: Tx, now: number): string[] {
+  return statements(tx)
+    .endExpired.all({ now })
+    .map(({ id }) => id);
 }
 
 /** Ends a key at `expiresAt` in favour of another. */
 export function updateKeyReplaced(
   tx: Tx,
   id: string,
-  replacement: { replacedBy: string; expiresAt: number },
+  replacement: { replacedBy: string; expiresAt: number; ended: boolean },
 ): void {
-  statements(tx).replace.run({ id, ...replacement });
+  const { ended, ...rest } = replacement;
+  statements(tx).replace.run({ id, ...rest, ended: ended ? 1 : 0 });
 }
 
 /** Notes when a key was last used, unless that was noted less than a minute before. */

@@ -10,6 +10,7 @@ import operation from "../../migrations/0005_operation.sql" with { type: "text" 
 import cheapChecks from "../../migrations/0006_cheap_checks.sql" with { type: "text" };
 import catalogueVersion from "../../migrations/0007_catalogue_version.sql" with { type: "text" };
 import largeBalances from "../../migrations/0008_large_balances.sql" with { type: "text" };
+import uptime from "../../migrations/0009_uptime.sql" with { type: "text" };
 import numberFloors from "../../migrations/0010_number_floors.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, name: "0006_cheap_checks", sql: cheapChecks },
   { version: 7, name: "0007_catalogue_version", sql: catalogueVersion },
   { version: 8, name: "0008_large_balances", sql: largeBalances },
+  { version: 9, name: "0009_uptime", sql: uptime },
   { version: 10, name: "0010_number_floors", sql: numberFloors },
 ];
 

@@ -46,6 +46,7 @@ export const keys = sqliteTable("keys", {
   allow: text().notNull().default(""),
   lastUsedAt: integer("last_used_at"),
   replacedBy: text("replaced_by"),
+  ended: integer({ mode: "boolean" }).notNull().default(false),
 });
 
 export const providers = sqliteTable("providers", {
@@ -178,6 +179,12 @@ export const idempotency = sqliteTable("idempotency", {
   answerBody: text("answer_body"),
   results: text(),
   createdAt: integer("created_at").notNull(),
+  uptime: integer().notNull().default(0),
+});
+
+export const uptime = sqliteTable("uptime", {
+  id: integer().primaryKey(),
+  milliseconds: integer().notNull(),
 });
 
 export const clockSteps = sqliteTable(

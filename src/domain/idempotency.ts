@@ -4,8 +4,8 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 export const KEY_FORM = "1 to 255 visible ASCII characters";
 
 /**
- * How long a used key is remembered. The contract promises 24 hours by the clock of the caller; ours may be put
- * forward by a day meanwhile, and forgetting a key too early would let its retry order twice.
+ * How long the service runs before it forgets a used key. The contract promises 24 hours; forgetting a key too early
+ * would let its retry order twice, so no wall clock has a say in it. Time in which no service runs is not counted.
  */
 export const REMEMBERED_MILLISECONDS = 72 * 60 * 60 * 1000;
 

@@ -1,6 +1,8 @@
 // API keys: `rk_`, 22 base62 characters of randomness (131 bits), 6 base62 characters of checksum.
 // The checksum tells a mistyped key from an unknown one, in the log only. Only the SHA-256 of a key is kept.
 
+import { Refusal, refusal } from "./errors.ts";
+
 export const KEY_TYPES = ["order", "recharge", "full"] as const;
 export type KeyType = (typeof KEY_TYPES)[number];
 export const KEY_REACHES = ["all", "children"] as const;
@@ -35,6 +37,28 @@ const PERMISSIONS: Record<KeyType, readonly Permission[]> = {
 /** The permission table of contract 2. */
 export function mayKey(type: KeyType, permission: Permission): boolean {
   return PERMISSIONS[type].includes(permission);
+}
+
+interface Lifetime {
+  /** Null: it has no end. */
+  expiresAt: number | null;
+  /** Its time has passed for certain, whatever the clock says now. */
+  ended: boolean;
+}
+
+export function isKeyExpired({ expiresAt, ended }: Lifetime, now: number): boolean {
+  return ended || (expiresAt !== null && expiresAt <= now);
+}
+
+/** Refuses: key_inactive, key_expired. */
+export function refuseEndedKey(key: Lifetime & { active: boolean }, now: number): void {
+  if (!key.active) throw refusal("key_inactive");
+  if (isKeyExpired(key, now)) throw refusal("key_expired");
+}
+
+/** Refuses: permission_missing. */
+export function refuseMissingPermission(type: KeyType, permission: Permission): void {
+  if (!mayKey(type, permission)) throw new Refusal("permission_missing", { permission });
 }
 
 /** The key's text from KEY_RANDOM_BYTES random bytes. */

@@ -3,8 +3,14 @@
 
 import { isWithin, type Network, parseNetwork } from "../addresses.ts";
 import type { CallerKey } from "../db/keys.ts";
-import { Refusal, refusal } from "../domain/errors.ts";
-import { hashKey, isKeyWellFormed, mayKey, type Permission } from "../domain/keys.ts";
+import { refusal } from "../domain/errors.ts";
+import {
+  hashKey,
+  isKeyWellFormed,
+  type Permission,
+  refuseEndedKey,
+  refuseMissingPermission,
+} from "../domain/keys.ts";
 import type { Limits } from "./limits.ts";
 
 /** Allow lists that are kept parsed. */
@@ -51,12 +57,11 @@ export function authenticate(
     throw refusal("key_unknown");
   }
   applicant.keyId = key.id;
-  if (!key.active) throw refusal("key_inactive");
-  if (key.expiresAt !== null && key.expiresAt <= now) throw refusal("key_expired");
+  refuseEndedKey(key, now);
   if (key.allow !== "" && !isWithin(applicant.address(), networksOf(key.allow))) {
     throw refusal("key_address_refused");
   }
-  if (!mayKey(key.type, permission)) throw new Refusal("permission_missing", { permission });
+  refuseMissingPermission(key.type, permission);
   limits.takeForKey(key.id);
   gate.noteUse(key.id, now);
   return key;

@@ -14,15 +14,16 @@ import { placedAnswer, placeOrderOf } from "./orders.ts";
 export async function postOrderBatch(api: Api, call: Call): Promise<object> {
   const { writer } = api;
   const { request, key } = call;
-  const { resellerAccount } = key;
+  const { id: keyId, resellerAccount } = key;
   const { bytes, fields } = await readBody(request);
   const entries = ordersField(fields).map((body) => entryOf(body, key));
   const wait = async (placed: Placed[]) =>
     batchAnswer(await Promise.all(placed.map((each) => waitedResult(api, each))));
   const asItIs = (placed: Placed[]) => batchAnswer(placed.map(resultOf));
   const claim = claimOf(request, bytes);
-  if (!claim) return wait(await writer.submit("placeOrders", { entries }));
-  const act = () => writer.submit("placeOrdersOnce", { entries, resellerAccount, claim });
+  if (!claim) return wait(await writer.submit("placeOrders", { keyId, entries }));
+  const once = { keyId, entries, resellerAccount, claim };
+  const act = () => writer.submit("placeOrdersOnce", once);
   return answerOnce(api, call, claim, act, asItIs, wait);
 }
 

@@ -29,7 +29,6 @@ export async function postRecharge(api: Api, call: Call): Promise<object> {
   const { bytes, fields } = await readBody(request);
   const recharge = {
     keyId: key.id,
-    reach: key.reach,
     resellerAccount: key.resellerAccount,
     username: usernameField(fields),
     amountMicros: amountField(fields),

@@ -11,7 +11,7 @@ import {
   removeRemains,
 } from "./backup-folder.ts";
 import { claimInstanceId } from "./instance.ts";
-import type { Upkeep } from "./used-keys.ts";
+import type { Upkeep } from "./upkeep.ts";
 
 /** After a start without a backup that is young enough: not in the way of the first requests. */
 const FIRST_MILLISECONDS = 60_000;

@@ -4,7 +4,7 @@ import { type Connection, transact, type Tx } from "../db/connection.ts";
 import type { Context } from "./context.ts";
 import { createId } from "./ids.ts";
 import { forgetUsedKeys, placeOrderOnce, rechargeOnce, recordAnswer } from "./idempotency.ts";
-import { createKey, recordKeyUses, rotateKey, setKeyActive } from "./keys.ts";
+import { createKey, endExpiredKeys, recordKeyUses, rotateKey, setKeyActive } from "./keys.ts";
 import { moveOrder, placeOrder, progressOrder } from "./orders.ts";
 import {
   abandonAttempts,
@@ -27,6 +27,7 @@ import {
   setServiceActive,
   updateService,
 } from "./services.ts";
+import { addUptime } from "./uptime.ts";
 import { createUser, creditUser, debitUser } from "./users.ts";
 
 const commands = {
@@ -64,6 +65,8 @@ const commands = {
   recordAnswer,
   forgetUsedKeys,
   carryOver,
+  addUptime,
+  endExpiredKeys,
   probe,
 };
 

@@ -12,11 +12,13 @@ import {
   updateUsedKeyAnswer,
 } from "../db/idempotency.ts";
 import { lastTransferSeq } from "../db/ledger.ts";
+import { readUptime } from "../db/uptime.ts";
 import { findOrder, type Order } from "../db/orders.ts";
 import { orderAnswer, rechargeAnswer } from "../domain/answers.ts";
+import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
-import { placeOrder, type PlaceOrder } from "./orders.ts";
-import { recharge, type Recharge } from "./recharges.ts";
+import { createOrder, type PlaceOrder } from "./orders.ts";
+import { type Recharge, rechargeAs } from "./recharges.ts";
 
 /** What a request with a key comes to. Without an answer: what it did, for its caller to wait for. */
 export type Outcome<Effect> = { replayed: boolean } & (
@@ -28,13 +30,14 @@ export interface PlaceOrderOnce {
   claim: Claim;
 }
 
-/** Refuses: idempotency_key_reused, then what placeOrder refuses. Contract 2, Idempotency-Key. */
+/** Refuses what requireCaller refuses, then idempotency_key_reused, then what createOrder refuses. Contract 2, Idempotency-Key. */
 export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context): Outcome<Order> {
   const { claim } = command;
-  const { resellerAccount } = command.order;
+  const { resellerAccount, keyId } = command.order;
+  requireCaller(tx, keyId, "order", context);
   const earlier = recall(tx, resellerAccount, claim);
   if (earlier) return earlier;
-  const order = placeOrder(tx, command.order, context);
+  const order = createOrder(tx, command.order, context);
   // An order that goes to a provider is answered once the provider was asked.
   const answer = order.status === "PENDING" ? null : success(orderAnswer(order));
   insertUsedKey(tx, resellerAccount, claim, { orderId: order.orderId }, answer, context.now);
@@ -46,13 +49,14 @@ export interface RechargeOnce {
   claim: Claim;
 }
 
-/** Refuses: idempotency_key_reused, then what recharge refuses. Contract 2, Idempotency-Key. */
+/** Refuses what requireCaller refuses, then idempotency_key_reused, then what rechargeAs refuses. Contract 2, Idempotency-Key. */
 export function rechargeOnce(tx: Tx, command: RechargeOnce, context: Context): Outcome<never> {
   const { claim } = command;
-  const { resellerAccount } = command.recharge;
+  const { resellerAccount, keyId } = command.recharge;
+  const caller = requireCaller(tx, keyId, "recharge", context);
   const earlier = findDuplicate(tx, resellerAccount, claim);
   if (earlier) return { replayed: true, answer: earlier.answer! };
-  const answer = success(rechargeAnswer(recharge(tx, command.recharge, context)));
+  const answer = success(rechargeAnswer(rechargeAs(tx, caller, command.recharge, context)));
   const effect = { transferSeq: lastTransferSeq(tx) };
   insertUsedKey(tx, resellerAccount, claim, effect, answer, context.now);
   return { replayed: false, answer };
@@ -75,9 +79,9 @@ export interface ForgetUsedKeys {
   limit: number;
 }
 
-/** Forgets keys that were used long ago; returns how many. */
-export function forgetUsedKeys(tx: Tx, command: ForgetUsedKeys, context: Context): number {
-  return deleteUsedKeys(tx, context.now - REMEMBERED_MILLISECONDS, command.limit);
+/** Forgets keys since whose use the service has run for long enough; returns how many. */
+export function forgetUsedKeys(tx: Tx, command: ForgetUsedKeys): number {
+  return deleteUsedKeys(tx, readUptime(tx) - REMEMBERED_MILLISECONDS, command.limit);
 }
 
 /** What the key did before; undefined when it is new. Refuses: idempotency_key_reused. */

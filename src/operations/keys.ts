@@ -2,7 +2,7 @@
 
 import type { AuditAction, AuditFacts } from "../domain/audit.ts";
 import { refusal } from "../domain/errors.ts";
-import type { KeyReach, KeyType } from "../domain/keys.ts";
+import { isKeyExpired, type KeyReach, type KeyType } from "../domain/keys.ts";
 import type { Actor } from "../domain/ledger.ts";
 import type { Tx } from "../db/connection.ts";
 import {
@@ -10,6 +10,7 @@ import {
   insertKey,
   type Key,
   type ListedKey,
+  updateExpiredKeys,
   updateKeyActive,
   updateKeyReplaced,
   updateKeyUsed,
@@ -49,6 +50,7 @@ export function createKey(tx: Tx, command: CreateKey, context: Context): ListedK
     active: true,
     createdAt: context.now,
     expiresAt: lifetime === null ? null : context.now + lifetime,
+    ended: false,
     allow: command.allow ?? "",
   };
   insertKey(tx, key);
@@ -62,11 +64,14 @@ export interface SetKeyActive {
   actor: Actor;
 }
 
-/** A running server refuses a deactivated key on its next request. Refuses: key_not_found. */
+/**
+ * A running server refuses a deactivated key on its next request. One that is activated has its time by the clock again.
+ * Refuses: key_not_found.
+ */
 export function setKeyActive(tx: Tx, command: SetKeyActive, context: Context): ListedKey {
   const key = requireKey(tx, command.id);
-  const changed = { ...key, active: command.active };
-  updateKeyActive(tx, key.id, command.active);
+  const changed = { ...key, active: command.active, ended: key.ended && !command.active };
+  updateKeyActive(tx, key.id, changed.active, changed.ended);
   const action = command.active ? "key.activate" : "key.deactivate";
   auditKey(tx, context, command.actor, action, key, changed);
   return changed;
@@ -92,7 +97,7 @@ export function rotateKey(tx: Tx, command: RotateKey, context: Context): ListedK
   if (!old.active) throw refusal("key_inactive");
   // A replaced key has an end of its own making: this must come before the question whether it has passed.
   if (old.replacedBy !== null) throw refusal("key_replaced");
-  if (old.expiresAt !== null && old.expiresAt <= now) throw refusal("key_expired");
+  if (isKeyExpired(old, now)) throw refusal("key_expired");
   const { actor, hash, start } = command;
   const replacement = createKey(
     tx,
@@ -107,13 +112,22 @@ export function rotateKey(tx: Tx, command: RotateKey, context: Context): ListedK
   );
   const graceEnds = now + command.graceMilliseconds;
   const expiresAt = Math.min(old.expiresAt ?? graceEnds, graceEnds);
-  updateKeyReplaced(tx, old.id, { replacedBy: replacement.id, expiresAt });
+  const ended = expiresAt <= now;
+  updateKeyReplaced(tx, old.id, { replacedBy: replacement.id, expiresAt, ended });
   auditKey(tx, context, actor, "key.rotate", old, {
     ...old,
     expiresAt,
     replacedBy: replacement.id,
   });
   return replacement;
+}
+
+/**
+ * Ends for good the keys whose time has passed; the caller makes sure that the clock can be trusted. No audit row: they
+ * are refused already. Returns their ids.
+ */
+export function endExpiredKeys(tx: Tx, _command: null, context: Context): string[] {
+  return updateExpiredKeys(tx, context.now);
 }
 
 export interface RecordKeyUses {

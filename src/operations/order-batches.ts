@@ -5,9 +5,10 @@ import type { Claim } from "../domain/idempotency.ts";
 import type { Tx } from "../db/connection.ts";
 import { insertUsedKey } from "../db/idempotency.ts";
 import type { Order } from "../db/orders.ts";
+import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
 import { findDuplicate, type Outcome } from "./idempotency.ts";
-import { type PlaceOrder, placeOrder, requireOrder } from "./orders.ts";
+import { createOrder, type PlaceOrder, requireOrder } from "./orders.ts";
 
 /** A refusal as plain data. */
 export interface Refused {
@@ -16,6 +17,7 @@ export interface Refused {
 }
 
 export interface PlaceOrders {
+  keyId: string;
   /** Orders, and in their place the ones that were not well formed. */
   entries: ({ order: PlaceOrder } | Refused)[];
 }
@@ -23,14 +25,20 @@ export interface PlaceOrders {
 /** What became of an entry. */
 export type Placed = { order: Order } | Refused;
 
-/**
- * Places each order as placeOrder does, in turn, so that an earlier one lowers the balance for a later one.
- * Refuses nothing itself: placeOrder refuses before its first write, so one refusal leaves the others alone.
- */
+/** Refuses what requireCaller refuses: then no order is placed. */
 export function placeOrders(tx: Tx, command: PlaceOrders, context: Context): Placed[] {
+  requireCaller(tx, command.keyId, "order", context);
+  return createOrders(tx, command, context);
+}
+
+/**
+ * Places each order as createOrder does, in turn, so that an earlier one lowers the balance for a later one.
+ * Refuses nothing itself: createOrder refuses before its first write, so one refusal leaves the others alone.
+ */
+function createOrders(tx: Tx, command: PlaceOrders, context: Context): Placed[] {
   return command.entries.map((entry) => {
     if ("refused" in entry) return entry;
-    const placed = attempt(() => placeOrder(tx, entry.order, context));
+    const placed = attempt(() => createOrder(tx, entry.order, context));
     return placed instanceof Refusal
       ? { refused: placed.code, details: placed.details }
       : { order: placed };
@@ -42,17 +50,18 @@ export interface PlaceOrdersOnce extends PlaceOrders {
   claim: Claim;
 }
 
-/** A batch that created no order is not remembered. Refuses: idempotency_key_reused. Contract 2, Idempotency-Key. */
+/** A batch that created no order is not remembered. Refuses what requireCaller refuses, then idempotency_key_reused. Contract 2, Idempotency-Key. */
 export function placeOrdersOnce(
   tx: Tx,
   command: PlaceOrdersOnce,
   context: Context,
 ): Outcome<Placed[]> {
   const { resellerAccount, claim } = command;
+  requireCaller(tx, command.keyId, "order", context);
   const earlier = findDuplicate(tx, resellerAccount, claim);
   if (earlier?.answer) return { replayed: true, answer: earlier.answer };
   if (earlier) return { replayed: true, answer: null, effect: asItIs(tx, earlier.results!) };
-  const placed = placeOrders(tx, command, context);
+  const placed = createOrders(tx, command, context);
   const first = placed.find((result) => "order" in result);
   if (first) {
     const effect = { orderId: first.order.orderId, results: JSON.stringify(placed) };

@@ -22,6 +22,7 @@ import {
 import { findOpenService, type OpenService } from "../db/services.ts";
 import { balanceOf } from "../db/users.ts";
 import { audit, orderFacts } from "./audit.ts";
+import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
 import { applyMove } from "./order-moves.ts";
 
@@ -37,12 +38,18 @@ export interface PlaceOrder {
   reference?: string | null;
 }
 
+/** Refuses what requireCaller refuses, then what createOrder refuses. */
+export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
+  requireCaller(tx, command.keyId, "order", context);
+  return createOrder(tx, command, context);
+}
+
 /**
- * Charges the reseller's balance and creates the order, both or neither.
+ * Charges the reseller's balance and creates the order, both or neither. The caller has been checked.
  * Refuses, in this order: reference_taken (whatever has become of the service since), service_not_found, quantity_below_minimum, quantity_above_maximum,
  * balance_insufficient, charge_too_large. Specification 4, POST /orders.
  */
-export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
+export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
   const { resellerAccount, quantity, reference = null } = command;
   refuseTakenReference(tx, resellerAccount, reference);
   const service = findOpenService(tx, resellerAccount, command.service);

@@ -1,18 +1,18 @@
 // Credit that a payment bot adds with its Recharge key. Specification 4, POST /recharge.
 
 import { refusal } from "../domain/errors.ts";
-import type { KeyReach } from "../domain/keys.ts";
 import { CASH_ACCOUNT, refuseCreditAboveLimit } from "../domain/ledger.ts";
 import type { Tx } from "../db/connection.ts";
+import type { CallerKey } from "../db/keys.ts";
 import { postTransfer } from "../db/ledger.ts";
 import { findUser, type User } from "../db/users.ts";
 import { canReach } from "../domain/users.ts";
 import { audit } from "./audit.ts";
+import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
 
 export interface Recharge {
   keyId: string;
-  reach: KeyReach;
   /** The reseller that the key belongs to. */
   resellerAccount: number;
   username: string;
@@ -26,11 +26,21 @@ export interface Recharged {
   previousBalanceMicros: number;
 }
 
-/** Refuses: user_not_found, user_out_of_reach, balance_too_large, deposits_too_large. */
+/** Refuses what requireCaller refuses, then what rechargeAs refuses. */
 export function recharge(tx: Tx, command: Recharge, context: Context): Recharged {
+  return rechargeAs(tx, requireCaller(tx, command.keyId, "recharge", context), command, context);
+}
+
+/** Gives the credit for a key that has been checked. Refuses: user_not_found, user_out_of_reach, balance_too_large, deposits_too_large. */
+export function rechargeAs(
+  tx: Tx,
+  caller: CallerKey,
+  command: Recharge,
+  context: Context,
+): Recharged {
   const found = findUser(tx, command.username);
   if (!found) throw refusal("user_not_found");
-  if (!canReach(command.reach, command.resellerAccount, found)) throw refusal("user_out_of_reach");
+  if (!canReach(caller.reach, command.resellerAccount, found)) throw refusal("user_out_of_reach");
   refuseCreditAboveLimit(found, command.amountMicros);
   // From here on the credit is given.
   const { depositedMicros: _, ...user } = found;

@@ -8,9 +8,8 @@ import { isProviderOrder, type PlacementResult } from "../domain/placements.ts";
 import { isProviderService } from "../domain/providers.ts";
 import type { Report } from "../domain/reports.ts";
 import { SERVICE_NAME_LENGTH_LIMIT } from "../domain/services.ts";
+import type { Mask } from "./mask.ts";
 import { type Funds, ProviderFailure, type StatusAnswer } from "./provider.ts";
-
-type Mask = (text: string) => string;
 
 /** An untouched translation key reads `neworder.error.not_enough_funds`: words are compared without punctuation. */
 const OUT_OF_FUNDS = /not enough (funds|balance|money)|insufficient (funds|balance)|low balance/;
@@ -107,7 +106,8 @@ export function readBalance(json: unknown, mask: Mask): Funds {
     throw new ProviderFailure(`the reply has no balance: ${textOf(json, mask)}`);
   }
   const { currency } = parsed.output;
-  const isCurrency = typeof currency === "string" && CURRENCY.test(currency);
+  const isCurrency =
+    typeof currency === "string" && CURRENCY.test(currency) && !holdsKey(currency, mask);
   return { balance, currency: isCurrency ? currency : "" };
 }
 
@@ -129,7 +129,7 @@ function readService(listed: unknown, mask: Mask): UpstreamService | null {
   const service = String(named.output.service).trim();
   const name = mask(named.output.name).slice(0, SERVICE_NAME_LENGTH_LIMIT).toWellFormed().trim();
   const type = mask(named.output.type);
-  if (!isProviderService(service) || name === "") return null;
+  if (!isProviderService(service) || holdsKey(service, mask) || name === "") return null;
   // The other types are counted and left out, so what they cost and how much they take does not matter.
   if (type.toLowerCase() !== "default") return { service, name, type, rate: "0", min: 0, max: 0 };
   const terms = v.safeParse(listedTerms, listed);
@@ -178,6 +178,11 @@ function signedNumber(value: string | number): number | null {
 
 function isObject(json: unknown): json is Record<string, unknown> {
   return typeof json === "object" && json !== null && !Array.isArray(json);
+}
+
+/** Of a short text without blanks or control characters: what names something cannot be masked, only refused. */
+function holdsKey(text: string, mask: Mask): boolean {
+  return mask(text) !== text;
 }
 
 /** What came, for the log. */

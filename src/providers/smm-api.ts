@@ -1,7 +1,7 @@
 // The field's de-facto "API v2": one address, a form with `key` and `action`, JSON back, errors under HTTP 200.
 
 import { type CallOptions, type Reply, type Send } from "./call.ts";
-import { createMask } from "./mask.ts";
+import { createMask, type Mask } from "./mask.ts";
 import { type ProviderApi, ProviderFailure } from "./provider.ts";
 import {
   readBalance,
@@ -64,7 +64,7 @@ export function smmApi(send: Send, key: string): ProviderApi {
 }
 
 /** Why a reply cannot be used; null when it may be. */
-function failureOf(reply: Reply, mask: (text: string) => string): string | null {
+function failureOf(reply: Reply, mask: Mask): string | null {
   if (reply.kind === "fault") return mask(reply.cause);
   const error = readError(reply.json);
   if (error !== null) return `it says: ${mask(error)}`;

@@ -1,5 +1,6 @@
 // The binary on a disk that is full, that fails, beside busy commands, and under a clock that jumps.
 
+import { Database } from "bun:sqlite";
 import { afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -134,6 +135,31 @@ test("commands in a loop beside a loaded server: neither fails", async () => {
   expect(failures).toEqual([]);
   expect(slowest).toBeLessThan(10_000);
   expect(wishes.filter(({ answer }) => answer?.status !== 200)).toEqual([]);
+  expect(problemsOf(folder, wishes)).toEqual([]);
+});
+
+test("a clock that is corrected by six years while the service runs makes no retry a second order", async () => {
+  const folder = freshFolder();
+  cpSync(prepared, folder, { recursive: true });
+  const gate = join(freshFolder(), "gate");
+  writeFileSync(gate, "");
+  const environment = shim.environment(folder, { clockSeconds: -6 * 365 * 86_400, gate });
+  const server = await startServerProcess({ data: folder, environment });
+  SERVERS.push(server);
+  const wishes = await load(server, 0, (sent) => sent < 20);
+  const given = wishes.map(({ answer }) => answer!.text);
+  expect(wishes.every(({ answer }) => answer?.status === 200)).toBe(true);
+  rmSync(gate);
+  // The minute in which the service looks after its used keys.
+  const database = new Database(join(folder, "reseller.db"), { readonly: true });
+  const uptime = database.query<{ milliseconds: number }, []>("SELECT milliseconds FROM uptime");
+  while (uptime.get()!.milliseconds === 0) await Bun.sleep(100);
+  database.close();
+  expect(await server.stop()).toBe(0);
+  const again = await startServerProcess({ data: folder });
+  SERVERS.push(again);
+  for (const wish of wishes) await send(again.url, key, wish);
+  expect(wishes.map(({ answer }) => answer!.text)).toEqual(given);
   expect(problemsOf(folder, wishes)).toEqual([]);
 });
 

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { binary, binaryJson, stall, stop, until } from "../support/binary.ts";
+import { rawRequest, sendRaw, sendRawInTwo } from "../support/raw.ts";
 import { type Body, callApi, freshFolder } from "../support/service.ts";
 
 const CREATE = "admin key create --user alice --type full".split(" ");
@@ -53,6 +54,93 @@ test("a key keeps to its networks, v4 and v6, as the trusted proxy tells where i
   expect(encoded.status).toBe(200);
   await stop(server);
 });
+
+test("behind a trusted proxy an address that cannot be read is in no network, the proxy's included", async () => {
+  const folder = freshFolder();
+  const { server } = await stall(folder, "--trusted-proxy", "127.0.0.0/8");
+  const { key } = await binaryJson(folder, ...CREATE, "--allow", "127.0.0.0/8,10.1.1.1");
+  const ask = async (...forwarded: string[]) => {
+    const headers = [`x-api-key: ${key}`, ...forwarded.map((line) => `X-Forwarded-For: ${line}`)];
+    return (await sendRaw(server.url, rawRequest("GET", "/api/v1/balance", headers))).status;
+  };
+  const allowed = [
+    ["10.1.1.1"],
+    ["10.1.1.1:1234"],
+    ["[::ffff:10.1.1.1]:1234"],
+    ["8.8.8.8", "10.1.1.1"],
+    [],
+  ];
+  for (const lines of allowed) expect([lines, await ask(...lines)]).toEqual([lines, 200]);
+  const refused = [
+    ["8.8.8.8:1234"],
+    ["[2001:db8::1]:1234"],
+    ["unknown"],
+    ["garbage"],
+    [""],
+    ["10.1.1.1", ""],
+    ["10.1.1.1", "8.8.8.8:1234"],
+    ["10.1.1.1,"],
+    ["::10.1.1.1"],
+    ["012.1.1.1"],
+    ["127.0.0.1%lo"],
+  ];
+  for (const lines of refused) expect([lines, await ask(...lines)]).toEqual([lines, 403]);
+  await stop(server);
+});
+
+test("a key that is deactivated while a request's body is under way pays for nothing any more", async () => {
+  const folder = freshFolder();
+  const { server, key } = await stall(folder);
+  const [{ id }] = await list(folder);
+  await binaryJson(folder, ..."admin user create bob --parent alice".split(" "));
+  const toggle = (state: string) => binaryJson(folder, "admin", "key", state, id);
+  const balances = () => binaryJson(folder, "admin", "user", "list");
+  const order = { service: "s", link: "x", quantity: 1 };
+  const requests: [path: string, body: object][] = [
+    ["/orders", order],
+    ["/orders/batch", { orders: [order, order] }],
+    ["/recharge", { username: "bob", amount: 1 }],
+  ];
+  /** Half of the body is sent, and another request is answered, before `meanwhile`. */
+  const send = (
+    path: string,
+    body: object,
+    headers: string[],
+    meanwhile: () => Promise<unknown>,
+  ) => {
+    const text = JSON.stringify(body);
+    const sent = [`x-api-key: ${key}`, "content-type: application/json", ...headers];
+    const head = rawRequest("POST", `/api/v1${path}`, [...sent, `content-length: ${text.length}`]);
+    return sendRawInTwo(server.url, head + text.slice(0, 5), text.slice(5), async () => {
+      await callApi(server.url, "GET", "/balance", key);
+      await meanwhile();
+    });
+  };
+  for (const [path, body] of requests) {
+    for (const headers of [[], [`idempotency-key: of${path}`]]) {
+      const before = await balances();
+      const refused = await send(path, body, headers, () => toggle("deactivate"));
+      expect([path, refused.status, refused.body.message]).toEqual([
+        path,
+        403,
+        "API key is inactive",
+      ]);
+      expect(await balances()).toEqual(before);
+      await toggle("activate");
+      const done = await send(path, body, headers, () => Promise.resolve());
+      expect([path, done.status]).toEqual([path, 200]);
+      expect(await balances()).not.toEqual(before);
+    }
+    // Nor is it told again what it once did.
+    const replay = await send(path, body, [`idempotency-key: of${path}`], () =>
+      toggle("deactivate"),
+    );
+    expect([path, replay.status]).toEqual([path, 403]);
+    await toggle("activate");
+  }
+  expect((await binaryJson(folder, "admin", "order", "list")).length).toBe(2 * (1 + 2));
+  await stop(server);
+}, 60_000);
 
 describe("rotate", () => {
   test("makes a key like the old one, which works on for the grace and no longer", async () => {

@@ -81,6 +81,25 @@ test("an address may offer 20 unknown keys a minute, then nothing; behind a trus
   await stop(server);
 });
 
+test("callers whose address a trusted proxy does not tell count as one", async () => {
+  const { server, key } = await stall(
+    freshFolder(),
+    "--rate-limit",
+    "100/s",
+    "--trusted-proxy",
+    "127.0.0.1",
+  );
+  const ask = (address: string, text: string) =>
+    callApi(server.url, "GET", "/balance", text, undefined, { "x-forwarded-for": address });
+  for (let asked = 0; asked < 20; asked++) await ask(`unknown${asked}`, "rk_no");
+  expect((await ask("_hidden", key)).status).toBe(429);
+  // The proxy itself, and callers with an address, are somebody else.
+  for (const address of ["127.0.0.1", "203.0.113.8:4711"]) {
+    expect((await ask(address, key)).status).toBe(200);
+  }
+  await stop(server);
+});
+
 test("without a trusted proxy X-Forwarded-For counts for nothing, and the log says so once", async () => {
   const { server, key } = await stall(freshFolder(), "--rate-limit", "100/s");
   const ask = (address: string, text: string) =>

@@ -12,7 +12,7 @@ import {
   stop,
   until,
 } from "../support/binary.ts";
-import { freshFolder } from "../support/service.ts";
+import { callApi, freshFolder } from "../support/service.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../support/upstream.ts";
 
 const LIMIT_MS = 40_000;
@@ -23,7 +23,7 @@ beforeAll(async () => (upstream = await startUpstream()));
 afterAll(() => upstream.stop());
 
 /** A server whose service `p` is delivered by the provider. */
-async function shopWithProvider() {
+async function shopWithProvider(providerKey = PROVIDER_KEY) {
   const folder = freshFolder();
   const { server, key } = await stall(folder);
   const created = Bun.spawnSync(
@@ -38,10 +38,10 @@ async function shopWithProvider() {
       "--key-stdin",
       "--json",
     ],
-    { cwd: folder, stdin: Buffer.from(`${PROVIDER_KEY}\n`), env: { HOME: folder } },
+    { cwd: folder, stdin: Buffer.from(`${providerKey}\n`), env: { HOME: folder } },
   );
   expect(created.exitCode).toBe(0);
-  expect(created.stdout.toString()).not.toContain(PROVIDER_KEY);
+  expect(created.stdout.toString()).not.toContain(providerKey);
   await binaryJson(
     folder,
     ..."admin service create --id p --name P --price 1 --min 1 --max 1000 --provider acme --provider-service 5".split(
@@ -127,6 +127,52 @@ test(
     expect(settled).toMatchObject({ status: "FAILED", placement: "refused", refunded: 0.01 });
     await stop(again);
     expect(sentFor("stopped")).toBe(1);
+  },
+  LIMIT_MS,
+);
+
+test(
+  "the provider's key reaches no service's name, no terminal, no log and no order, however it is escaped",
+  async () => {
+    // Any key is answered here; what is escaped is what stands between these words.
+    const secret = "begin/middle+end=";
+    const parts = /begin.*middle.*end/i;
+    const escaped = [
+      secret,
+      encodeURIComponent(secret).toLowerCase(),
+      encodeURIComponent(encodeURIComponent(secret)),
+      secret.replaceAll("/", "\\/"),
+      secret.replaceAll("/", "\\u002F").replaceAll("+", "\\u002b"),
+      secret.replaceAll("/", "&#x2F;").replaceAll("+", "&plus;"),
+    ];
+    const terms = { type: "Default", rate: "0.5", min: "1", max: "1000" };
+    const list = escaped.map((text, index) => {
+      return { service: String(index + 100), name: `Likes ${text} fast`, ...terms };
+    });
+    const body = JSON.stringify([{ service: "5", name: "P", ...terms }, ...list]);
+    upstream.always("services", { body });
+    const { folder, server, key } = await shopWithProvider(secret);
+    const shown = [await binary(folder, ..."admin provider sync acme --dry-run".split(" "))];
+    shown.push(await binary(folder, ..."admin provider sync acme".split(" ")));
+    expect(shown.map(({ code }) => code)).toEqual([0, 0]);
+    upstream.always("services", null);
+    const listed = await callApi(server.url, "GET", "/services", key);
+    const names = (listed.body.services as { name: string }[]).map(({ name }) => name);
+    expect(names.filter((name) => name.startsWith("Likes"))).toEqual(
+      escaped.map(() => "Likes *** fast"),
+    );
+    for (const [index, text] of escaped.entries()) {
+      upstream.next("add", { body: JSON.stringify({ error: `no such key: ${text}!` }) });
+      expect(await place(server, key, `refused-${index}`)).toBe(502);
+    }
+    const ids: { id: string }[] = await binaryJson(folder, "admin", "order", "list");
+    for (const { id } of ids)
+      shown.push(await binary(folder, "admin", "order", "show", id, "--json"));
+    shown.push(await binary(folder, "admin", "audit", "list", "--json"));
+    await stop(server);
+    const printed = shown.map(({ stdout, stderr }) => stdout + stderr).join("\n") + server.stderr();
+    expect(printed).toContain("no such key: ***!");
+    expect(parts.exec(printed)).toBeNull();
   },
   LIMIT_MS,
 );

@@ -153,9 +153,9 @@ describe("a list of orders", () => {
   test("by service goes on past orders of others without standing still", async () => {
     const { account, keyId } = accountOf("bert");
     const command = { resellerAccount: account, keyId, service: "likes", link: "x", quantity: 10 };
-    service.run("placeOrders", { entries: [{ order: { ...command, service: "views" } }] });
+    service.run("placeOrders", { keyId, entries: [{ order: { ...command, service: "views" } }] });
     const many = Array.from({ length: 2500 }, () => ({ order: command }));
-    service.run("placeOrders", { entries: many });
+    service.run("placeOrders", { keyId, entries: many });
     const found = await readAll(service, strange, "/orders?service=views&limit=2", "orders");
     expect(found).toHaveLength(1);
   });

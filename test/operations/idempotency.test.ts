@@ -1,7 +1,10 @@
 // What a used key keeps, in the transaction of its effect, and when it is forgotten.
 
+import { Database } from "bun:sqlite";
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { transact } from "../../src/db/connection.ts";
+import fc from "fast-check";
+import { connectionOf, transact } from "../../src/db/connection.ts";
+import { migrate, MIGRATIONS } from "../../src/db/migrate.ts";
 import { findUser } from "../../src/db/users.ts";
 import { hashRequest, REMEMBERED_MILLISECONDS } from "../../src/domain/idempotency.ts";
 import { contextAt, execute, runCommand } from "../../src/operations/commands.ts";
@@ -38,8 +41,13 @@ function place(key: string, now: number) {
   );
 }
 
-function forget(limit: number, now: number): number {
+function forget(limit: number, now = 0): number {
   return execute(database.connection, "forgetUsedKeys", { limit }, now);
+}
+
+/** The service runs for that long. */
+function runFor(milliseconds: number): void {
+  database.run("addUptime", { milliseconds });
 }
 
 test("a key and its effect are kept or lost together", () => {
@@ -57,26 +65,91 @@ test("a key and its effect are kept or lost together", () => {
 });
 
 describe("used keys", () => {
-  test("are kept for a day and more, though the clock be put forward by a day", () => {
-    place("k", 0);
-    expect(forget(100, 48 * HOUR)).toBe(0);
-    expect(place("k", 48 * HOUR).replayed).toBe(true);
-    expect(REMEMBERED_MILLISECONDS).toBeGreaterThan(48 * HOUR);
+  test("are kept when the clock is corrected by years, either way", () => {
+    const [wrong, right] = [Date.UTC(2020, 0), Date.UTC(2026, 10, 21)];
+    for (const [key, before, after] of [
+      ["forwards", wrong, right],
+      ["back", right, wrong],
+    ] as const) {
+      place(key, before);
+      runFor(70_000);
+      expect(forget(100, after)).toBe(0);
+      expect(place(key, after).replayed).toBe(true);
+    }
   });
 
-  test("are then forgotten, oldest first and no more at once than asked", () => {
-    for (let index = 0; index < 10; index++) place(`k${index}`, index);
-    const later = REMEMBERED_MILLISECONDS + 8;
-    expect([forget(3, later), forget(3, later), forget(3, later)]).toEqual([3, 3, 2]);
-    expect(place("k9", later).replayed).toBe(true);
-    expect(place("k0", later).replayed).toBe(false);
+  test("are forgotten once the service has run for long enough, oldest first and no more at once than asked", () => {
+    for (let index = 0; index < 10; index++) {
+      place(`k${index}`, -index);
+      runFor(1);
+    }
+    runFor(REMEMBERED_MILLISECONDS - 2);
+    expect([forget(3), forget(3), forget(3)]).toEqual([3, 3, 2]);
+    expect(place("k8", 0).replayed).toBe(true);
+    expect(place("k7", 0).replayed).toBe(false);
   });
 
   test("are forgotten without their orders and transfers", () => {
     place("k", 0);
+    runFor(4 * REMEMBERED_MILLISECONDS);
     const before = database.fingerprint();
-    forget(100, 4 * REMEMBERED_MILLISECONDS);
+    expect(forget(100)).toBe(1);
     expect(database.fingerprint()).toBe(before);
+  });
+
+  test("are kept for 24 hours of real time and more, whatever the clock, restarts and crashes do", () => {
+    database.run("creditUser", { username: "anna", amountMicros: micros("1000000"), note: null });
+    const step = fc.record({
+      placed: fc.boolean(),
+      ran: fc.integer({ min: 0, max: 30 * HOUR }),
+      /** Of that the part which a crash kept from being counted. */
+      lost: fc.integer({ min: 0, max: 60_000 }),
+      off: fc.integer({ min: 0, max: 1000 * HOUR }),
+      clock: fc.integer({ min: 0, max: 4e12 }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
+        database.connection.sqlite.run("DELETE FROM idempotency");
+        let real = 0;
+        const usedAt: number[] = [];
+        for (const { placed, ran, lost, off, clock } of steps) {
+          if (placed) place(`k${usedAt.push(real) - 1}`, clock);
+          real += ran + off;
+          runFor(Math.max(0, ran - lost));
+          forget(1000, clock);
+        }
+        for (const [index, at] of usedAt.entries()) {
+          if (real - at <= 24 * HOUR) expect(place(`k${index}`, 0).replayed).toBe(true);
+        }
+        runFor(REMEMBERED_MILLISECONDS + 1);
+        forget(1000);
+        const left = database.connection.sqlite.query("SELECT count(*) FROM idempotency").values();
+        expect(left).toEqual([[0]]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("of an older schema are kept for a full term from the upgrade on", () => {
+    const sqlite = new Database(":memory:");
+    migrate(
+      sqlite,
+      MIGRATIONS.filter(({ version }) => version < 9),
+      0,
+    );
+    sqlite.run("PRAGMA foreign_keys = OFF");
+    sqlite.run(
+      `INSERT INTO idempotency (reseller_account, key, request_hash, order_id, created_at)
+       VALUES (3, 'k', '${"0".repeat(64)}', 1, 0)`,
+    );
+    // Its order is not there, and no migration may mind what this test leaves out.
+    sqlite.run(MIGRATIONS.find(({ version }) => version === 9)!.sql);
+    const old = connectionOf(sqlite, ":memory:");
+    const after = (milliseconds: number) => {
+      execute(old, "addUptime", { milliseconds }, Date.now());
+      return execute(old, "forgetUsedKeys", { limit: 10 }, Date.now());
+    };
+    expect([after(REMEMBERED_MILLISECONDS), after(1)]).toEqual([0, 1]);
   });
 });
 
@@ -117,6 +190,15 @@ test("the database refuses to change what a key did or was answered", () => {
   const attempt = (sql: string) => () => tryOut(database.connection, sql);
   expect(attempt("UPDATE idempotency SET order_id = 2")).toThrow();
   expect(attempt("UPDATE idempotency SET request_hash = 'x'")).toThrow();
+  expect(attempt("UPDATE idempotency SET uptime = 5")).toThrow("keeps its age");
   expect(attempt("UPDATE idempotency SET answer_body = '{}'")).toThrow();
   expect(attempt("UPDATE idempotency SET answer_body = NULL, answer_status = NULL")).toThrow();
+});
+
+test("the database refuses to turn the uptime back", () => {
+  runFor(10);
+  const attempt = (sql: string) => () => tryOut(database.connection, sql);
+  expect(attempt("UPDATE uptime SET milliseconds = 9")).toThrow("only grows");
+  expect(attempt("DELETE FROM uptime")).toThrow("only grows");
+  expect(attempt("INSERT INTO uptime VALUES (2, 0)")).toThrow();
 });

@@ -11,6 +11,7 @@ import { freshDatabase, micros, OPERATOR, type TestDatabase } from "../support/s
 
 let database: TestDatabase;
 let keyId: string;
+let childrenKeyId: string;
 
 beforeAll(() => {
   database = freshDatabase();
@@ -24,6 +25,7 @@ beforeAll(() => {
   database.service({ id: "s1", min: 10, max: 100 });
   database.service({ id: "s2" });
   keyId = database.key("anna", "recharge").id;
+  childrenKeyId = database.key("anna", "recharge", "children").id;
 });
 afterAll(() => {
   expect(audit(database.connection.sqlite)).toEqual({});
@@ -56,9 +58,8 @@ const newKey = (username: string) => ({
   start: "rk_",
 });
 
-const recharge = (username: string, amount: string, reach: "all" | "children" = "all") => ({
-  keyId,
-  reach,
+const recharge = (username: string, amount: string, key = keyId) => ({
+  keyId: key,
   resellerAccount: findUser(database.connection, "anna")!.account,
   username,
   amountMicros: micros(amount),
@@ -90,7 +91,7 @@ describe("is refused, and writes nothing:", () => {
     ),
     row("user_not_found", "a recharge of nobody", "recharge", () => recharge("nobody", "1")),
     row("user_out_of_reach", "a recharge out of reach", "recharge", () =>
-      recharge("bert", "1", "children"),
+      recharge("bert", "1", childrenKeyId),
     ),
     row("balance_too_large", "a recharge past the limit", "recharge", () =>
       recharge("rich", "0.000001"),
@@ -166,7 +167,7 @@ describe("credit and debit", () => {
 
   test("of a child user leave its reseller's balance alone", () => {
     const before = database.balance("anna");
-    const { user: child } = database.run("recharge", recharge("cleo", "2", "children"));
+    const { user: child } = database.run("recharge", recharge("cleo", "2", childrenKeyId));
     expect(child.resellerId).toBe(findUser(database.connection, "anna")!.id);
     expect([database.balance("cleo"), database.balance("anna")]).toEqual([3_000_000, before]);
   });

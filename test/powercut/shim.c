@@ -133,10 +133,13 @@ static uint16_t ours(int descriptor) {
   return descriptor >= 0 && descriptor < DESCRIPTORS ? file_of[descriptor] : 0;
 }
 
+/* Nothing is made worse while the gate's file is not there. */
+static int held_off(void) { return gate && access(gate, F_OK) != 0; }
+
 /* Whether this call is one that has to fail. */
 static int fails(enum need need) {
   if (!fault_error || (fault_error == ENOSPC && need != TAKES_ROOM)) return 0;
-  if (gate && access(gate, F_OK) != 0) return 0;
+  if (held_off()) return 0;
   long call = ++calls;
   if (call < fault_first || call >= fault_first + fault_count) return 0;
   errno = fault_error;
@@ -326,13 +329,13 @@ ssize_t sendmsg(int descriptor, const struct msghdr *message, int flags) {
 int clock_gettime(clockid_t clock, struct timespec *time) {
   begin();
   int result = real_clock_gettime(clock, time);
-  if (result == 0 && clock == CLOCK_REALTIME) time->tv_sec += clock_seconds;
+  if (result == 0 && clock_seconds && clock == CLOCK_REALTIME && !held_off()) time->tv_sec += clock_seconds;
   return result;
 }
 
 int gettimeofday(struct timeval *restrict time, void *restrict zone) {
   begin();
   int result = real_gettimeofday(time, zone);
-  if (result == 0) time->tv_sec += clock_seconds;
+  if (result == 0 && clock_seconds && !held_off()) time->tv_sec += clock_seconds;
   return result;
 }

@@ -8,7 +8,7 @@ export interface ShimOptions {
   trace?: string;
   /** KIND:FIRST:COUNT. */
   fault?: string;
-  /** Calls fail only while this file is there. */
+  /** Calls fail, and the clock is wrong, only while this file is there. */
   gate?: string;
   /** Added to the time of day. */
   clockSeconds?: number;

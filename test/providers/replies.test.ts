@@ -2,7 +2,6 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Reply } from "../../src/providers/call.ts";
-import { createMask } from "../../src/providers/mask.ts";
 import { smmApi } from "../../src/providers/smm-api.ts";
 
 const KEY = "s3cret/key+value=";
@@ -181,17 +180,7 @@ describe("services", () => {
   });
 });
 
-test("the key is masked in every form, and texts are cut and bare of control characters", async () => {
-  const mask = createMask(KEY);
-  for (const form of [
-    KEY,
-    encodeURIComponent(KEY),
-    `${new URLSearchParams({ key: KEY }).toString()}`,
-  ]) {
-    expect(mask(`a ${form} b`)).not.toContain("s3cret");
-  }
-  expect(mask("a\u001b[31m\r\nb")).toBe("a [31m b");
-  expect(mask("x".repeat(5000)).length).toBeLessThan(250);
+test("the key is masked in what a provider says of an order, a balance or itself", async () => {
   const refused = await api({ error: `bad key ${KEY}` }).add(
     { service: "1", link: "x", quantity: 1 },
     never,
@@ -199,4 +188,26 @@ test("the key is masked in every form, and texts are cut and bare of control cha
   expect(JSON.stringify(refused)).not.toContain("s3cret");
   expect(JSON.stringify(await reportOf({ error: KEY }))).not.toContain("s3cret");
   expect(await failureOf(api({ error: KEY }).balance(never))).toContain("it says: ***");
+});
+
+describe("a list with the key in it", () => {
+  const entry = { service: "1", name: "Likes", type: "Default", rate: "1", min: "1", max: "10" };
+
+  test("has it masked in names and types", async () => {
+    const name = `Likes ${encodeURIComponent(KEY).toLowerCase()}`;
+    const [service] = await api([{ ...entry, name, type: `other ${KEY}` }]).services(never);
+    expect(service).toMatchObject({ name: "Likes ***", type: "other ***" });
+  });
+
+  test("cannot be read where it is a service's id, and does not become a currency", async () => {
+    const plain = "Abcdefgh";
+    const provider = (json: unknown) =>
+      smmApi(() => Promise.resolve({ kind: "json", status: 200, json }), plain);
+    const listed = [entry, { ...entry, service: `x-${plain}` }];
+    const message = await failureOf(provider(listed).services(never));
+    expect(message).toContain("entry 2 cannot be read");
+    expect(message.toLowerCase()).not.toContain(plain.toLowerCase());
+    const funds = await provider({ balance: 1, currency: plain.toUpperCase() }).balance(never);
+    expect(funds).toEqual({ balance: 1, currency: "" });
+  });
 });

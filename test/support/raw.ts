@@ -9,8 +9,27 @@ export async function sendRaw(url: string, request: string | Uint8Array): Promis
   return parseAnswer(await exchangeRaw(url, request));
 }
 
-/** All that the server sends until it closes. */
-export async function exchangeRaw(url: string, request: string | Uint8Array): Promise<string> {
+/** The same for a request whose rest is sent once `meanwhile` is over. */
+export async function sendRawInTwo(
+  url: string,
+  first: string,
+  rest: string,
+  meanwhile: () => Promise<unknown>,
+): Promise<Answer> {
+  return parseAnswer(
+    await exchangeRaw(url, first, async (sendMore) => {
+      await meanwhile();
+      sendMore(rest);
+    }),
+  );
+}
+
+/** All that the server sends until it closes. `meanwhile` may send more. */
+export async function exchangeRaw(
+  url: string,
+  request: string | Uint8Array,
+  meanwhile?: (sendMore: (text: string) => void) => Promise<void>,
+): Promise<string> {
   const { hostname, port } = new URL(url);
   const received: Buffer[] = [];
   const ended = Promise.withResolvers<void>();
@@ -22,7 +41,7 @@ export async function exchangeRaw(url: string, request: string | Uint8Array): Pr
       unsent.bytes = unsent.bytes.subarray(written);
     }
   };
-  await Bun.connect({
+  const socket = await Bun.connect({
     hostname,
     port: Number(port),
     socket: {
@@ -32,6 +51,10 @@ export async function exchangeRaw(url: string, request: string | Uint8Array): Pr
       close: () => ended.resolve(),
       error: (_, error) => ended.reject(error),
     },
+  });
+  await meanwhile?.((text) => {
+    unsent.bytes = Buffer.concat([unsent.bytes, Buffer.from(text)]);
+    push(socket);
   });
   await ended.promise;
   return Buffer.concat(received).toString();

@@ -1,0 +1,24 @@
+// How long a service has run on this database, all runs together: a clock that nobody sets.
+
+import { sql } from "drizzle-orm";
+import { type Connection, prepared, type Tx } from "./connection.ts";
+import { uptime } from "./schema.ts";
+
+const statements = prepared((orm) => ({
+  read: orm.select({ milliseconds: uptime.milliseconds }).from(uptime).prepare(),
+  add: orm
+    .update(uptime)
+    .set({ milliseconds: sql`${uptime.milliseconds} + ${sql.placeholder("milliseconds")}` })
+    .prepare(),
+}));
+
+/** In milliseconds. */
+export function readUptime(connection: Connection): number {
+  const row = statements(connection).read.get();
+  if (!row) throw new Error("the database has no uptime");
+  return row.milliseconds;
+}
+
+export function addToUptime(tx: Tx, milliseconds: number): void {
+  statements(tx).add.run({ milliseconds });
+}

@@ -1,0 +1,26 @@
+// The key that a command is run for, checked in the transaction of the command.
+// The check at a request's head does not hold for its effect: the body may take half a minute to arrive, the command
+// waits in a queue, and a duplicate waits for the first request. The key may be deactivated or expire meanwhile.
+
+import { type CallerKey, findCallerKey } from "../db/keys.ts";
+import type { Tx } from "../db/connection.ts";
+import { refusal } from "../domain/errors.ts";
+import { type Permission, refuseEndedKey, refuseMissingPermission } from "../domain/keys.ts";
+import type { Context } from "./context.ts";
+
+/**
+ * Refuses: key_unknown, key_inactive, key_expired, permission_missing.
+ * Not the address: no command changes an allow list, so the check at the request's head still holds.
+ */
+export function requireCaller(
+  tx: Tx,
+  keyId: string,
+  permission: Permission,
+  { now }: Context,
+): CallerKey {
+  const key = findCallerKey(tx, keyId);
+  if (!key) throw refusal("key_unknown");
+  refuseEndedKey(key, now);
+  refuseMissingPermission(key.type, permission);
+  return key;
+}
