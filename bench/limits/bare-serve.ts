@@ -19,7 +19,7 @@ const balance = { status: "success", balance: 97.68, currency: "USD" };
 
 const bodyOf = (request: Request) =>
   request.url.endsWith("/balance") ? balance : { status: "success", order };
-const template = answerTemplate(false);
+const template = new Response(null, { headers: answerTemplate(false).fields });
 const withHeaders = (request: Request) => {
   const id = request.headers.get("x-request-id") ?? crypto.randomUUID();
   if (!request.headers.get("x-api-key")) return new Response(null, { status: 401 });

@@ -16,7 +16,7 @@ import type { Readiness } from "../monitoring/readiness.ts";
 import type { Writer } from "../writer/writer.ts";
 import { type Applicant, authenticate, type Gate } from "./auth.ts";
 import { peerAddress } from "../http1/request.ts";
-import { withText } from "../http1/response.ts";
+import type { ResponseTemplate } from "../http1/response.ts";
 import { announcesTooMuch } from "./body.ts";
 import { callerAddress, FORWARDED_HEADER } from "./caller.ts";
 import { type Answer, answerOf, errorBody, INTERNAL } from "./errors.ts";
@@ -41,8 +41,8 @@ export interface Api extends Gate {
   /** Which share of the successful reads is logged, 0 to 1. */
   logReads: number;
   readiness: () => Promise<Readiness>;
-  /** A 200 with the headers that every answer has; see headers.ts. */
-  template: Response;
+  /** Of the headers that every answer has; see headers.ts. */
+  template: ResponseTemplate;
 }
 
 export interface Call {
@@ -232,19 +232,14 @@ function write(
 ): Response {
   const { api, requestId } = exchange;
   noteAnswer(exchange, status);
-  // The template is copied by the answer that is made of it, at once: nothing comes in between.
-  const { headers: common } = api.template;
-  common.set("x-request-id", requestId);
-  const response = new Response(body, status === 200 ? api.template : { status, headers: common });
-  for (const name in headers) response.headers.set(name, headers[name]!);
-  return withText(response, body);
+  return api.template.make(status, body, { "x-request-id": requestId, ...headers });
 }
 
 /** An answer that a handler made: noted when it begins. */
 function announce(exchange: Exchange, response: Response): Response {
   const { api, requestId } = exchange;
   noteAnswer(exchange, response.status);
-  for (const [name, value] of api.template.headers) {
+  for (const [name, value] of Object.entries(api.template.fields)) {
     if (!response.headers.has(name)) response.headers.set(name, value);
   }
   response.headers.set("x-request-id", requestId);

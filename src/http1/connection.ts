@@ -4,7 +4,7 @@
 
 import { type Malformed, type Message, RequestParser } from "./parser.ts";
 import { requestOf } from "./request.ts";
-import { chunkOf, type Framing, headOf, LAST_CHUNK, textOf } from "./response.ts";
+import { chunkOf, type Framing, headOf, LAST_CHUNK, saysLast, textOf } from "./response.ts";
 
 export type { Malformed };
 
@@ -196,13 +196,12 @@ export class Connection {
     }
     if (!(response instanceof Promise)) return this.#respond(message, response);
     this.#isHandling = true;
-    response
-      .catch((error: unknown) => handler.fail(error))
-      .then((settled) => {
-        this.#isHandling = false;
-        this.#respond(message, settled);
-        this.#advance();
-      });
+    const settle = (settled: Response) => {
+      this.#isHandling = false;
+      this.#respond(message, settled);
+      this.#advance();
+    };
+    response.then(settle, (error: unknown) => settle(handler.fail(error)));
   }
 
   #continue(): void {
@@ -230,7 +229,7 @@ export class Connection {
 
   #endsWith(message: Message | null, response: Response): boolean {
     if (message === null || message.isLast || this.host.isRetiring) return true;
-    if (response.headers.get("connection") === "close") return true;
+    if (saysLast(response)) return true;
     // Whoever still waits to be told to send its body may send it or not.
     if (message.onAwaited && !message.isComplete && !message.isAwaited) return true;
     // What follows and is no request gets no response of its own: it could be taken for this one's, or the next one's.

@@ -14,11 +14,16 @@ interface Arrival {
   address: string;
 }
 
+interface ArrivedRequest extends Request {
+  [ARRIVAL]?: Arrival;
+}
+
 /** Null when it names no host or several, or what Headers do not take: RFC 9112, 3.2 has these refused. */
 export function requestOf(message: Message, address: string): Request | null {
   const { method, target, fields, isHttp10 } = message;
   try {
-    const request = new Request(ORIGIN + pathOf(target), { method });
+    const url = ORIGIN + pathOf(target);
+    const request = method === "GET" ? new Request(url) : new Request(url, { method });
     const { headers } = request;
     let hosts = 0;
     for (let index = 0; index < fields.length; index += 2) {
@@ -51,11 +56,12 @@ export function bodyOf(request: Request): Promise<Uint8Array | null> {
 }
 
 function arrivedAs(request: Request, arrival: Arrival): Request {
-  return Object.assign(request, { [ARRIVAL]: arrival });
+  (request as ArrivedRequest)[ARRIVAL] = arrival;
+  return request;
 }
 
 function arrivalOf(request: Request): Arrival | undefined {
-  return ARRIVAL in request ? (request[ARRIVAL] as Arrival) : undefined;
+  return (request as ArrivedRequest)[ARRIVAL];
 }
 
 /** Of an origin, an absolute form, or what neither is: `*` and the authority of CONNECT are no path of ours. */

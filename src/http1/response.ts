@@ -1,52 +1,101 @@
-// A Response as bytes of HTTP/1.1. Its text, where it is known, goes out with its head in one write.
+// A Response as bytes of HTTP/1.1. What is known of it beforehand is written down beforehand: Headers would be built
+// only to be read again, and a text would be read back in a later turn of the event loop.
 
 import { STATUS_CODES } from "node:http";
 
-const TEXT = Symbol("text");
+/** What a response is known to consist of. */
+interface Known {
+  /** Field lines; undefined: those of its Headers. */
+  fields?: string;
+  text: string;
+  /** The connection ends with it. */
+  isLast: boolean;
+}
 
-/** The same response, whose body is known to be this text: reading it back would take a turn of the event loop. */
+const KNOWN = Symbol("known");
+
+interface MadeResponse extends Response {
+  [KNOWN]?: Known;
+}
+
+/** The same response, whose body is known to be this text. */
 export function withText(response: Response, text: string): Response {
-  return Object.assign(response, { [TEXT]: text });
+  (response as MadeResponse)[KNOWN] = { text, isLast: false };
+  return response;
+}
+
+/** Makes responses that have fields in common. */
+export class ResponseTemplate {
+  readonly #common: string;
+
+  constructor(readonly fields: Readonly<Record<string, string>>) {
+    this.#common = linesOf(fields);
+  }
+
+  /** Its text and fields are not in the Response itself, which is what a router wants to see. */
+  make(status: number, text: string, fields: Readonly<Record<string, string>>): Response {
+    const response: MadeResponse = status === 200 ? new Response() : new Response(null, { status });
+    response[KNOWN] = {
+      fields: this.#common + linesOf(fields),
+      text,
+      isLast: fields["connection"] === "close",
+    };
+    return response;
+  }
 }
 
 /** Undefined: the body is a stream. */
 export function textOf(response: Response): string | undefined {
-  if (TEXT in response) return response[TEXT] as string;
-  return response.body === null ? "" : undefined;
+  return (response as MadeResponse)[KNOWN]?.text ?? (response.body === null ? "" : undefined);
+}
+
+/** Whether it says that it is the last of its connection. */
+export function saysLast(response: Response): boolean {
+  const known = (response as MadeResponse)[KNOWN];
+  return known ? known.isLast : response.headers.get("connection") === "close";
 }
 
 /** How the end of a body is told. */
 export type Framing = number | "chunked" | "close";
 
-/** The response's head. `isLast`: the connection ends with it. */
-export function headOf({ status, headers }: Response, framing: Framing, isLast: boolean): string {
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
-  const fields = headers.toJSON();
+export function headOf(response: Response, framing: Framing, isLast: boolean): string {
+  const { status } = response;
+  const known = (response as MadeResponse)[KNOWN];
+  const fields = known?.fields ?? linesOf(response.headers.toJSON());
+  const start = status === 200 ? OK : `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
+  const end = isLast ? "connection: close\r\n" : "";
+  return `${start}${fields}${framed(framing)}${end}${date()}\r\n`;
+}
+
+const OK = "HTTP/1.1 200 OK\r\n";
+
+function framed(framing: Framing): string {
+  if (typeof framing === "number") return `content-length: ${framing}\r\n`;
+  return framing === "chunked" ? "transfer-encoding: chunked\r\n" : "";
+}
+
+function linesOf(fields: Readonly<Record<string, string | string[]>>): string {
+  let lines = "";
   for (const name in fields) {
-    const value = fields[name]!;
-    // `set-cookie` alone is a list.
-    if (!CONNECTION_FIELDS.has(name)) head += `${name}: ${value}\r\n`;
+    if (!CONNECTION_FIELDS.has(name)) lines += `${name}: ${fields[name]}\r\n`;
   }
-  if (typeof framing === "number") head += `content-length: ${framing}\r\n`;
-  else if (framing === "chunked") head += "transfer-encoding: chunked\r\n";
-  if (isLast) head += "connection: close\r\n";
-  return `${head}date: ${date()}\r\n\r\n`;
+  return lines;
 }
 
 /** The connection's own business. */
 const CONNECTION_FIELDS = new Set(["connection", "content-length", "transfer-encoding", "date"]);
 
 let dateSecond = 0;
-let dateText = "";
+let dateLine = "";
 
 /** Written anew once a second. */
 function date(): string {
   const second = Math.floor(Date.now() / 1000);
   if (second !== dateSecond) {
     dateSecond = second;
-    dateText = new Date(second * 1000).toUTCString();
+    dateLine = `date: ${new Date(second * 1000).toUTCString()}\r\n`;
   }
-  return dateText;
+  return dateLine;
 }
 
 const LINE_END = Buffer.from("\r\n");
