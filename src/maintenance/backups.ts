@@ -3,7 +3,7 @@
 
 import { chmodSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { partialPath } from "../db/backup.ts";
 import type { Logger } from "../log.ts";
 import type { Upkeep } from "./upkeep.ts";
@@ -58,7 +58,7 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
         return;
       }
       log.info({ ...(JSON.parse(result) as object) }, "backup made");
-      for (const name of outdated(folder, plan.keep)) {
+      for (const name of outdated(folder, plan.keep, file)) {
         // Half removed it must not pass for a backup.
         const old = join(folder, name);
         await rename(old, partialPath(old));
@@ -130,8 +130,11 @@ async function prepareFile(folder: string, now: number): Promise<string> {
   return join(folder, `reseller-${new Date(now).toISOString().replace(/[:.]/g, "-")}.db`);
 }
 
-function outdated(folder: string, keep: number): string[] {
-  return listBackups(folder).slice(keep);
+/** Never the one that was just made: by a clock that was put back it is the oldest. */
+function outdated(folder: string, keep: number, made: string): string[] {
+  return listBackups(folder)
+    .filter((name) => name !== basename(made))
+    .slice(keep - 1);
 }
 
 async function removeGently(file: string): Promise<void> {

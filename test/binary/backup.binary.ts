@@ -99,6 +99,21 @@ describe("a backup", () => {
   });
 });
 
+test("a backup by a clock that was put back is not the one that is removed", async () => {
+  const { folder, server } = await loadedServer("--backup-every", "0", "--backup-keep", "2");
+  const backups = join(folder, "backups");
+  mkdirSync(backups);
+  const later = ["01", "02"].map((day) => `reseller-2099-01-${day}T00-00-00-000Z.db`);
+  for (const name of later) writeFileSync(join(backups, name), "");
+  process.kill(server.pid, "SIGUSR1");
+  await until(() => server.log().includes("backup made"));
+  const copies = () => readdirSync(backups).filter((name) => name.endsWith(".db"));
+  await until(() => copies().length === 2);
+  const [made, kept] = copies().sort();
+  expect(server.log()).toContain(made!);
+  expect(kept).toBe(later[1]!);
+});
+
 describe("restore", () => {
   test("is refused while a server runs", async () => {
     const { folder } = await loadedServer();
