@@ -1,6 +1,6 @@
 // API keys, found by their hash. A key's text is never here.
 
-import { and, asc, eq, getTableColumns, isNull, lte, or, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gte, isNull, lte, or, sql } from "drizzle-orm";
 import { KEY_USE_INTERVAL_MILLISECONDS, type KeyReach, type KeyType } from "../domain/keys.ts";
 import { columnsOf, type Connection, prepared, type Tx } from "./connection.ts";
 import { keys, users } from "./schema.ts";
@@ -117,9 +117,10 @@ const statements = prepared((orm, sqlite) => {
           eq(keys.id, sql.placeholder("id")),
           or(
             isNull(keys.lastUsedAt),
-            lte(
-              keys.lastUsedAt,
-              sql`${sql.placeholder("usedAt")} - ${KEY_USE_INTERVAL_MILLISECONDS}`,
+            // Before or after: what a clock that was too far ahead wrote must not stay for years.
+            gte(
+              sql`abs(${keys.lastUsedAt} - ${sql.placeholder("usedAt")})`,
+              KEY_USE_INTERVAL_MILLISECONDS,
             ),
           ),
         ),
@@ -193,7 +194,7 @@ export function updateKeyReplaced(
   statements(tx).replace.run({ id, ...rest, ended: ended ? 1 : 0 });
 }
 
-/** Notes when a key was last used, unless that was noted less than a minute before. */
+/** Notes when a key was last used, unless what is noted is less than a minute from that. */
 export function updateKeyUsed(tx: Tx, id: string, usedAt: number): void {
   statements(tx).use.run({ id, usedAt });
 }

@@ -22,7 +22,7 @@ export function startKeyUses(writer: Writer, log: Logger, interval = FLUSH_MILLI
   const flush = async (): Promise<void> => {
     const uses = [];
     for (const [id, usedAt] of used) {
-      if (usedAt - (written.get(id) ?? 0) < KEY_USE_INTERVAL_MILLISECONDS) continue;
+      if (Math.abs(usedAt - (written.get(id) ?? 0)) < KEY_USE_INTERVAL_MILLISECONDS) continue;
       uses.push({ id, usedAt });
       used.delete(id);
       written.set(id, usedAt);

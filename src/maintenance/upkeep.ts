@@ -23,9 +23,9 @@ export interface Upkeep {
 /** Both in milliseconds. */
 export interface Clocks {
   /** Since 1970; may be set. */
-  wall(): number;
+  wall: () => number;
   /** Since some moment; nobody sets it. */
-  monotonic(): number;
+  monotonic: () => number;
 }
 
 const systemClocks: Clocks = { wall: () => Date.now(), monotonic: () => performance.now() };

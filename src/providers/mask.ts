@@ -25,7 +25,7 @@ interface Needles {
 export type Mask = (text: string) => string;
 
 export function createMask(key: string): Mask {
-  const needles = [key, ...base64Of(key)].map((text) => [...text].map(foldedCode));
+  const needles = [key, ...base64Of(key)].map((text) => text.split("").map(foldedCode));
   const first = new Set(needles.map(([code]) => code!));
   return (text) => {
     const masked = maskAll(text.replace(CONTROL, " ").trim(), { needles, first });

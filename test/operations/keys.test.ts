@@ -1,0 +1,23 @@
+// When a key was last used, as it is noted.
+
+import { expect, test } from "bun:test";
+import { findKey } from "../../src/db/keys.ts";
+import { freshDatabase } from "../support/service.ts";
+
+test("a use is noted if it is a minute or more from what is noted, also after the clock was put back", () => {
+  const database = freshDatabase();
+  database.user("anna");
+  const { id } = database.key("anna", "full");
+  const MINUTE = 60_000;
+  const YEAR = 365 * 24 * 60 * MINUTE;
+  const noted = (usedAt: number) => {
+    database.run("recordKeyUses", { uses: [{ id, usedAt }] });
+    return findKey(database.connection, id)!.lastUsedAt;
+  };
+  expect(noted(YEAR)).toBe(YEAR);
+  expect(noted(YEAR + MINUTE - 1)).toBe(YEAR);
+  expect(noted(YEAR + MINUTE)).toBe(YEAR + MINUTE);
+  expect(noted(YEAR + 1)).toBe(YEAR + MINUTE);
+  expect(noted(MINUTE)).toBe(MINUTE);
+  database.connection.sqlite.close();
+});
