@@ -34,43 +34,42 @@ test("a lone surrogate is named, and half of an emoji", () => {
 
 test("names and links in tables, details, the audit log and diffs: never unseen, exact with --json", async () => {
   const shop = openShop();
-  const { cli } = shop;
   const create = ["admin", "service", "create", "--id", "odd", "--name", NAME];
-  const created = await cli(...create, "--price", "1", "--min", "1", "--max", "10");
+  const created = await shop.cli(...create, "--price", "1", "--min", "1", "--max", "10");
   const user = findUser(shop.connection, "alice")!;
   const { id: keyId } = shop.key("alice", "order");
   const order = { resellerAccount: user.account, keyId, service: "odd", quantity: 1, link: NAME };
   const { orderId } = shop.run("placeOrder", order);
   const credit = ["admin", "user", "credit", "alice", "1", "--note", NAME];
-  expect((await cli(...credit)).code).toBe(0);
+  expect((await shop.cli(...credit)).code).toBe(0);
   const shown = [
     created,
-    await cli("admin", "service", "list"),
-    await cli("admin", "order", "list"),
-    await cli("admin", "order", "show", String(orderId)),
-    await cli("admin", "audit", "list"),
+    await shop.cli("admin", "service", "list"),
+    await shop.cli("admin", "order", "list"),
+    await shop.cli("admin", "order", "show", String(orderId)),
+    await shop.cli("admin", "audit", "list"),
   ];
   for (const { code, stdout } of shown) {
     expect(code).toBe(0);
     expect(stdout).toMatch(NAMED);
     for (const character of HIDDEN) expect(stdout).not.toContain(character);
   }
-  const { json } = await cli("admin", "order", "list", "--json");
+  const { json } = await shop.cli("admin", "order", "list", "--json");
   expect(json[0].link).toBe(NAME);
 });
 
 test("columns line up with what is shown", async () => {
-  const { cli } = openShop();
+  const shop = openShop();
   const create = ["admin", "service", "create", "--price", "1", "--min", "1", "--max", "10"];
-  await cli(...create, "--id", "odd", "--name", "a\u200bb");
-  const { stdout } = await cli("admin", "service", "list");
+  await shop.cli(...create, "--id", "odd", "--name", "a\u200bb");
+  const { stdout } = await shop.cli("admin", "service", "list");
   const [header, ...rows] = stdout.trimEnd().split("\n");
   const at = header!.indexOf("PER") - 2;
   for (const row of rows) expect(row.slice(0, at)).toMatch(/\d$/);
 });
 
 test("errors repeat nothing unseen", async () => {
-  const { cli } = openShop();
+  const shop = openShop();
   const file = join(freshFolder(), "a\u202eb.csv");
   writeFileSync(file, "name,price,min,max\nx,wrong,1,1\n");
   for (const argv of [
@@ -79,7 +78,7 @@ test("errors repeat nothing unseen", async () => {
     ["serve", "--port", "1\u202e2"],
     ["no\u202ecommand"],
   ]) {
-    const { code, stderr } = await cli(...argv);
+    const { code, stderr } = await shop.cli(...argv);
     expect([argv, code]).not.toEqual([argv, 0]);
     expect(stderr).toContain("<U+202E>");
     expect(stderr).not.toContain("\u202e");
