@@ -4,7 +4,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { claimDataDirectory, openForCommand } from "../src/db/open.ts";
+import { claimDataDirectory, openForCommand } from "../src/storage/open.ts";
 import { execute } from "../src/operations/commands.ts";
 
 const ORDERS = Number(process.argv[2] ?? 100_000);

@@ -1,7 +1,7 @@
 // The limit of HTTP: Bun.serve with the same JSON, and nothing behind it. With `--headers` it reads the two headers that
 // the service reads and gives those that every answer of it has.
 
-import { answerTemplate } from "../../src/http/headers.ts";
+import { answerTemplate } from "../../src/http/response-template.ts";
 
 const order = {
   id: "tz4a98xxat96iws9zmbrgj3a",

@@ -3,9 +3,9 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { makeBackup } from "../backup.ts";
-import { mebibytes, sizeOf } from "../db/files.ts";
-import { databasePath } from "../db/open.ts";
-import type { Backup } from "../maintenance/copy.ts";
+import { mebibytes, sizeOf } from "../storage/files.ts";
+import { databasePath } from "../storage/open.ts";
+import type { Backup } from "../storage/copy.ts";
 import { asFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
 import { print } from "./output.ts";
 import { startProgress } from "./progress.ts";

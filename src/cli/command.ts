@@ -2,11 +2,11 @@
 // exit 2 for wrong usage, 1 for a refusal or a failure.
 
 import { Command } from "commander";
-import { dataOption } from "../config.ts";
-import { BackupError } from "../db/backup.ts";
+import { dataOption } from "../config/settings.ts";
+import { BackupError } from "../storage/backup.ts";
 import type { Connection } from "../db/connection.ts";
-import { openErrorOf } from "../db/open-error.ts";
-import { closeForCommand, databasePath, openForCommand } from "../db/open.ts";
+import { openErrorOf } from "../storage/open-error.ts";
+import { closeForCommand, databasePath, openForCommand } from "../storage/open.ts";
 import { Refusal } from "../domain/errors.ts";
 import {
   type CommandInput,

@@ -9,9 +9,9 @@ import {
   serveOptions,
   showSettings,
   unknownVariables,
-} from "../config.ts";
-import { formatEndpoint } from "../config-values.ts";
-import { readTls, TlsError } from "../tls.ts";
+} from "../config/settings.ts";
+import { formatEndpoint } from "../config/values.ts";
+import { readTls, TlsError } from "../config/tls.ts";
 import { CommandFailure, type CommonOptions, declare, declareGroup } from "./command.ts";
 import { print, table } from "./output.ts";
 

@@ -1,9 +1,9 @@
 // `doctor`: looks at everything that a service on this machine needs, one line each. Exit 1 on a fail.
 
 import type { Command } from "commander";
-import { backupDirOption, backupFolder, type Config } from "../config.ts";
-import { databasePath } from "../db/open.ts";
-import { examine, type Finding } from "../maintenance/doctor.ts";
+import { backupDirOption, backupFolder, type Config } from "../config/settings.ts";
+import { databasePath } from "../storage/open.ts";
+import { examine, type Finding } from "../storage/doctor.ts";
 import { CommandFailure, type CommonOptions, declare } from "./command.ts";
 import { print, table } from "./output.ts";
 

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError } from "commander";
-import { addressPath } from "../db/open.ts";
+import { addressPath } from "../storage/open.ts";
 import { CommandFailure, type CommonOptions, declare } from "./command.ts";
 import { print } from "./output.ts";
 

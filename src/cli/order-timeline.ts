@@ -2,9 +2,9 @@
 // of status with who caused it, and what its provider reported too late.
 
 import type { Connection } from "../db/connection.ts";
-import { listLateReports } from "../db/following.ts";
+import { listLateReports } from "../db/polling.ts";
 import { listOrderEvents, type Order } from "../db/orders.ts";
-import { listAttempts } from "../db/placements.ts";
+import { listAttempts } from "../db/deliveries.ts";
 
 export interface TimelineEntry extends Record<string, string | null> {
   at: string;

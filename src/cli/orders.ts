@@ -5,7 +5,7 @@ import type { Connection } from "../db/connection.ts";
 import { findOrder, listOrders, type ListedOrder, type Order } from "../db/orders.ts";
 import { providerOf } from "../db/providers.ts";
 import { findUser, findUserByAccount } from "../db/users.ts";
-import { orderStatus } from "../domain/answers.ts";
+import { orderStatus } from "../domain/responses.ts";
 import { refusal } from "../domain/errors.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";

@@ -2,7 +2,7 @@
 
 import { Command, CommanderError, Help, type Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { ConfigError } from "../config.ts";
+import { ConfigError } from "../config/settings.ts";
 import { showHidden } from "../domain/text.ts";
 import { CommandFailure, declareGroup, stackOf } from "./command.ts";
 import { declareAudit } from "./audit.ts";

@@ -1,8 +1,8 @@
 // `admin provider sync`: the provider's list into our catalogue. What it does is shown before it is done.
 
 import { type Command, Option } from "commander";
-import { providerTimeoutOption } from "../config.ts";
-import { countsOf, ListProblem, type SyncedFields, type SyncPlan } from "../domain/catalogue.ts";
+import { providerTimeoutOption } from "../config/settings.ts";
+import { countsOf, ListProblem, type SyncedFields, type SyncPlan } from "../domain/catalogue-sync.ts";
 import { formatMicros } from "../domain/money.ts";
 import { planCatalogue, requireProvider } from "../operations/providers.ts";
 import { CommandFailure, declare, withDatabase } from "./command.ts";

@@ -1,8 +1,8 @@
 // `admin provider …`
 
 import { type Command, Option } from "commander";
-import { providerTimeoutOption } from "../config.ts";
-import { countLate, oldestDueCheck } from "../db/following.ts";
+import { providerTimeoutOption } from "../config/settings.ts";
+import { countLate, oldestDueCheck } from "../db/polling.ts";
 import type { Connection } from "../db/connection.ts";
 import { listProviders, type Provider, readProviderOrders } from "../db/providers.ts";
 import { isProviderKey } from "../domain/providers.ts";

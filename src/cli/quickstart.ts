@@ -3,9 +3,9 @@
 
 import type { Command } from "commander";
 import catalogue from "../../deploy/catalogue.example.csv" with { type: "text" };
-import { type Config, serveOptions } from "../config.ts";
+import { type Config, serveOptions } from "../config/settings.ts";
 import { transact } from "../db/connection.ts";
-import { closeForCommand, databasePath, openForCommand } from "../db/open.ts";
+import { closeForCommand, databasePath, openForCommand } from "../storage/open.ts";
 import { listServices } from "../db/services.ts";
 import { listUsers } from "../db/users.ts";
 import { MICROS_PER_DOLLAR } from "../domain/money.ts";

@@ -1,9 +1,9 @@
 // What a restore did, and what the operator has to look at after it: as JSON and for a person.
 
-import type { KeyState } from "../db/changes.ts";
+import type { KeyState } from "../storage/restore-changes.ts";
 import type { Numbers } from "../db/numbers.ts";
-import type { Restored } from "../db/restore.ts";
-import type { Totals } from "../db/totals.ts";
+import type { Restored } from "../storage/restore.ts";
+import type { Totals } from "../storage/totals.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { type Row, table } from "./output.ts";
 

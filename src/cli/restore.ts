@@ -3,9 +3,9 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import type { Connection } from "../db/connection.ts";
-import { databasePath } from "../db/open.ts";
-import type { SinceBackup } from "../db/replaced.ts";
-import { restoreDatabase } from "../db/restore.ts";
+import { databasePath } from "../storage/open.ts";
+import type { SinceBackup } from "../storage/replaced-database.ts";
+import { restoreDatabase } from "../storage/restore.ts";
 import { execute } from "../operations/commands.ts";
 import {
   asFailure,

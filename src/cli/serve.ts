@@ -1,12 +1,12 @@
 // `serve`: the server, until a signal stops it.
 
 import type { Command } from "commander";
-import { type Config, conflictOf, freezeConfig, serveOptions } from "../config.ts";
-import { databasePath } from "../db/open.ts";
+import { type Config, conflictOf, freezeConfig, serveOptions } from "../config/settings.ts";
+import { databasePath } from "../storage/open.ts";
 import { maskKeys } from "../domain/keys.ts";
-import { logConsole } from "../log.ts";
-import { TlsError } from "../tls.ts";
-import { ListenError, type Service, startService } from "../serve.ts";
+import { logConsole } from "../monitoring/log.ts";
+import { TlsError } from "../config/tls.ts";
+import { ListenError, type Service, startService } from "../server/serve.ts";
 import { asFailure, CommandFailure, type CommonOptions, declare, stackOf } from "./command.ts";
 import { handleOutputFailure, print } from "./output.ts";
 

@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import { findUser, listUsers, type User } from "../db/users.ts";
 import { refusal } from "../domain/errors.ts";
-import { userBalances } from "../domain/answers.ts";
+import { userBalances } from "../domain/responses.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
 import { dollars, fields, print, table } from "./output.ts";

@@ -1,12 +1,12 @@
 // Values on the command line, checked without looking at the data: a wrong one is wrong usage (exit 2).
 
 import { InvalidArgumentError } from "commander";
-import { formatNetwork, parseNetwork } from "../addresses.ts";
+import { formatNetwork, parseNetwork } from "../config/networks.ts";
 import { KEY_LABEL_LENGTH_LIMIT, KEY_NETWORKS_LIMIT } from "../domain/keys.ts";
 import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/money.ts";
 import { QUANTITY_LIMIT } from "../domain/orders.ts";
-import { parseDecimal } from "../domain/catalogue.ts";
-import { isProviderOrder } from "../domain/placements.ts";
+import { parseDecimal } from "../domain/catalogue-sync.ts";
+import { isProviderOrder } from "../domain/deliveries.ts";
 import { isProviderName, isProviderService, isProviderUrl } from "../domain/providers.ts";
 import { isQuantity, isServiceId, SERVICE_NAME_LENGTH_LIMIT } from "../domain/services.ts";
 import { isLabel } from "../domain/text.ts";

@@ -1,9 +1,9 @@
 // `verify`: the whole database, recomputed. Exit 1 names what is off.
 
 import type { Command } from "commander";
-import { CHECK_COUNT, type Verification, verify } from "../db/verify.ts";
+import { CHECK_COUNT, type Verification, verify } from "../storage/verify.ts";
 import type { Connection } from "../db/connection.ts";
-import { databasePath } from "../db/open.ts";
+import { databasePath } from "../storage/open.ts";
 import { CommandFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
 import { print, table } from "./output.ts";
 import { startProgress } from "./progress.ts";

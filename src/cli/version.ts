@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { sqliteVersion } from "../db/open.ts";
+import { sqliteVersion } from "../storage/open.ts";
 import { type CommonOptions, declare } from "./command.ts";
 import { fields, print } from "./output.ts";
 

@@ -4,7 +4,7 @@ import { and, asc, eq, getTableColumns, gte, isNull, lte, or, sql } from "drizzl
 import { KEY_USE_INTERVAL_MILLISECONDS, type KeyReach, type KeyType } from "../domain/keys.ts";
 import { columnsOf, type Connection, prepared, type Tx } from "./connection.ts";
 import { keys, users } from "./schema.ts";
-import type { View } from "./view.ts";
+import type { View } from "./snapshot.ts";
 
 /** Keys that are kept in memory: some 4 MB. */
 const REMEMBERED_LIMIT = 10_000;

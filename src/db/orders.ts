@@ -2,10 +2,10 @@
 
 import type { Statement } from "bun:sqlite";
 import { and, asc, desc, eq, getTableColumns, sql } from "drizzle-orm";
-import type { ToldStatus } from "../domain/answers.ts";
+import type { ToldStatus } from "../domain/responses.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
-import type { Placement } from "../domain/placements.ts";
+import type { Placement } from "../domain/deliveries.ts";
 import type { Per } from "../domain/services.ts";
 import { appender, columnsOf, type Connection, prepared, type Tx } from "./connection.ts";
 import { preparedNumber } from "./numbers.ts";

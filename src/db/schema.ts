@@ -1,11 +1,11 @@
-// The tables as drizzle sees them. What they must hold (CHECK, UNIQUE, triggers) is in migrations/.
+// The tables as drizzle sees them. What they must hold (CHECK, UNIQUE, triggers) is in migrations/sqlite/.
 
 import { customType, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { AuditAction } from "../domain/audit.ts";
 import type { KeyReach, KeyType } from "../domain/keys.ts";
 import type { TransferKind } from "../domain/ledger.ts";
 import type { OrderStatus } from "../domain/orders.ts";
-import type { AttemptOutcome, Placement } from "../domain/placements.ts";
+import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
 import type { Per } from "../domain/services.ts";
 
 /** An integer that may exceed 2^53. It throws where it is selected as it is, for it comes rounded: see exactly(). */

@@ -2,7 +2,7 @@
 // A rule or an operation throws Refusal; http/errors.ts and cli/errors.ts turn each code into an answer.
 // Anything else that is thrown is a fault of ours ("internal"): logged, never shown.
 
-import type { ToldStatus } from "./answers.ts";
+import type { ToldStatus } from "./responses.ts";
 
 /** Every refusal and the details its message may use. Details hold numbers, our own words and the caller's own order, never another text. */
 export interface Refusals {

@@ -1,7 +1,7 @@
 // Who asks, and whether they may: the contract's order of 401 and 403, the rate limits between and behind them.
 // address failing too often (429) → 401 → inactive, expired, wrong address, permission (403) → key too often (429).
 
-import { isWithin, type Network, parseNetwork } from "../addresses.ts";
+import { isWithin, type Network, parseNetwork } from "../config/networks.ts";
 import type { CallerKey } from "../db/keys.ts";
 import { refusal } from "../domain/errors.ts";
 import {
@@ -11,7 +11,7 @@ import {
   refuseEndedKey,
   refuseMissingPermission,
 } from "../domain/keys.ts";
-import type { Limits } from "./limits.ts";
+import type { Limits } from "./rate-limits.ts";
 
 /** Allow lists that are kept parsed. */
 const PARSED_LIMIT = 1000;

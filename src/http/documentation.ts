@@ -1,6 +1,6 @@
 // GET /openapi.json and GET /docs: open to anyone, made at the first request and kept.
 
-import { renderPage } from "../docs/page.ts";
+import { renderPage } from "../api-docs/page.ts";
 import { withText } from "../http1/response.ts";
 import { createDocument } from "./openapi.ts";
 

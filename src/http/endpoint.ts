@@ -2,15 +2,15 @@
 // key → permission → the handler (body, then the operation) → one answer, one log line, one measurement.
 // Handlers return the JSON value of a 200 and throw Refusal; they catch nothing.
 
-import type { Network } from "../addresses.ts";
+import type { Network } from "../config/networks.ts";
 import type { Connection } from "../db/connection.ts";
 import type { CallerKey } from "../db/keys.ts";
 import type { Order } from "../db/orders.ts";
-import type { View } from "../db/view.ts";
+import type { View } from "../db/snapshot.ts";
 import { Refusal } from "../domain/errors.ts";
 import { maskKeys, type Permission } from "../domain/keys.ts";
 import type { GivenAnswer } from "../domain/idempotency.ts";
-import type { Logger, RequestLog } from "../log.ts";
+import type { Logger, RequestLog } from "../monitoring/log.ts";
 import type { Observer } from "../monitoring/metrics.ts";
 import type { Readiness } from "../monitoring/readiness.ts";
 import type { Writer } from "../writer/writer.ts";
@@ -18,7 +18,7 @@ import { type Applicant, authenticate, type Gate } from "./auth.ts";
 import { peerAddress } from "../http1/request.ts";
 import type { ResponseTemplate } from "../http1/response.ts";
 import { announcesTooMuch } from "./body.ts";
-import { callerAddress, FORWARDED_HEADER } from "./caller.ts";
+import { callerAddress, FORWARDED_HEADER } from "./client-address.ts";
 import { type Answer, answerOf, errorBody, INTERNAL } from "./errors.ts";
 import type { Unanswered } from "./idempotency.ts";
 

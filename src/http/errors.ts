@@ -2,7 +2,7 @@
 // `code` is for programs: once given it never changes, whatever becomes of the message.
 
 import type { RateExceeded, Refusal, RefusalCode, Refusals } from "../domain/errors.ts";
-import { orderStatus } from "../domain/answers.ts";
+import { orderStatus } from "../domain/responses.ts";
 
 /** What a caller should wait before it tries again after a 503. */
 const RETRY_AFTER_SECONDS = "1";

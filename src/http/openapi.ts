@@ -9,11 +9,11 @@ import type {
   ExampleRequest,
   OpenApiDocument,
   OpenApiOperation,
-} from "../docs/document.ts";
-import { REQUEST_ID } from "../docs/examples.ts";
-import { INTRODUCTION } from "../docs/introduction.ts";
-import { type Example, type Operation, type Schema, schemaRef } from "../docs/operation.ts";
-import { SCHEMAS } from "../docs/schemas.ts";
+} from "../api-docs/document.ts";
+import { REQUEST_ID } from "../api-docs/examples.ts";
+import { INTRODUCTION } from "../api-docs/introduction.ts";
+import { type Example, type Operation, type Schema, schemaRef } from "../api-docs/operation.ts";
+import { SCHEMAS } from "../api-docs/schemas.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
 import { KEY_FORM } from "../domain/idempotency.ts";
 import type { Permission } from "../domain/keys.ts";

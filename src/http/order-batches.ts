@@ -2,7 +2,7 @@
 
 import type { CallerKey } from "../db/keys.ts";
 import { attempt, Refusal } from "../domain/errors.ts";
-import { orderAnswer } from "../domain/answers.ts";
+import { orderAnswer } from "../domain/responses.ts";
 import type { Placed } from "../operations/order-batches.ts";
 import { objectOf, ordersField, readBody } from "./body.ts";
 import type { Api, Call } from "./endpoint.ts";

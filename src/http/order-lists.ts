@@ -5,7 +5,7 @@ import { listOrdersBelow, type OrderListQuery } from "../db/order-lists.ts";
 import { findOrder, findOrderByReference, type Order } from "../db/orders.ts";
 import type { Page } from "../db/pages.ts";
 import type { Api, Call } from "./endpoint.ts";
-import { orderStatus } from "../domain/answers.ts";
+import { orderStatus } from "../domain/responses.ts";
 import {
   cursorFilter,
   formatCursor,

@@ -2,7 +2,7 @@
 
 import { findAnsweredOrder, type Order } from "../db/orders.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
-import { orderAnswer, orderCreated, orderStatus } from "../domain/answers.ts";
+import { orderAnswer, orderCreated, orderStatus } from "../domain/responses.ts";
 import type { PlaceOrder } from "../operations/orders.ts";
 import {
   type Fields,

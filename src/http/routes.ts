@@ -1,10 +1,10 @@
 // Method, path, the permission its key needs, handler, description: the whole API.
 
-import { getBalance as describeBalance, listTransactions } from "../docs/balance.ts";
-import type { Operation } from "../docs/operation.ts";
-import { getOrder as describeOrder, listOrders, placeOrder, placeOrders } from "../docs/orders.ts";
-import { listServices } from "../docs/services.ts";
-import { getUser as describeUser, recharge } from "../docs/users.ts";
+import { getBalance as describeBalance, listTransactions } from "../api-docs/balance.ts";
+import type { Operation } from "../api-docs/operation.ts";
+import { getOrder as describeOrder, listOrders, placeOrder, placeOrders } from "../api-docs/orders.ts";
+import { listServices } from "../api-docs/services.ts";
+import { getUser as describeUser, recharge } from "../api-docs/users.ts";
 import type { Permission } from "../domain/keys.ts";
 import type { Api, Call } from "./endpoint.ts";
 import { postOrderBatch } from "./order-batches.ts";

@@ -6,7 +6,7 @@ import type { Connection } from "../db/connection.ts";
 import { findCatalogueState, listOpenServices } from "../db/services.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { type Api, type Call, PreparedAnswer } from "./endpoint.ts";
-import { createKeptBodies, type KeptBodies } from "./kept-bodies.ts";
+import { createKeptBodies, type KeptBodies } from "./response-cache.ts";
 
 /** Of all lists that are kept: 16 MiB, at most twice that where names go beyond Latin-1. */
 const KEPT_CHARACTERS = 16 * 1024 * 1024;

@@ -1,7 +1,7 @@
 // GET /transactions: the caller's statement from the ledger, as a page of JSON or, whole, as CSV.
 
 import type { Connection } from "../db/connection.ts";
-import { listStatementBelow, type StatementLine, type StatementQuery } from "../db/statements.ts";
+import { listStatementBelow, type StatementLine, type StatementQuery } from "../db/transactions.ts";
 import { formatMicros, jsonAmount } from "../domain/money.ts";
 import { type Api, type Call, noteFault } from "./endpoint.ts";
 import {

@@ -4,7 +4,7 @@ import { balanceOf, findUser } from "../db/users.ts";
 import { refusal } from "../domain/errors.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { canReach } from "../domain/users.ts";
-import { rechargeAnswer, userBalances } from "../domain/answers.ts";
+import { rechargeAnswer, userBalances } from "../domain/responses.ts";
 import { amountField, readBody, usernameField } from "./body.ts";
 import type { Api, Call } from "./endpoint.ts";
 import { answerOnce, claimOf } from "./idempotency.ts";

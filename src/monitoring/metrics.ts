@@ -5,7 +5,7 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { RateExceeded, RefusalCode } from "../domain/errors.ts";
 import { createRequestTimes } from "./request-times.ts";
-import { readProcessFigures } from "./process-figures.ts";
+import { readProcessFigures } from "./process-metrics.ts";
 
 const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
 const COMMIT_BUCKETS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2];

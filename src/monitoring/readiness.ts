@@ -4,7 +4,7 @@
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Connection } from "../db/connection.ts";
-import { pendingMigrations } from "../db/migrate.ts";
+import { pendingMigrations } from "../storage/migrate.ts";
 import { formatSize } from "../domain/units.ts";
 import { Refusal } from "../domain/errors.ts";
 import type { Writer } from "../writer/writer.ts";

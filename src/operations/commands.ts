@@ -12,12 +12,12 @@ import {
   hurryFulfilment,
   settleOrder,
   startAttempt,
-} from "./placements.ts";
+} from "./deliveries.ts";
 import { createProvider, noteProviderSuccess, syncCatalogue } from "./providers.ts";
 import { probe } from "./probe.ts";
 import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge } from "./recharges.ts";
-import { recordReports, takeChecks } from "./reports.ts";
+import { recordReports, takeChecks } from "./polling.ts";
 import { carryOver } from "./restores.ts";
 import {
   createService,

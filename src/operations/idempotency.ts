@@ -14,7 +14,7 @@ import {
 import { lastTransferSeq } from "../db/ledger.ts";
 import { readUptime } from "../db/uptime.ts";
 import { findOrder, type Order } from "../db/orders.ts";
-import { orderAnswer, rechargeAnswer } from "../domain/answers.ts";
+import { orderAnswer, rechargeAnswer } from "../domain/responses.ts";
 import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
 import { createOrder, type PlaceOrder } from "./orders.ts";

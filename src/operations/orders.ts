@@ -9,7 +9,7 @@ import {
   refuseChargeAboveLimit,
   refuseProgress,
 } from "../domain/orders.ts";
-import { refuseOperatorMove } from "../domain/placements.ts";
+import { refuseOperatorMove } from "../domain/deliveries.ts";
 import type { Tx } from "../db/connection.ts";
 import { postTransfer } from "../db/ledger.ts";
 import {
@@ -24,7 +24,7 @@ import { balanceOf } from "../db/users.ts";
 import { audit, orderFacts } from "./audit.ts";
 import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
-import { applyMove } from "./order-moves.ts";
+import { applyMove } from "./order-transitions.ts";
 
 export interface PlaceOrder {
   resellerAccount: number;

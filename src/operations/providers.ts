@@ -1,7 +1,7 @@
 // Providers: made once, and their catalogue brought into ours.
 
-import type { Decimal, SyncedFields, SyncPlan, UpstreamService } from "../domain/catalogue.ts";
-import { parseDecimal, planSync } from "../domain/catalogue.ts";
+import type { Decimal, SyncedFields, SyncPlan, UpstreamService } from "../domain/catalogue-sync.ts";
+import { parseDecimal, planSync } from "../domain/catalogue-sync.ts";
 import { refusal } from "../domain/errors.ts";
 import type { Actor } from "../domain/ledger.ts";
 import type { Connection, Tx } from "../db/connection.ts";

@@ -5,7 +5,7 @@ import type { Tx } from "../db/connection.ts";
 import { NUMBERED_TABLES, type Numbers, raiseFloor } from "../db/numbers.ts";
 import type { Context } from "./context.ts";
 import { setKeyActive } from "./keys.ts";
-import { doubtQueued } from "./placements.ts";
+import { doubtQueued } from "./deliveries.ts";
 
 export interface CarryOver {
   /** The highest numbers that may have been given out. */

@@ -1,9 +1,9 @@
 // What every protocol offers. A further one is a file beside smm-api.ts and a line in protocols.ts.
 // Nothing here rejects but `services` and `balance`, whose caller is a person at the command line.
 
-import type { UpstreamService } from "../domain/catalogue.ts";
-import type { PlacementResult } from "../domain/placements.ts";
-import type { Report } from "../domain/reports.ts";
+import type { UpstreamService } from "../domain/catalogue-sync.ts";
+import type { PlacementResult } from "../domain/deliveries.ts";
+import type { Report } from "../domain/polling.ts";
 import type { Send } from "./call.ts";
 
 export interface PlacedOrder {

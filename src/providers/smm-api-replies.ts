@@ -2,11 +2,11 @@
 // What does not fit is never guessed at: an order's entry then says nothing, a list is refused as a whole.
 
 import * as v from "valibot";
-import type { UpstreamService } from "../domain/catalogue.ts";
-import { parseDecimal } from "../domain/catalogue.ts";
-import { isProviderOrder, type PlacementResult } from "../domain/placements.ts";
+import type { UpstreamService } from "../domain/catalogue-sync.ts";
+import { parseDecimal } from "../domain/catalogue-sync.ts";
+import { isProviderOrder, type PlacementResult } from "../domain/deliveries.ts";
 import { isProviderService } from "../domain/providers.ts";
-import type { Report } from "../domain/reports.ts";
+import type { Report } from "../domain/polling.ts";
 import { SERVICE_NAME_LENGTH_LIMIT } from "../domain/services.ts";
 import type { Mask } from "./mask.ts";
 import { type Funds, ProviderFailure, type StatusAnswer } from "./provider.ts";

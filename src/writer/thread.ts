@@ -1,9 +1,9 @@
 // The writer thread: holds the only writing connection of the server and runs one batch after the other.
 // The same code in a second thread, now and then, checkpoints what is too much to do between two batches.
 
-import { openWriter } from "../db/open.ts";
+import { openWriter } from "../storage/open.ts";
 import type { Connection } from "../db/connection.ts";
-import { checkpoint, keepLog, type LogKeeper } from "../db/checkpoint.ts";
+import { checkpoint, keepLog, type LogKeeper } from "../storage/checkpoint.ts";
 import { FatalError, runBatch } from "./batch.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 

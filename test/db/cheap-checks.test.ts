@@ -2,10 +2,10 @@
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { migrate, MIGRATIONS } from "../../src/db/migrate.ts";
+import { migrate, MIGRATIONS } from "../../src/storage/migrate.ts";
 import { TRANSFER_KINDS } from "../../src/domain/ledger.ts";
 import { ORDER_STATUSES } from "../../src/domain/orders.ts";
-import { PLACEMENTS } from "../../src/domain/placements.ts";
+import { PLACEMENTS } from "../../src/domain/deliveries.ts";
 
 const BEFORE = MIGRATIONS.filter(({ version }) => version < 6);
 const LATER = MIGRATIONS.filter(({ version }) => version >= 6);

@@ -2,10 +2,10 @@
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { migrate, MIGRATIONS } from "../../src/db/migrate.ts";
-import { databasePath } from "../../src/db/open.ts";
+import { migrate, MIGRATIONS } from "../../src/storage/migrate.ts";
+import { databasePath } from "../../src/storage/open.ts";
 import { listUsers } from "../../src/db/users.ts";
-import { verify } from "../../src/db/verify.ts";
+import { verify } from "../../src/storage/verify.ts";
 import { freshDatabase, freshFolder, OPERATOR } from "../support/service.ts";
 
 const BEFORE = MIGRATIONS.filter(({ version }) => version < 8);

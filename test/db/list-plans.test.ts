@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { listOrdersBelow } from "../../src/db/order-lists.ts";
-import { listStatementBelow } from "../../src/db/statements.ts";
+import { listStatementBelow } from "../../src/db/transactions.ts";
 import { ORDER_STATUSES } from "../../src/domain/orders.ts";
 import { TRANSFER_KINDS } from "../../src/domain/ledger.ts";
 import { freshDatabase } from "../support/service.ts";

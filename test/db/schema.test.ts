@@ -1,14 +1,14 @@
-// schema.ts, migrations/ and MIGRATIONS tell the same story.
+// schema.ts, migrations/sqlite/ and MIGRATIONS tell the same story.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { getTableColumns, getTableName, is } from "drizzle-orm";
 import { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { migrate, MIGRATIONS } from "../../src/db/migrate.ts";
+import { migrate, MIGRATIONS } from "../../src/storage/migrate.ts";
 import * as schema from "../../src/db/schema.ts";
 
-const FOLDER = new URL("../../migrations/", import.meta.url).pathname;
+const FOLDER = new URL("../../migrations/sqlite/", import.meta.url).pathname;
 
 function migrated(): Database {
   const sqlite = new Database(":memory:");
@@ -16,7 +16,7 @@ function migrated(): Database {
   return sqlite;
 }
 
-test("every file of migrations/ is in MIGRATIONS, in order, with its text", () => {
+test("every file of migrations/sqlite/ is in MIGRATIONS, in order, with its text", () => {
   const files = readdirSync(FOLDER)
     .filter((name) => name.endsWith(".sql"))
     .sort();

@@ -9,7 +9,7 @@ import {
   TEST_CONFIG,
   type TestService,
 } from "../support/service.ts";
-import { startService } from "../../src/serve.ts";
+import { startService } from "../../src/server/serve.ts";
 import { expectError } from "../support/refusal.ts";
 
 let service: TestService;

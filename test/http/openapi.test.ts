@@ -3,8 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseCatalogue } from "../../src/cli/service-import.ts";
-import type { DocumentExample, ExampleRequest } from "../../src/docs/document.ts";
-import { REQUEST_ID } from "../../src/docs/examples.ts";
+import type { DocumentExample, ExampleRequest } from "../../src/api-docs/document.ts";
+import { REQUEST_ID } from "../../src/api-docs/examples.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import catalogue from "../../deploy/catalogue.example.csv" with { type: "text" };
 import { document, operations } from "../support/openapi.ts";

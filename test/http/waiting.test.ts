@@ -2,10 +2,10 @@
 // one answer, and when nobody waits any more they get the order as it is.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { openReader } from "../../src/db/open.ts";
+import { openReader } from "../../src/storage/open.ts";
 import { findOrder, type Order } from "../../src/db/orders.ts";
 import { findUser } from "../../src/db/users.ts";
-import { orderAnswer } from "../../src/domain/answers.ts";
+import { orderAnswer } from "../../src/domain/responses.ts";
 import { type Claim, hashRequest } from "../../src/domain/idempotency.ts";
 import { refusal } from "../../src/domain/errors.ts";
 import type { Api } from "../../src/http/endpoint.ts";

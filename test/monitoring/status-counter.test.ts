@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { raiseFloor } from "../../src/db/numbers.ts";
 import { transact } from "../../src/db/connection.ts";
-import { openReader } from "../../src/db/open.ts";
+import { openReader } from "../../src/storage/open.ts";
 import { createStatusCounter } from "../../src/monitoring/status-counter.ts";
 import { openShop } from "../support/cli.ts";
 

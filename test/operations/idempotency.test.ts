@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { connectionOf, transact } from "../../src/db/connection.ts";
-import { migrate, MIGRATIONS } from "../../src/db/migrate.ts";
+import { migrate, MIGRATIONS } from "../../src/storage/migrate.ts";
 import { findUser } from "../../src/db/users.ts";
 import { hashRequest, REMEMBERED_MILLISECONDS } from "../../src/domain/idempotency.ts";
 import { contextAt, execute, runCommand } from "../../src/operations/commands.ts";

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { transact } from "../../src/db/connection.ts";
 import { balanceOf, findUser } from "../../src/db/users.ts";
-import { verify } from "../../src/db/verify.ts";
+import { verify } from "../../src/storage/verify.ts";
 import { AMOUNT_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS } from "../../src/domain/money.ts";
 import { contextAt, runCommand } from "../../src/operations/commands.ts";
 import { reseller } from "../support/cli.ts";

@@ -3,7 +3,7 @@
 import { expect } from "bun:test";
 import Ajv2020, { type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import type { OpenApiOperation } from "../../src/docs/document.ts";
+import type { OpenApiOperation } from "../../src/api-docs/document.ts";
 import { createDocument } from "../../src/http/openapi.ts";
 import type { Answer } from "./service.ts";
 

@@ -5,12 +5,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
-import { type Config, dataOption, serveOptions } from "../../src/config.ts";
+import { type Config, dataOption, serveOptions } from "../../src/config/settings.ts";
 import { transact } from "../../src/db/connection.ts";
 import type { Connection } from "../../src/db/connection.ts";
 import { createKeyFinder } from "../../src/db/keys.ts";
-import { claimDataDirectory, openForCommand } from "../../src/db/open.ts";
-import { createView } from "../../src/db/view.ts";
+import { claimDataDirectory, openForCommand } from "../../src/storage/open.ts";
+import { createView } from "../../src/db/snapshot.ts";
 import {
   formatKey,
   hashKey,
@@ -29,12 +29,12 @@ import {
   type UnsignedInput,
 } from "../../src/operations/commands.ts";
 import type { Api } from "../../src/http/endpoint.ts";
-import { answerTemplate } from "../../src/http/headers.ts";
-import { createLimits } from "../../src/http/limits.ts";
-import { createLog } from "../../src/log.ts";
+import { answerTemplate } from "../../src/http/response-template.ts";
+import { createLimits } from "../../src/http/rate-limits.ts";
+import { createLog } from "../../src/monitoring/log.ts";
 import { NO_OBSERVER } from "../../src/monitoring/metrics.ts";
 import { createReadiness } from "../../src/monitoring/readiness.ts";
-import { startService } from "../../src/serve.ts";
+import { startService } from "../../src/server/serve.ts";
 import type { Writer } from "../../src/writer/writer.ts";
 import { expectDocumented } from "./openapi.ts";
 

@@ -2,8 +2,8 @@
 // and the audit of what became of them: an acknowledged one is there exactly once, a refused one is not.
 
 import type { Connection } from "../../src/db/connection.ts";
-import { openForCommand } from "../../src/db/open.ts";
-import { verify } from "../../src/db/verify.ts";
+import { openForCommand } from "../../src/storage/open.ts";
+import { verify } from "../../src/storage/verify.ts";
 import { below, type Random } from "./seeded.ts";
 import type { Answer, TestDatabase } from "./service.ts";
 import { tryCall } from "./server-process.ts";

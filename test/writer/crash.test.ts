@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { claimDataDirectory } from "../../src/db/open.ts";
+import { claimDataDirectory } from "../../src/storage/open.ts";
 import { findUser } from "../../src/db/users.ts";
 import { audit } from "../support/audit.ts";
 import { freshDatabase } from "../support/service.ts";

@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { openReader } from "../../src/db/open.ts";
+import { openReader } from "../../src/storage/open.ts";
 import { findUser } from "../../src/db/users.ts";
 import { Refusal } from "../../src/domain/errors.ts";
 import { startServer } from "../../src/http/server.ts";

@@ -1,0 +1,136 @@
+// Attempts to place orders, and the queue of those that wait for one.
+
+import { asc, eq, sql } from "drizzle-orm";
+import type { AttemptOutcome } from "../domain/deliveries.ts";
+import { type Connection, prepared, type Tx } from "./connection.ts";
+import { findOrder, type Order } from "./orders.ts";
+import { orders, placementAttempts } from "./schema.ts";
+
+export interface Attempt {
+  attemptId: number;
+  orderId: number;
+  outcome: AttemptOutcome;
+  /** For the operator only. */
+  cause: string | null;
+  startedAt: number;
+  finishedAt: number | null;
+}
+
+const statements = prepared((orm) => ({
+  insert: orm
+    .insert(placementAttempts)
+    .values({
+      orderId: sql.placeholder("orderId"),
+      outcome: "sending",
+      startedAt: sql.placeholder("startedAt"),
+    })
+    .prepare(),
+  finish: orm
+    .update(placementAttempts)
+    .set({
+      outcome: sql`${sql.placeholder("outcome")}`,
+      cause: sql`${sql.placeholder("cause")}`,
+      finishedAt: sql`${sql.placeholder("finishedAt")}`,
+    })
+    .where(
+      sql`${placementAttempts.orderId} = ${sql.placeholder("orderId")} AND ${placementAttempts.outcome} = 'sending'`,
+    )
+    .returning({ attemptId: placementAttempts.attemptId })
+    .prepare(),
+  ofOrder: orm
+    .select()
+    .from(placementAttempts)
+    .where(eq(placementAttempts.orderId, sql.placeholder("orderId")))
+    .orderBy(asc(placementAttempts.attemptId))
+    .prepare(),
+  tries: orm
+    .select({ tries: sql<number>`count(*)` })
+    .from(placementAttempts)
+    .where(eq(placementAttempts.orderId, sql.placeholder("orderId")))
+    .prepare(),
+  // The status and placement are literals, so that SQLite takes the index that holds those rows only.
+  due: orm
+    .select({ orderId: orders.orderId })
+    .from(orders)
+    .where(
+      sql`${orders.providerId} = ${sql.placeholder("providerId")} AND ${orders.placement} = 'queued'
+        AND ${orders.status} = 'PENDING' AND ${orders.nextPlaceAt} <= ${sql.placeholder("now")}`,
+    )
+    .orderBy(asc(orders.nextPlaceAt), asc(orders.orderId))
+    .limit(sql.placeholder("limit"))
+    .prepare(),
+  sending: orm
+    .select()
+    .from(orders)
+    .where(sql`${orders.placement} = 'sending'`)
+    .orderBy(asc(orders.orderId))
+    .prepare(),
+  queued: orm
+    .select()
+    .from(orders)
+    .where(sql`${orders.placement} = 'queued' AND ${orders.status} = 'PENDING'`)
+    .orderBy(asc(orders.orderId))
+    .prepare(),
+  hurryQueued: orm
+    .update(orders)
+    .set({ nextPlaceAt: sql`${sql.placeholder("latest")}` })
+    .where(
+      sql`${orders.placement} = 'queued' AND ${orders.status} = 'PENDING'
+        AND ${orders.nextPlaceAt} > ${sql.placeholder("latest")}`,
+    )
+    .prepare(),
+}));
+
+/** The queued orders of a provider whose time has come, longest waiting first. */
+export function listDuePlacements(
+  connection: Connection,
+  providerId: number,
+  now: number,
+  limit: number,
+): number[] {
+  const rows = statements(connection).due.all({ providerId, now, limit });
+  return rows.map(({ orderId }) => orderId);
+}
+
+/** Every order that waits to be sent. */
+export function listQueued(connection: Connection): Order[] {
+  return statements(connection).queued.all();
+}
+
+/** Orders whose call upstream was begun and has no outcome. */
+export function listSending(connection: Connection): Order[] {
+  return statements(connection).sending.all();
+}
+
+export function listAttempts(connection: Connection, orderId: number): Attempt[] {
+  return statements(connection).ofOrder.all({ orderId });
+}
+
+export function countAttempts(connection: Connection, orderId: number): number {
+  return statements(connection).tries.get({ orderId })?.tries ?? 0;
+}
+
+/** A second one while another is unfinished, or after one that may have been sent, breaks a UNIQUE index. */
+export function insertAttempt(tx: Tx, orderId: number, startedAt: number): void {
+  statements(tx).insert.run({ orderId, startedAt });
+}
+
+export function finishAttemptRow(
+  tx: Tx,
+  attempt: { orderId: number; outcome: AttemptOutcome; cause: string | null; finishedAt: number },
+): void {
+  const finished = statements(tx).finish.all(attempt);
+  if (finished.length !== 1) throw new Error(`order ${attempt.orderId} is not being sent`);
+}
+
+/** No queued order is tried later than `latest`. */
+export function hurryQueued(tx: Tx, latest: number): void {
+  statements(tx).hurryQueued.run({ latest });
+}
+
+/** An order that is known to exist. */
+export function orderOf(connection: Connection, orderId: number): Order {
+  const order = findOrder(connection, String(orderId));
+  if (!order) throw new Error(`there is no order ${orderId}`);
+  return order;
+}

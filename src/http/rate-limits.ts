@@ -1,0 +1,90 @@
+// How often a key may ask, and how often an address may offer keys that do not exist.
+// A token bucket each: it fills at the rate and holds the burst, so nobody waits for a window to end.
+
+import { TokenBucket } from "limiter";
+import { customerOf } from "../config/networks.ts";
+import { type RateExceeded, Refusal } from "../domain/errors.ts";
+import type { Rate } from "../domain/units.ts";
+
+/** A key may save up this many intervals' worth of requests. */
+const BURST_FACTOR = 2;
+/** Unknown keys an address may offer. */
+const FAILURE_RATE: Rate = { requests: 20, milliseconds: 60_000 };
+/** Addresses that are remembered for it: some 2 MB. The oldest goes first. */
+const ADDRESS_LIMIT = 10_000;
+
+export interface Limits {
+  /** Counts a request of a key. Throws too_many_requests. */
+  takeForKey(keyId: string): void;
+  /** Whether any address has offered unknown keys lately: while none has, nobody's address matters. */
+  isAnyoneFailing(): boolean;
+  /** Throws too_many_requests while an address offers too many unknown keys. */
+  refuseFailing(address: string): void;
+  /** Counts an unknown key. */
+  noteFailure(address: string): void;
+}
+
+const UNLIMITED: Limits = {
+  takeForKey() {},
+  isAnyoneFailing: () => false,
+  refuseFailing() {},
+  noteFailure() {},
+};
+
+/** `rate` is that of a key; 0 turns every limit off. */
+export function createLimits(rate: Rate | 0): Limits {
+  if (rate === 0) return UNLIMITED;
+  const keys = new Map<string, TokenBucket>();
+  const failures = new Map<string, TokenBucket>();
+  return {
+    takeForKey(keyId) {
+      let bucket = keys.get(keyId);
+      if (!bucket) keys.set(keyId, (bucket = fullBucket(rate, BURST_FACTOR)));
+      if (!bucket.tryRemoveTokens(1)) throw exceeded("key", rate, bucket);
+    },
+    isAnyoneFailing: () => failures.size > 0,
+    refuseFailing(address) {
+      const bucket = failures.get(customerOf(address));
+      if (bucket && bucket.getWaitTime(1) > 0) throw exceeded("address", FAILURE_RATE, bucket);
+    },
+    noteFailure(address) {
+      forgetOldest(failures);
+      const customer = customerOf(address);
+      const bucket = failures.get(customer) ?? fullBucket(FAILURE_RATE, 1);
+      bucket.tryRemoveTokens(1);
+      // Set anew, so that the map's order is that of the last failure.
+      failures.delete(customer);
+      failures.set(customer, bucket);
+    },
+  };
+}
+
+function fullBucket({ requests, milliseconds }: Rate, burst: number): TokenBucket {
+  const bucketSize = requests * burst;
+  const bucket = new TokenBucket({
+    bucketSize,
+    tokensPerInterval: requests,
+    interval: milliseconds,
+  });
+  bucket.content = bucketSize;
+  return bucket;
+}
+
+function exceeded(by: RateExceeded["by"], rate: Rate, bucket: TokenBucket): Refusal {
+  return new Refusal("too_many_requests", {
+    by,
+    requests: rate.requests,
+    windowSeconds: rate.milliseconds / 1000,
+    burst: bucket.bucketSize,
+    retryAfterSeconds: Math.max(1, Math.ceil(bucket.getWaitTime(1) / 1000)),
+  });
+}
+
+/** Drops what has been quiet long enough to be as good as new, and the oldest where there is no more room. */
+function forgetOldest(buckets: Map<string, TokenBucket>): void {
+  for (const [address, bucket] of buckets) {
+    const isFull = bucket.getWaitTime(bucket.bucketSize) === 0;
+    if (!isFull && buckets.size < ADDRESS_LIMIT) return;
+    buckets.delete(address);
+  }
+}

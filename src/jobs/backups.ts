@@ -1,0 +1,128 @@
+// The server's own backups: at intervals and when asked, each by `reseller backup` in a process of its own with a low
+// priority, so that orders keep the server's threads and memory to themselves. The newest few are kept. Whatever
+// fails is logged, and the next one is made at its time all the same.
+
+import type { Logger } from "../monitoring/log.ts";
+import {
+  adoptOlderBackups,
+  listBackups,
+  nextBackup,
+  removeOutdated,
+  removeRemains,
+} from "../storage/backup-folder.ts";
+import { claimInstanceId } from "../storage/instance.ts";
+import type { Upkeep } from "./expiry.ts";
+
+/** After a start without a backup that is young enough: not in the way of the first requests. */
+const FIRST_MILLISECONDS = 60_000;
+
+/** How this program is run again: the binary is one, from source it is Bun and the program's file. */
+const PROGRAM = import.meta.url.includes("$bunfs")
+  ? [process.execPath]
+  : [process.execPath, new URL("../main.ts", import.meta.url).pathname];
+
+export interface BackupPlan {
+  /** Absolute path of the database. */
+  path: string;
+  data: string;
+  folder: string;
+  /** Milliseconds; 0: only when asked. */
+  every: number;
+  keep: number;
+}
+
+export interface Backups extends Upkeep {
+  backUpNow(): void;
+}
+
+export function startBackups(plan: BackupPlan, log: Logger): Backups {
+  const { data, every, folder, keep, path } = plan;
+  let stopped = false;
+  let child: Bun.Subprocess | null = null;
+  let running: Promise<void> | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let instance: string | null = null;
+  const id = () => (instance ??= claimInstanceId(data));
+  const warned = new Set<string>();
+
+  const attempt = async <T>(failure: string, work: () => T | Promise<T>): Promise<T | null> => {
+    try {
+      return await work();
+    } catch (error) {
+      log.error({ folder, error: String(error) }, failure);
+      return null;
+    }
+  };
+  /** Returns the file; null where the server is stopping. */
+  const make = async (): Promise<string | null> => {
+    const file = nextBackup(folder, id(), Date.now());
+    if (stopped) return null;
+    const started = Bun.spawn([...PROGRAM, "backup", file, "--data", data, "--json"], {
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    child = started;
+    const printed = await Promise.all([started.stdout.text(), started.stderr.text()]);
+    const [result, messages] = printed.map((text) => text.trim()) as [string, string];
+    const code = await started.exited;
+    if (stopped && code !== 0) return null;
+    if (code !== 0) throw new Error(`${file}: ${messages || started.signalCode || `exit ${code}`}`);
+    if (messages !== "" && !warned.has(messages)) log.warn({ file, messages }, "backup warns");
+    warned.add(messages);
+    log.info(JSON.parse(result) as object, "backup made");
+    return file;
+  };
+  const clear = () => attempt("remains of backups not removed", () => removeRemains(folder, id()));
+  const run = async (): Promise<void> => {
+    await clear();
+    const made = await attempt("backup not made", make);
+    // The process may have been killed.
+    if (made === null) return void (await clear());
+    await attempt("old backups not removed", () => removeOutdated(folder, id(), keep, made));
+  };
+  const backUpNow = () => {
+    if (stopped) return;
+    if (running) {
+      log.warn({ folder }, "a backup is being made already");
+      return;
+    }
+    running = run().finally(() => (running = null));
+  };
+  const schedule = (milliseconds: number) => {
+    timer = setTimeout(() => {
+      schedule(every);
+      backUpNow();
+    }, milliseconds);
+  };
+  const start = async (): Promise<void> => {
+    const left = await attempt("backups of an earlier version not looked for", () =>
+      adoptOlderBackups(folder, id(), path),
+    );
+    if (left?.length) {
+      log.warn({ files: left }, "backups of another database or unfinished ones: left alone");
+    }
+    if (every === 0) return;
+    const first = await attempt("backups cannot be listed", () => {
+      const [newest] = listBackups(folder, id(), Date.now());
+      return untilFirst(newest?.begunAt ?? null, every, Date.now());
+    });
+    if (!stopped) schedule(first ?? Math.min(every, FIRST_MILLISECONDS));
+  };
+  void start();
+  return {
+    backUpNow,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      child?.kill();
+      await running;
+    },
+  };
+}
+
+/** An interval after the newest one; soon when that is past. A clock that was put back waits for one interval at most. */
+function untilFirst(newest: number | null, every: number, now: number): number {
+  const soon = Math.min(every, FIRST_MILLISECONDS);
+  if (newest === null) return soon;
+  return Math.min(every, Math.max(soon, newest + every - now));
+}

@@ -1,0 +1,51 @@
+// Notes when keys were last used: gathered as requests come, written in one command now and then.
+// A key is written at most once a minute, however often it is used and however often the server starts.
+
+import { KEY_USE_INTERVAL_MILLISECONDS } from "../domain/keys.ts";
+import { Refusal } from "../domain/errors.ts";
+import type { Logger } from "../monitoring/log.ts";
+import type { Writer } from "../writer/writer.ts";
+
+/** How late a use may show in `key list`, and how much of it a crash may forget. */
+const FLUSH_MILLISECONDS = 10_000;
+
+export interface KeyUses {
+  /** Costs one entry of a map. */
+  note(keyId: string, now: number): void;
+  /** Writes what was gathered. Resolves once nothing of it runs any more. */
+  stop(): Promise<void>;
+}
+
+export function startKeyUses(writer: Writer, log: Logger, interval = FLUSH_MILLISECONDS): KeyUses {
+  const used = new Map<string, number>();
+  const written = new Map<string, number>();
+  const flush = async (): Promise<void> => {
+    const uses = [];
+    for (const [id, usedAt] of used) {
+      if (Math.abs(usedAt - (written.get(id) ?? 0)) < KEY_USE_INTERVAL_MILLISECONDS) continue;
+      uses.push({ id, usedAt });
+      used.delete(id);
+      written.set(id, usedAt);
+    }
+    if (uses.length === 0) return;
+    try {
+      await writer.submit("recordKeyUses", { uses });
+    } catch (error) {
+      // No room or no place in the queue: a later use is noted instead.
+      if (!(error instanceof Refusal)) {
+        log.error({ error: String(error) }, "the last use of keys was not noted");
+      }
+    }
+  };
+  let running = Promise.resolve();
+  const timer = setInterval(() => {
+    running = running.then(flush);
+  }, interval);
+  return {
+    note: (keyId, now) => used.set(keyId, now),
+    stop() {
+      clearInterval(timer);
+      return running.then(flush);
+    },
+  };
+}

@@ -1,0 +1,164 @@
+// What providers report of placed orders: the batch to ask about, and what the answers move. Contract 3.
+
+import { decideReport, nextCheckAt, type Report } from "../domain/polling.ts";
+import { savepoint, type Tx } from "../db/connection.ts";
+import {
+  insertLateReport,
+  listDueChecks,
+  updateChecked,
+  updateNextCheck,
+} from "../db/polling.ts";
+import { type Order, updateOrder } from "../db/orders.ts";
+import { orderOf } from "../db/deliveries.ts";
+import { updateLastSuccess } from "../db/providers.ts";
+import type { Context } from "./context.ts";
+import { applyMove, SERVICE_ITSELF } from "./order-transitions.ts";
+
+/** Spreads the jitter of one command over its orders without a random number for each. */
+const GOLDEN_RATIO = 0.618_033_988_749_895;
+
+export interface TakeChecks {
+  providerId: number;
+  limit: number;
+  pollIntervalMs: number;
+  /** 0 to 1. */
+  jitter: number;
+}
+
+export interface Check {
+  orderId: number;
+  providerOrder: string;
+}
+
+/**
+ * The orders whose time has come, longest overdue first. Each one's next look is set here, before anyone is asked:
+ * whatever becomes of this look, the order comes up again and those behind it come up now.
+ */
+export function takeChecks(tx: Tx, command: TakeChecks, context: Context): Check[] {
+  const { providerId, limit, pollIntervalMs } = command;
+  const due = listDueChecks(tx, providerId, context.now, limit);
+  for (const [index, order] of due.entries()) {
+    const at = nextCheckAt(
+      { status: order.status, changedAt: order.changedAt! },
+      context.now,
+      pollIntervalMs,
+      jitterOf(command.jitter, index),
+    );
+    updateNextCheck(tx, order.orderId, at);
+  }
+  return due.map(({ orderId, providerOrder }) => ({ orderId, providerOrder: providerOrder! }));
+}
+
+export interface RecordReports {
+  providerId: number;
+  reports: { orderId: number; report: Report }[];
+  pollIntervalMs: number;
+  jitter: number;
+}
+
+/** Something for the log: a report that moved nothing though it should have. */
+export interface ReportNotice {
+  orderId: number;
+  /** nonsense: not believed. late: after the order's end. fault: believed, and could not be written. */
+  kind: "nonsense" | "late" | "fault";
+  text: string;
+}
+
+/** Applies what was reported. An entry that cannot be applied is undone alone; the others go on. */
+export function recordReports(tx: Tx, command: RecordReports, context: Context): ReportNotice[] {
+  const notices: ReportNotice[] = [];
+  for (const [index, { orderId, report }] of command.reports.entries()) {
+    const jitter = jitterOf(command.jitter, index);
+    try {
+      const kind = savepoint(tx, () => {
+        return recordReport(tx, orderId, report, command.pollIntervalMs, jitter, context) ?? "";
+      });
+      if (kind !== "") notices.push({ orderId, kind, text: report.text });
+    } catch (error) {
+      // A disk or a file in trouble is the whole batch's trouble, not this entry's.
+      if (!tx.sqlite.inTransaction || isDatabaseTrouble(error)) throw error;
+      notices.push({ orderId, kind: "fault", text: String(error) });
+    }
+  }
+  updateLastSuccess(tx, command.providerId, context.now);
+  return notices;
+}
+
+function recordReport(
+  tx: Tx,
+  orderId: number,
+  report: Report,
+  pollIntervalMs: number,
+  jitter: number,
+  context: Context,
+): "nonsense" | "late" | null {
+  const order = orderOf(tx, orderId);
+  const decision = decideReport(order, report);
+  switch (decision.kind) {
+    case "keep":
+      return "nonsense";
+    case "late": {
+      const { reported } = decision;
+      const { status } = order;
+      updateOrder(tx, { ...order, reported, checkedAt: context.now });
+      insertLateReport(tx, { orderId, reported, status, createdAt: context.now });
+      return "late";
+    }
+    case "progress":
+      recordProgress(tx, order, decision, pollIntervalMs, jitter, context);
+      return null;
+    case "move": {
+      const { move, reported, startCount } = decision;
+      const cause = { actor: SERVICE_ITSELF, note: `the provider reported ${report.word!.trim()}` };
+      const soon = nextCheckAt(
+        { status: move.status, changedAt: context.now },
+        context.now,
+        pollIntervalMs,
+        jitter,
+      );
+      const standing = { reported, startCount, checkedAt: context.now, nextCheckAt: soon };
+      applyMove(tx, order, move, cause, context, standing);
+      return null;
+    }
+  }
+}
+
+/** An order of which nothing new is said only has its look noted. */
+function recordProgress(
+  tx: Tx,
+  order: Order,
+  said: Pick<Order, "startCount" | "remains" | "reported">,
+  pollIntervalMs: number,
+  jitter: number,
+  context: Context,
+): void {
+  const { startCount, remains, reported } = said;
+  const isNew =
+    startCount !== order.startCount || remains !== order.remains || reported !== order.reported;
+  if (!isNew) {
+    updateChecked(tx, order.orderId, context.now);
+    return;
+  }
+  const { now } = context;
+  const open = order.status === "PROCESSING";
+  updateOrder(tx, {
+    ...order,
+    startCount,
+    remains,
+    reported,
+    checkedAt: now,
+    changedAt: open ? now : order.changedAt,
+    nextCheckAt: open
+      ? nextCheckAt({ status: order.status, changedAt: now }, now, pollIntervalMs, jitter)
+      : order.nextCheckAt,
+  });
+}
+
+function isDatabaseTrouble(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return code.startsWith("SQLITE_") && !code.startsWith("SQLITE_CONSTRAINT");
+}
+
+function jitterOf(jitter: number, index: number): number {
+  return (jitter + index * GOLDEN_RATIO) % 1;
+}

@@ -1,0 +1,168 @@
+// Copies of the database: made from a live one, checked, and put in place so that a name only ever stands for a
+// whole, synced and verified file.
+
+import { Database } from "bun:sqlite";
+import {
+  closeSync, existsSync, linkSync, mkdirSync, openSync, readdirSync, renameSync, rmdirSync, rmSync,
+} from "node:fs"; // prettier-ignore
+import { dirname, join } from "node:path";
+import { connectionOf } from "../db/connection.ts";
+import { freeRoom, mebibytes, sizeOf, syncPath } from "./files.ts";
+import { takeLock } from "./lock.ts";
+import { openReader } from "./open.ts";
+import { verify, type Verification } from "./verify.ts";
+
+/** Room that is left alone on the disk of a backup: the database needs some itself. */
+const ROOM_LEFT_BYTES = 64 * 1024 * 1024;
+/** Of the folder in which a backup is made. */
+export const STAGING_SUFFIX = ".partial";
+const LOCK_FILE = "lock";
+
+/** A copy that was not made or cannot be used. The message is one sentence for the operator. */
+export class BackupError extends Error {
+  override name = "BackupError";
+}
+
+/** Where a copy grows until it gets its name: a folder beside the target, which one process holds at a time. */
+export interface Staging {
+  copy: string;
+  /** Removes it with all that is in it. */
+  end(): void;
+}
+
+/** Null while another process makes that backup. What a killed one left in it is still there. */
+export function openStaging(target: string): Staging | null {
+  const folder = target + STAGING_SUFFIX;
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const lock = takeLock(join(folder, LOCK_FILE));
+    if (!lock) return null;
+    return {
+      copy: join(folder, "copy.db"),
+      end() {
+        removeStaging(folder);
+        lock.release();
+      },
+    };
+  } catch (error) {
+    throw new BackupError(
+      `${folder} cannot be used (${codeOf(error) || String(error)}): remove it if it is there, or name another place`,
+    );
+  }
+}
+
+/** The file of the lock goes last: whoever finds none makes another and holds the folder from then on. */
+function removeStaging(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    if (name !== LOCK_FILE) rmSync(join(folder, name), { force: true });
+  }
+  rmSync(join(folder, LOCK_FILE));
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (!["ENOTEMPTY", "ENOENT"].includes(codeOf(error))) throw error;
+  }
+}
+
+/** Refuses a target that is there already, has no folder, or no room for the database. */
+export function refuseBackup(path: string, target: string): void {
+  if (existsSync(target)) {
+    throw new BackupError(
+      `${target} is there already: name a file that is not, nothing is overwritten`,
+    );
+  }
+  const folder = dirname(target);
+  if (!existsSync(folder)) {
+    throw new BackupError(`there is no folder ${folder}: create it, or name another place`);
+  }
+  const needed = sizeOf(path) + sizeOf(`${path}-wal`) + ROOM_LEFT_BYTES;
+  const free = freeRoom(folder);
+  if (free < needed) {
+    throw new BackupError(
+      `${folder} has too little room for a backup (${mebibytes(free)} MiB free, ${mebibytes(needed)} needed): make room, or name another place`,
+    );
+  }
+}
+
+/** One consistent copy of a live database, without keeping its writers waiting. Blocks this thread until it is done. */
+export function copyDatabase(path: string, target: string): void {
+  const { sqlite } = openReader(path);
+  try {
+    // Reading only as it is opened; this pragma takes the target for a change.
+    sqlite.run("PRAGMA query_only = OFF");
+    sqlite.query("VACUUM INTO ?").run(target);
+  } finally {
+    sqlite.close();
+  }
+}
+
+/** Checks a copy from its pages to its sums. Throws BackupError when something is off. */
+export function verifyCopy(file: string): Verification {
+  const sqlite = new Database(file, { readonly: true });
+  try {
+    const { quick_check: found } = sqlite.query("PRAGMA quick_check(1)").get() as {
+      quick_check: string;
+    };
+    if (found !== "ok") throw new BackupError(`${file} is damaged: ${found}`);
+    const verification = verify(connectionOf(sqlite, file));
+    const [first] = verification.problems;
+    if (first) {
+      throw new BackupError(
+        `${file} does not add up (${verification.problemCount} problems, ${first.subject}: ${first.problem}): run \`reseller verify\``,
+      );
+    }
+    return verification;
+  } finally {
+    sqlite.close();
+  }
+}
+
+/** Syncs a finished copy and gives it its name, if that is still free. */
+export function publishCopy(copy: string, target: string): void {
+  syncPath(copy);
+  try {
+    giveName(copy, target);
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+    throw new BackupError(`${target} is there already: nothing was overwritten`);
+  }
+  syncPath(dirname(target));
+}
+
+/** Throws EEXIST where the name is taken, however late. */
+function giveName(copy: string, target: string): void {
+  try {
+    return linkSync(copy, target);
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") throw error;
+  }
+  // A file system without links: an empty file takes the name, and gives way to the copy. Killed in between it stays
+  // empty, which `restore` refuses.
+  closeSync(openSync(target, "wx", 0o600));
+  try {
+    renameSync(copy, target);
+  } catch (error) {
+    rmSync(target);
+    throw error;
+  }
+}
+
+/**
+ * Whether a file is a copy of this database, of whatever age: both were begun in the same millisecond. Throws what
+ * SQLite throws for a file that it cannot read.
+ */
+export function isCopyOf(file: string, path: string): boolean {
+  const [begun, wanted] = [file, path].map((database) => {
+    const sqlite = new Database(database, { readonly: true });
+    try {
+      return sqlite.query("SELECT applied_at FROM migrations WHERE version = 1").values()[0]?.[0];
+    } finally {
+      sqlite.close();
+    }
+  });
+  return begun !== undefined && begun === wanted;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}

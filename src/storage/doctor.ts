@@ -1,0 +1,228 @@
+// Everything a service on this machine needs, looked at one by one. Each finding says what to do about it.
+
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { type DatabaseFacts, factsOf } from "./database-facts.ts";
+import { freeRoom, mebibytes, sizeOf } from "./files.ts";
+import { fileSystemUnder, isMemoryFileSystem, isNetworkFileSystem } from "./file-systems.ts";
+import { databasePath, sqliteVersion } from "./open.ts";
+import { type BackupFile, newestBackup } from "./backup-folder.ts";
+
+/** Below the first the service is at its end, below the second it is time to make room. */
+const ROOM_FAIL_BYTES = 64 * 1024 * 1024;
+const ROOM_WARN_BYTES = 1024 * 1024 * 1024;
+/** A median above this makes every lone order slow. */
+const SYNC_WARN_MILLISECONDS = 10;
+const SYNC_TRIES = 9;
+/** A row so far in the future was written by another clock. */
+const CLOCK_FAIL_MILLISECONDS = 5 * 60_000;
+const BACKUP_WARN_MILLISECONDS = 2 * 24 * 3_600_000;
+const UNCHECKED_WARN_MILLISECONDS = 3_600_000;
+
+export type State = "ok" | "warn" | "fail";
+
+export interface Finding {
+  check: string;
+  state: State;
+  found: string;
+  /** Empty when there is nothing to do. */
+  advice: string;
+}
+
+export interface Patient {
+  data: string;
+  backupFolder: string;
+  now: number;
+}
+
+export function examine({ data, backupFolder, now }: Patient): Finding[] {
+  const directory = resolve(data);
+  const path = databasePath(directory);
+  const findings = [finding("SQLite", "ok", sqliteVersion())];
+  if (!existsSync(directory)) {
+    findings.push(
+      finding("data directory", "warn", `${directory} is not there`, "`reseller serve` creates it"),
+    );
+    return findings;
+  }
+  findings.push(ownership(directory), fileSystem(directory), room(directory), syncTime(directory));
+  if (!existsSync(path)) {
+    findings.push(
+      finding("database", "warn", `${path} is not there`, "`reseller serve` creates it"),
+    );
+    return findings;
+  }
+  findings.push(
+    permissions(path),
+    ...databaseFindings(path, now),
+    backupAge(directory, backupFolder, now),
+  );
+  return findings;
+}
+
+function ownership(directory: string): Finding {
+  const { mode, uid } = statSync(directory);
+  const user = process.getuid?.() ?? uid;
+  const open = (mode & 0o077) !== 0;
+  const found = `${directory} belongs to user ${uid}, mode ${(mode & 0o777).toString(8)}`;
+  if (user !== 0 && user !== uid) {
+    return finding(
+      "owner",
+      "fail",
+      found,
+      `run this as user ${uid}, or give the folder to user ${user}`,
+    );
+  }
+  if (open) {
+    const advice = `others can look in: chmod 700 ${directory}, or name a folder of its own with --data`;
+    return finding("owner", "warn", found, advice);
+  }
+  return finding("owner", "ok", found);
+}
+
+function permissions(path: string): Finding {
+  const { mode, uid } = statSync(path);
+  const found = `${path} mode ${(mode & 0o777).toString(8)}`;
+  const owner = statSync(dirname(path)).uid;
+  if (uid !== owner) {
+    const advice = `it belongs to user ${uid}, its folder to user ${owner}: chown ${owner} ${path}`;
+    return finding("permissions", "fail", found, advice);
+  }
+  if ((mode & 0o077) === 0) return finding("permissions", "ok", found);
+  return finding("permissions", "warn", found, `others can read it: chmod 600 ${path}`);
+}
+
+function fileSystem(directory: string): Finding {
+  const type = fileSystemUnder(directory) ?? "unknown";
+  if (isMemoryFileSystem(type)) {
+    const advice = "everything in it is lost at a reboot: put --data on a disk";
+    return finding("file system", "warn", type, advice);
+  }
+  if (!isNetworkFileSystem(type)) return finding("file system", "ok", type);
+  return finding(
+    "file system",
+    "fail",
+    type,
+    "SQLite loses data there: put --data on a local disk",
+  );
+}
+
+function room(directory: string): Finding {
+  const free = freeRoom(directory);
+  const found = `${mebibytes(free)} MiB free, the database has ${mebibytes(sizeOf(databasePath(directory)))}`;
+  if (free < ROOM_FAIL_BYTES)
+    return finding("room", "fail", found, "make room: soon no order can be written");
+  if (free < ROOM_WARN_BYTES) return finding("room", "warn", found, "make room, or move --data");
+  return finding("room", "ok", found);
+}
+
+/** What a lone order waits for: the disk. */
+function syncTime(directory: string): Finding {
+  const probe = join(directory, "doctor.probe");
+  try {
+    const descriptor = openSync(probe, "w", 0o600);
+    const times = Array.from({ length: SYNC_TRIES }, () => {
+      const started = performance.now();
+      writeSync(descriptor, Buffer.alloc(4096), 0, 4096, 0);
+      fsyncSync(descriptor);
+      return performance.now() - started;
+    }).sort((a, b) => a - b);
+    closeSync(descriptor);
+    const median = times[times.length >> 1]!;
+    const found = `${median.toFixed(1)} ms (median of ${SYNC_TRIES})`;
+    if (median <= SYNC_WARN_MILLISECONDS) return finding("sync", "ok", found);
+    return finding("sync", "warn", found, "a slow disk: orders sent one by one take as long each");
+  } catch (error) {
+    const advice = `${directory} cannot be written: check its owner, permissions and room`;
+    return finding("sync", "fail", String(error), advice);
+  } finally {
+    rmSync(probe, { force: true });
+  }
+}
+
+function databaseFindings(path: string, now: number): Finding[] {
+  let facts: DatabaseFacts;
+  try {
+    facts = factsOf(path);
+  } catch (error) {
+    const found = error instanceof Error ? error.message : String(error);
+    return [finding("database", "fail", found, "see `reseller restore --help`")];
+  }
+  return [
+    schema(facts),
+    integrity(facts),
+    clock(facts, now),
+    unknown(facts),
+    unchecked(facts, now),
+  ];
+}
+
+function schema({ pendingMigrations: pending, schemaDifferences }: DatabaseFacts): Finding {
+  if (schemaDifferences !== "") {
+    const advice = "restore a backup or ask for help before taking orders";
+    return finding("schema", "fail", schemaDifferences, advice);
+  }
+  if (pending === 0) return finding("schema", "ok", "this version's");
+  const advice = "start `reseller serve` of this version once: it upgrades and keeps a copy";
+  return finding("schema", "warn", `${pending} migrations behind`, advice);
+}
+
+function integrity({ integrity: found }: DatabaseFacts): Finding {
+  if (found === "ok") return finding("integrity", "ok", "every page is in order");
+  return finding(
+    "integrity",
+    "fail",
+    found,
+    "stop the server and `reseller restore` the last backup",
+  );
+}
+
+function clock({ lastRowAt }: DatabaseFacts, now: number): Finding {
+  if (lastRowAt === null) return finding("clock", "ok", "nothing was written yet");
+  const ahead = lastRowAt - now;
+  const found = `it is ${new Date(now).toISOString()}, the last row says ${new Date(lastRowAt).toISOString()}`;
+  if (ahead <= CLOCK_FAIL_MILLISECONDS) return finding("clock", "ok", found);
+  return finding(
+    "clock",
+    "fail",
+    found,
+    "the clock was put back: set it, and see that it is kept (NTP)",
+  );
+}
+
+function unknown({ unknownPlacements: count }: DatabaseFacts): Finding {
+  if (count === 0) return finding("unknown placements", "ok", "none");
+  const advice = "`reseller admin order list --unknown`, then `order settle` each";
+  return finding("unknown placements", "warn", `${count} orders`, advice);
+}
+
+function unchecked({ oldestDueAt }: DatabaseFacts, now: number): Finding {
+  if (oldestDueAt === null) return finding("oldest unchecked order", "ok", "none waits");
+  const late = now - oldestDueAt;
+  const found = late <= 0 ? "none is late" : `${Math.round(late / 1000)} s late`;
+  if (late <= UNCHECKED_WARN_MILLISECONDS) return finding("oldest unchecked order", "ok", found);
+  const advice = "is the server running, and does its provider answer? see `admin provider list`";
+  return finding("oldest unchecked order", "warn", found, advice);
+}
+
+function backupAge(data: string, folder: string, now: number): Finding {
+  let newest: BackupFile | null;
+  try {
+    newest = newestBackup(data, folder, now);
+  } catch (error) {
+    const advice = `${folder} cannot be read: check its owner and permissions`;
+    return finding("last backup", "fail", String(error), advice);
+  }
+  if (newest === null) {
+    const advice = "`reseller backup FILE`, or let `serve` make them (--backup-every)";
+    return finding("last backup", "warn", `none of this service in ${folder}`, advice);
+  }
+  const age = now - newest.begunAt;
+  const found = `${newest.file}, ${Math.round(age / 3_600_000)} h old`;
+  if (age <= BACKUP_WARN_MILLISECONDS) return finding("last backup", "ok", found);
+  return finding("last backup", "warn", found, "see the server's log for `backup not made`");
+}
+
+function finding(check: string, state: State, found: string, advice = ""): Finding {
+  return { check, state, found, advice };
+}

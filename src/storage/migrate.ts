@@ -1,0 +1,119 @@
+// Migrations: plain SQL, embedded in the binary, applied in one transaction, remembered with their hash.
+// An applied migration that this binary does not know means a newer database: it is refused, never touched.
+
+import type { Database } from "bun:sqlite";
+import service from "../../migrations/sqlite/0001_service.sql" with { type: "text" };
+import providers from "../../migrations/sqlite/0002_providers.sql" with { type: "text" };
+import idempotency from "../../migrations/sqlite/0003_idempotency.sql" with { type: "text" };
+import lists from "../../migrations/sqlite/0004_lists.sql" with { type: "text" };
+import operation from "../../migrations/sqlite/0005_operation.sql" with { type: "text" };
+import cheapChecks from "../../migrations/sqlite/0006_cheap_checks.sql" with { type: "text" };
+import catalogueVersion from "../../migrations/sqlite/0007_catalogue_version.sql" with { type: "text" };
+import largeBalances from "../../migrations/sqlite/0008_large_balances.sql" with { type: "text" };
+import uptime from "../../migrations/sqlite/0009_uptime.sql" with { type: "text" };
+import numberFloors from "../../migrations/sqlite/0010_number_floors.sql" with { type: "text" };
+import { OpenError } from "./open-error.ts";
+
+export interface Migration {
+  version: number;
+  name: string;
+  sql: string;
+}
+
+/** Oldest first. Every file of migrations/sqlite/ is here. */
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: "0001_service", sql: service },
+  { version: 2, name: "0002_providers", sql: providers },
+  { version: 3, name: "0003_idempotency", sql: idempotency },
+  { version: 4, name: "0004_lists", sql: lists },
+  { version: 5, name: "0005_operation", sql: operation },
+  { version: 6, name: "0006_cheap_checks", sql: cheapChecks },
+  { version: 7, name: "0007_catalogue_version", sql: catalogueVersion },
+  { version: 8, name: "0008_large_balances", sql: largeBalances },
+  { version: 9, name: "0009_uptime", sql: uptime },
+  { version: 10, name: "0010_number_floors", sql: numberFloors },
+];
+
+/** Marks the file as ours: "rslr". */
+export const APPLICATION_ID = 0x72736c72;
+
+/** The migrations that the database still lacks. Throws OpenError when it is newer, altered or not ours. */
+export function pendingMigrations(
+  sqlite: Database,
+  path: string,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Migration[] {
+  const applied = appliedMigrations(sqlite, path);
+  const known = new Map(migrations.map((migration) => [migration.version, migration]));
+  for (const { version, hash } of applied) {
+    const migration = known.get(version);
+    if (!migration) {
+      throw new OpenError(
+        `${path} was written by a newer reseller (schema ${version}, this binary knows ${migrations.at(-1)?.version ?? 0}): run that version or a later one`,
+      );
+    }
+    if (hashOf(migration) !== hash) {
+      throw new OpenError(
+        `${path} was made by another build of schema ${version} (${migration.name} differs): run the build that made it`,
+      );
+    }
+  }
+  const versions = new Set(applied.map(({ version }) => version));
+  return migrations.filter(({ version }) => !versions.has(version));
+}
+
+/** Applies what is pending in one transaction, with foreign keys off outside and checked inside it. */
+export function migrate(sqlite: Database, pending: readonly Migration[], now: number): void {
+  sqlite.run("PRAGMA foreign_keys = OFF");
+  sqlite.run("BEGIN EXCLUSIVE");
+  try {
+    sqlite.run(`PRAGMA application_id = ${APPLICATION_ID}`);
+    sqlite.run(
+      `CREATE TABLE IF NOT EXISTS migrations (
+        version INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, applied_at INTEGER NOT NULL
+      ) STRICT`,
+    );
+    const remember = sqlite.query("INSERT INTO migrations VALUES (?, ?, ?, ?)");
+    for (const migration of pending) {
+      sqlite.run(migration.sql);
+      remember.run(migration.version, migration.name, hashOf(migration), now);
+    }
+    const dangling = sqlite.query("PRAGMA foreign_key_check").all().length;
+    if (dangling > 0) throw new Error(`${dangling} rows would lose what they refer to`);
+    sqlite.run("COMMIT");
+  } catch (error) {
+    if (sqlite.inTransaction) sqlite.run("ROLLBACK");
+    throw error;
+  } finally {
+    sqlite.run("PRAGMA foreign_keys = ON");
+  }
+}
+
+/** Of a database that is ours. */
+export function appliedVersions(sqlite: Database): Set<number> {
+  const rows = sqlite.query<{ version: number }, []>("SELECT version FROM migrations").all();
+  return new Set(rows.map(({ version }) => version));
+}
+
+function appliedMigrations(sqlite: Database, path: string): { version: number; hash: string }[] {
+  const { tables } = sqlite
+    .query("SELECT count(*) AS tables FROM sqlite_schema WHERE type = 'table'")
+    .get() as { tables: number };
+  if (tables === 0) return [];
+  const { application_id: id } = sqlite.query("PRAGMA application_id").get() as {
+    application_id: number;
+  };
+  if (id !== APPLICATION_ID) {
+    throw new OpenError(`${path} is a database of another program: name another --data folder`);
+  }
+  const listed = sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").get();
+  if (!listed) throw new OpenError(`${path} has lost its table of migrations: restore a backup`);
+  return sqlite.query("SELECT version, hash FROM migrations ORDER BY version").all() as {
+    version: number;
+    hash: string;
+  }[];
+}
+
+function hashOf(migration: Migration): string {
+  return new Bun.CryptoHasher("sha256").update(migration.sql).digest("hex");
+}

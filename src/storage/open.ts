@@ -1,0 +1,256 @@
+// Opening the database: the whole sequence, with one clear sentence for each refusal.
+// `serve` takes the lock, creates and migrates; every other command wants the database there, at this
+// binary's schema, and never checkpoints beside a running server.
+
+import { Database } from "bun:sqlite";
+import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { type Connection, connectionOf } from "../db/connection.ts";
+import { type Lock, takeLock } from "./lock.ts";
+import { type Migration, pendingMigrations } from "./migrate.ts";
+import { fileSystemUnder, isNetworkFileSystem } from "./file-systems.ts";
+import { syncPath, whyNoFile } from "./files.ts";
+import { OpenError, openErrorOf } from "./open-error.ts";
+import { upgrade } from "./upgrade.ts";
+
+/** How long a connection waits for another process's write. */
+const BUSY_TIMEOUT_MS = 10_000;
+/** Older ones can lose commits when two connections write and checkpoint at once. */
+const SQLITE_MINIMUM = [3, 51, 3] as const;
+/** 16 MiB for the writer: the pages that a batch of orders touches stay in memory. */
+const CACHE_KIB = 16 * 1024;
+const LOG_LIMIT_BYTES = 32 * 1024 * 1024;
+
+const DATABASE_FILE = "reseller.db";
+const LOCK_FILE = "instance.lock";
+/** Where a backup is made ready to become the database. */
+export const STAGING_FOLDER = "restoring";
+/** Folders in a data directory that are this service's, or the file system's. */
+const OWN_FOLDERS = new Set(["backups", STAGING_FOLDER, "lost+found"]);
+
+export function databasePath(dataDirectory: string): string {
+  return join(resolve(dataDirectory), DATABASE_FILE);
+}
+
+/** Where a running server leaves its address. */
+export function addressPath(dataDirectory: string): string {
+  return join(resolve(dataDirectory), "serve.address");
+}
+
+export interface Instance {
+  /** Absolute path of the database. */
+  path: string;
+  /** Where the database as it was before an upgrade was kept; null when none was made. */
+  keptCopy: string | null;
+  /** Lets another process serve this data directory. */
+  release: () => void;
+}
+
+/** Makes a data directory ready to be served by this process alone: created, locked, migrated. */
+export function claimDataDirectory(dataDirectory: string, now: number): Instance {
+  const path = databasePath(dataDirectory);
+  const release = lockDataDirectory(dataDirectory);
+  try {
+    const { sqlite, pending } = openFile(path, true);
+    try {
+      const keptCopy = upgrade(sqlite, path, pending, now);
+      chmodSync(path, 0o600);
+      return { path, keptCopy, release };
+    } finally {
+      sqlite.close();
+    }
+  } catch (error) {
+    release();
+    throw openErrorOf(error, path) ?? error;
+  }
+}
+
+/** Creates a data directory where there is none and keeps every server out of it until the result is called. */
+export function lockDataDirectory(dataDirectory: string): () => void {
+  const directory = resolve(dataDirectory);
+  requireSqliteVersion();
+  createDirectory(directory);
+  refuseNetworkFileSystem(directory);
+  const lock = lockForServer(directory);
+  return () => lock.release();
+}
+
+/** The server's writing connection. Only after claimDataDirectory. */
+export function openWriter(path: string): Connection {
+  const { sqlite } = openFile(path, false);
+  sqlite.run(`PRAGMA cache_size = -${CACHE_KIB}`);
+  // The writer does it itself, between two batches: storage/checkpoint.ts.
+  sqlite.run("PRAGMA wal_autocheckpoint = 0");
+  // What a long reader made the log grow by is given back once it begins anew.
+  sqlite.run(`PRAGMA journal_size_limit = ${LOG_LIMIT_BYTES}`);
+  return connectionOf(sqlite, path);
+}
+
+/** A connection that cannot write, for reads beside the writer. */
+export function openReader(path: string): Connection {
+  const sqlite = new Database(path, { readonly: true });
+  sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  sqlite.run("PRAGMA query_only = ON");
+  return connectionOf(sqlite, path);
+}
+
+/** For the command line: the database must be there and at this binary's schema. */
+export function openForCommand(dataDirectory: string): Connection {
+  const path = databasePath(dataDirectory);
+  requireSqliteVersion();
+  requireDatabase(path);
+  refuseNetworkFileSystem(resolve(dataDirectory));
+  const { sqlite, pending } = openFile(path, false);
+  try {
+    // The server checkpoints; here it would only get in its way.
+    sqlite.run("PRAGMA wal_autocheckpoint = 0");
+    if (pending.length > 0) {
+      throw new OpenError(
+        `${path} was written by an older reseller: start \`reseller serve\` of this version once, it upgrades the database and keeps a copy`,
+      );
+    }
+    return connectionOf(sqlite, path);
+  } catch (error) {
+    sqlite.close();
+    throw error;
+  }
+}
+
+/**
+ * Closes what openForCommand opened, at once. Closed the lenient way it would stay open behind its prepared
+ * statements, and Bun checkpoints such a connection when the process ends: beside a server that holds up its writer.
+ */
+export function closeForCommand({ sqlite }: Connection): void {
+  sqlite.close(true);
+}
+
+export function sqliteVersion(): string {
+  const memory = new Database(":memory:");
+  const { version } = memory.query("SELECT sqlite_version() AS version").get() as {
+    version: string;
+  };
+  memory.close();
+  return version;
+}
+
+interface OpenFile {
+  sqlite: Database;
+  pending: Migration[];
+}
+
+/** Refuses what is not ours before it writes a byte. */
+function openFile(path: string, create: boolean): OpenFile {
+  let sqlite: Database | undefined;
+  try {
+    refuseNoFile(path);
+    sqlite = new Database(path, { readwrite: true, create });
+    sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    const pending = pendingMigrations(sqlite, path);
+    const { journal_mode: mode } = sqlite.query("PRAGMA journal_mode = WAL").get() as {
+      journal_mode: string;
+    };
+    if (mode !== "wal") {
+      throw new OpenError(
+        `the file system of ${path} cannot hold a write-ahead log (journal mode stayed ${mode}): put --data on a local disk`,
+      );
+    }
+    sqlite.run("PRAGMA synchronous = FULL");
+    sqlite.run("PRAGMA foreign_keys = ON");
+    sqlite.run("PRAGMA mmap_size = 0");
+    sqlite.run("PRAGMA temp_store = MEMORY");
+    return { sqlite, pending };
+  } catch (error) {
+    sqlite?.close();
+    throw openErrorOf(error, path) ?? error;
+  }
+}
+
+function refuseNoFile(path: string): void {
+  const why = whyNoFile(path);
+  if (why) throw new OpenError(`${why}, not a database: name another folder with --data`);
+}
+
+/** There, a file, and not empty. */
+function requireDatabase(path: string): void {
+  let why: string;
+  try {
+    refuseNoFile(path);
+    if (statSync(path).size > 0) return;
+    why = `the database at ${path} is empty`;
+  } catch (error) {
+    if (error instanceof OpenError) throw error;
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code !== "ENOENT" && code !== "ENOTDIR") {
+      throw new OpenError(
+        `${path} cannot be reached (${String(code)}): check the owner and permissions of it and its folder`,
+      );
+    }
+    why = `there is no database at ${path}`;
+  }
+  throw new OpenError(
+    `${why}: name its folder with --data, or run \`reseller serve\` to create one`,
+  );
+}
+
+function createDirectory(directory: string): void {
+  try {
+    const first = mkdirSync(directory, { recursive: true, mode: 0o700 });
+    // SQLite syncs what it enters in the folder; the folder itself is entered in another.
+    if (first !== undefined) syncPath(dirname(first));
+    if (isOurs(directory)) chmodSync(directory, 0o700);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new OpenError(
+      `the data directory ${directory} cannot be used (${why}): name another with --data`,
+    );
+  }
+}
+
+/**
+ * Whether a folder is this service's to close to others: not one with the sticky bit, which many share, and none that
+ * holds folders of others. `--data /tmp` and `--data /srv` must not lock everyone else out, at the first start or later.
+ */
+function isOurs(directory: string): boolean {
+  if ((statSync(directory).mode & 0o1000) !== 0) return false;
+  return readdirSync(directory, { withFileTypes: true }).every(
+    (entry) => !entry.isDirectory() || OWN_FOLDERS.has(entry.name),
+  );
+}
+
+/** One `serve` a data directory. */
+function lockForServer(directory: string): Lock {
+  const path = join(directory, LOCK_FILE);
+  let lock: Lock | null;
+  try {
+    lock = takeLock(path);
+  } catch (error) {
+    throw openErrorOf(error, path) ?? error;
+  }
+  if (lock) return lock;
+  throw new OpenError(
+    `another reseller serves ${databasePath(directory)}: stop it first, or name another folder with --data`,
+  );
+}
+
+function requireSqliteVersion(): void {
+  const found = sqliteVersion();
+  const parts = found.split(".").map(Number);
+  for (const [index, wanted] of SQLITE_MINIMUM.entries()) {
+    const part = parts[index] ?? 0;
+    if (part > wanted) return;
+    if (part < wanted) {
+      throw new OpenError(
+        `this binary carries SQLite ${found}, which can lose commits: build it with one of ${SQLITE_MINIMUM.join(".")} or later`,
+      );
+    }
+  }
+}
+
+function refuseNetworkFileSystem(directory: string): void {
+  const type = fileSystemUnder(directory);
+  if (type && isNetworkFileSystem(type)) {
+    throw new OpenError(
+      `${databasePath(directory)} is on a network file system (${type}), where SQLite loses data: put --data on a local disk`,
+    );
+  }
+}

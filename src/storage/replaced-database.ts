@@ -1,0 +1,162 @@
+// What the database that a restore replaces still tells of the time since the backup: numbers that were given out,
+// keys that were ended, what else was changed. It may be of any version, damaged, or another one altogether.
+
+import { Database } from "bun:sqlite";
+import { type Change, changesSince, type KeyState, readKeys, readSettings } from "./restore-changes.ts";
+import {
+  highestNumber,
+  margins,
+  NUMBERED,
+  NUMBERED_TABLES,
+  type Numbers,
+  numbersBy,
+} from "../db/numbers.ts";
+import { type Totals, totalsOf } from "./totals.ts";
+
+/** What happened since a backup, from the database that it replaces. */
+export interface SinceBackup {
+  /** Null: all that happened since is known. Otherwise why it is not, as a clause. */
+  unknownBecause: string | null;
+  /** Of the replaced database; null without one that can be read. */
+  totals: Totals | null;
+  /** The highest numbers that are known to have been given out. */
+  given: Numbers;
+  /** The highest that may have been given out: `given`, and a margin where it is not known. */
+  floors: Numbers;
+  keys: {
+    /** Usable in the backup, ended since: deactivated, or past their end. */
+    ended: KeyState[];
+    /** Usable in the backup, and perhaps not any more: not known, or since given an end. */
+    revived: KeyState[];
+    /** Made since. */
+    lost: KeyState[];
+  };
+  /** What was set otherwise since. Only where the replaced database goes on from the backup. */
+  changes: Change[];
+}
+
+/** Reads only. `path`: the database to be replaced, or nothing. */
+export function readSinceBackup(backup: Database, path: string | null, now: number): SinceBackup {
+  const replaced = path === null ? null : openReplaced(path);
+  try {
+    return compare(backup, replaced, path === null, now);
+  } finally {
+    replaced?.close();
+  }
+}
+
+/** Whether another command wrote to the database at `path` after it was read: it is not locked for the command line. */
+export function hasGrown(path: string, { given }: SinceBackup): boolean {
+  const sqlite = openReplaced(path);
+  try {
+    return NUMBERED_TABLES.some((table) => {
+      const highest = sqlite && unlessUnreadable(() => highestNumber(sqlite, table));
+      return (highest ?? 0) > given[table];
+    });
+  } finally {
+    sqlite?.close();
+  }
+}
+
+function compare(
+  backup: Database,
+  replaced: Database | null,
+  isNone: boolean,
+  now: number,
+): SinceBackup {
+  const read = <T>(body: (sqlite: Database) => T): T | null =>
+    replaced && unlessUnreadable(() => body(replaced));
+  const goesOn = read((sqlite) => goesOnFrom(backup, sqlite)) ?? false;
+  const given = numbersBy((table) =>
+    Math.max(highestNumber(backup, table), read((sqlite) => highestNumber(sqlite, table)) ?? 0),
+  );
+  const keys = read(readKeys);
+  const settings = goesOn ? read(readSettings) : null;
+  const isRead = keys !== null && read(isIntact) === true;
+  const unknownBecause = isNone
+    ? "there was no database that tells what happened since the backup"
+    : !isRead
+      ? "the database that was there is damaged or of another program"
+      : !goesOn
+        ? "the database that was there does not go on from this backup"
+        : null;
+  const added = margins(backup);
+  return {
+    unknownBecause,
+    totals: read(totalsOf),
+    given,
+    floors: unknownBecause === null ? given : numbersBy((table) => given[table] + added[table]),
+    keys: compareKeys(readKeys(backup), keys, { goesOn, isKnown: unknownBecause === null, now }),
+    changes: settings ? changesSince(readSettings(backup), settings) : [],
+  };
+}
+
+function compareKeys(
+  inBackup: Map<string, KeyState>,
+  since: Map<string, KeyState> | null,
+  { goesOn, isKnown, now }: { goesOn: boolean; isKnown: boolean; now: number },
+): SinceBackup["keys"] {
+  const isUsable = ({ active, expiresAt }: KeyState) =>
+    active && (expiresAt === null || expiresAt > now);
+  const usable = [...inBackup.values()].filter(isUsable);
+  const isEnded = ({ id }: KeyState) => {
+    const later = since?.get(id);
+    return later !== undefined && !isUsable(later);
+  };
+  const endsLater = ({ id, expiresAt }: KeyState) => expiresAt !== since?.get(id)?.expiresAt;
+  return {
+    ended: usable.filter(isEnded),
+    revived: usable.filter((key) => !isEnded(key) && (!isKnown || endsLater(key))),
+    lost: goesOn ? [...(since?.values() ?? [])].filter(({ id }) => !inBackup.has(id)) : [],
+  };
+}
+
+/** Null when it is no database. */
+function openReplaced(path: string): Database | null {
+  return unlessUnreadable(() => new Database(path, { readonly: true }));
+}
+
+function isIntact(sqlite: Database): boolean {
+  const [[found]] = sqlite.query("PRAGMA quick_check(1)").values() as [[string]];
+  return found === "ok";
+}
+
+/** By which a row is known again, whatever happened to it since. */
+const IDENTITY = {
+  orders: "id",
+  transfers: "created_at || ' ' || amount_micros || ' ' || debit_account || ' ' || credit_account",
+  audit: "created_at || ' ' || action || ' ' || subject",
+} as const;
+
+/**
+ * Whether it is the same database at the same or a later time: made at the same moment, and what was newest in the
+ * backup is in it. A new and empty one is not, nor is one that an older backup was restored to.
+ */
+function goesOnFrom(backup: Database, replaced: Database): boolean {
+  const origin = "SELECT applied_at FROM migrations WHERE version = 1";
+  const newestUser = "SELECT account, id FROM users ORDER BY account DESC LIMIT 1";
+  const newestOf = (table: keyof typeof IDENTITY) =>
+    `SELECT ${NUMBERED[table]}, ${IDENTITY[table]} FROM ${table} ORDER BY 1 DESC LIMIT 1`;
+  const isIn = (newest: string, same: string) => {
+    const [row] = backup.query(newest).values() as [number, string][];
+    return row === undefined || replaced.query(same).values(row[0])[0]?.[0] === row[1];
+  };
+  return (
+    replaced.query(origin).values()[0]?.[0] === backup.query(origin).values()[0]?.[0] &&
+    isIn(newestUser, "SELECT id FROM users WHERE account = ?") &&
+    NUMBERED_TABLES.every((table) =>
+      isIn(newestOf(table), `SELECT ${IDENTITY[table]} FROM ${table} WHERE ${NUMBERED[table]} = ?`),
+    )
+  );
+}
+
+/** Null where SQLite says that the file is damaged or lacks what is asked for. */
+function unlessUnreadable<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (code.startsWith("SQLITE_")) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,174 @@
+// Putting a backup in the place of the database. The backup is copied beside it, upgraded where it is older, and
+// verified; only then do the two change places. At no moment is there no database, whatever happens meanwhile.
+
+import { Database } from "bun:sqlite";
+import {
+  chownSync, copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync,
+} from "node:fs"; // prettier-ignore
+import { dirname, join, resolve } from "node:path";
+import { BackupError, verifyCopy } from "./backup.ts";
+import type { Connection } from "../db/connection.ts";
+import { freeRoom, mebibytes, sizeOf, syncPath, whyNoFile } from "./files.ts";
+import {
+  claimDataDirectory,
+  databasePath,
+  lockDataDirectory,
+  openForCommand,
+  STAGING_FOLDER,
+} from "./open.ts";
+import { openErrorOf } from "./open-error.ts";
+import { pendingMigrations } from "./migrate.ts";
+import { hasGrown, readSinceBackup, type SinceBackup } from "./replaced-database.ts";
+import { schemaDifferences } from "./schema-check.ts";
+import { type Totals, totalsOf } from "./totals.ts";
+
+export interface Restored {
+  /** What the replaced database told. */
+  since: SinceBackup;
+  after: Totals;
+  /** Where the database as it was is kept; null when there was none. */
+  keptAside: string | null;
+}
+
+/**
+ * `prepare` changes what an old state of the database may no longer claim, before it is the database.
+ * Throws BackupError or OpenError, or what `prepare` throws, and has then changed nothing.
+ */
+export function restoreDatabase(
+  file: string,
+  dataDirectory: string,
+  now: number,
+  prepare: (staged: Connection, since: SinceBackup) => void,
+): Restored {
+  const path = databasePath(dataDirectory);
+  refuseUnfit(file);
+  refuseNoFile(path, "move it away first");
+  const release = lockDataDirectory(dataDirectory);
+  const staging = join(resolve(dataDirectory), STAGING_FOLDER);
+  rmSync(staging, { recursive: true, force: true });
+  try {
+    refuseWithoutRoom(file, resolve(dataDirectory));
+    const replaced = existsSync(path) ? path : null;
+    const staged = stage(file, staging, now);
+    const { since, after } = prepareStaged(staging, replaced, now, prepare);
+    verifyStaged(staged, file);
+    if (replaced) {
+      settle(dataDirectory, path);
+      if (hasGrown(path, since))
+        throw new BackupError(`${path} was changed by another command meanwhile: run it again`);
+    }
+    const keptAside = replaced ? keepAside(path, now) : null;
+    // From here on the backup is the database.
+    renameSync(staged, path);
+    syncPath(dirname(path));
+    return { since, after, keptAside };
+  } finally {
+    rmSync(staging, { recursive: true, force: true });
+    release();
+  }
+}
+
+/** Refuses a file that is not there, not ours, empty, or of a newer version. */
+function refuseUnfit(file: string): void {
+  if (!existsSync(file)) throw new BackupError(`there is no file ${file}: name a backup`);
+  refuseNoFile(file, "name a backup");
+  try {
+    const sqlite = new Database(file, { readonly: true });
+    try {
+      pendingMigrations(sqlite, file);
+      const { tables } = sqlite.query("SELECT count(*) AS tables FROM sqlite_schema").get() as {
+        tables: number;
+      };
+      if (tables === 0) throw new BackupError(`${file} is empty: name a backup`);
+      const differences = schemaDifferences(sqlite);
+      if (differences !== "")
+        throw new BackupError(`${file} has another schema than its version (${differences})`);
+    } finally {
+      sqlite.close();
+    }
+  } catch (error) {
+    throw openErrorOf(error, file) ?? error;
+  }
+}
+
+function refuseNoFile(path: string, advice: string): void {
+  const why = whyNoFile(path);
+  if (why) throw new BackupError(`${why}: ${advice}`);
+}
+
+function refuseWithoutRoom(file: string, folder: string): void {
+  const [free, needed] = [freeRoom(folder), sizeOf(file) + sizeOf(`${file}-wal`)];
+  if (free > needed) return;
+  throw new BackupError(
+    `${folder} has too little room (${mebibytes(free)} MiB free, ${mebibytes(needed)} needed): make room first`,
+  );
+}
+
+/** The backup as a database of its own, at this binary's schema; returns its path. */
+function stage(file: string, staging: string, now: number): string {
+  const staged = databasePath(staging);
+  mkdirSync(staging, { mode: 0o700 });
+  copyFileSync(file, staged);
+  if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${staged}-wal`);
+  claimDataDirectory(staging, now).release();
+  return staged;
+}
+
+function prepareStaged(
+  staging: string,
+  replaced: string | null,
+  now: number,
+  prepare: (staged: Connection, since: SinceBackup) => void,
+): Pick<Restored, "since" | "after"> {
+  const connection = openForCommand(staging);
+  try {
+    const since = readSinceBackup(connection.sqlite, replaced, now);
+    prepare(connection, since);
+    connection.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    return { since, after: totalsOf(connection.sqlite) };
+  } finally {
+    connection.sqlite.close();
+  }
+}
+
+/** Verified, of the owner of the data directory, and synced. */
+function verifyStaged(staged: string, file: string): void {
+  try {
+    verifyCopy(staged);
+  } catch (error) {
+    throw error instanceof BackupError
+      ? new BackupError(error.message.replaceAll(staged, file))
+      : error;
+  }
+  const { uid, gid } = statSync(dirname(dirname(staged)));
+  if (process.getuid?.() === 0) chownSync(staged, uid, gid);
+  syncPath(staged);
+}
+
+/** Brings all of the present database into its one file, so that it can be kept, unless it cannot be read. */
+function settle(dataDirectory: string, path: string): void {
+  try {
+    const { sqlite } = openForCommand(dataDirectory);
+    const { busy } = sqlite.query("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
+    sqlite.close();
+    if (busy) throw new BackupError(`${path} is used by another command: wait for its end`);
+  } catch (error) {
+    if (error instanceof BackupError) throw error;
+  }
+}
+
+/** A second name for the present database. What is left of its log belongs to it and goes with it. */
+function keepAside(path: string, now: number): string {
+  const kept = `${path}.before-restore-${new Date(now).toISOString().replace(/[:.]/g, "-")}`;
+  try {
+    linkSync(path, kept);
+  } catch {
+    copyFileSync(path, kept);
+  }
+  if (sizeOf(`${path}-wal`) > 0) renameSync(`${path}-wal`, `${kept}-wal`);
+  rmSync(`${path}-wal`, { force: true });
+  rmSync(`${path}-shm`, { force: true });
+  syncPath(kept);
+  syncPath(dirname(kept));
+  return kept;
+}

@@ -1,0 +1,157 @@
+// The view that requests share: never older than what their callers were told.
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createKeyFinder } from "../../src/db/keys.ts";
+import type { Connection } from "../../src/db/connection.ts";
+import { openReader } from "../../src/storage/open.ts";
+import { balanceOf } from "../../src/db/users.ts";
+import { createView, type View } from "../../src/db/snapshot.ts";
+import { freshDatabase, freshService, OPERATOR, type TestDatabase } from "../support/service.ts";
+
+const ANNA = 3;
+
+let database: TestDatabase;
+let connection: Connection;
+let view: View;
+let now: number;
+
+beforeEach(() => {
+  database = freshDatabase();
+  database.user("anna", "1");
+  connection = openReader(database.connection.path);
+  now = 0;
+  view = createView(connection);
+});
+afterEach(() => {
+  view.close();
+  database.connection.sqlite.close();
+});
+
+const balance = () => view.read(now, () => balanceOf(connection, ANNA));
+const credit = () =>
+  database.run("creditUser", {
+    username: "anna",
+    amountMicros: 1_000_000,
+    note: null,
+    actor: OPERATOR,
+  });
+
+describe("a view", () => {
+  test("is the same for all reads of a turn of the event loop", () => {
+    expect(balance()).toBe(1_000_000n);
+    credit();
+    expect(balance()).toBe(1_000_000n);
+  });
+
+  test.each<[string, () => unknown]>([
+    ["its turn of the event loop", () => new Promise(setImmediate)],
+    ["an answer of the writer", () => view.end()],
+    ["more than a millisecond", () => (now += 1.001)],
+  ])("is over after %s", async (_what, happens) => {
+    expect(balance()).toBe(1_000_000n);
+    credit();
+    await happens();
+    expect(balance()).toBe(2_000_000n);
+  });
+
+  test("has another version if and only if something was written since", () => {
+    const version = () => {
+      view.end();
+      return view.read(now, () => view.version());
+    };
+    const first = version();
+    expect(version()).toBe(first);
+    credit();
+    const second = version();
+    expect(second).not.toBe(first);
+    expect(version()).toBe(second);
+  });
+
+  test("leaves no transaction open behind its turn", async () => {
+    balance();
+    expect(connection.sqlite.inTransaction).toBe(true);
+    await new Promise(setImmediate);
+    expect(connection.sqlite.inTransaction).toBe(false);
+  });
+
+  test("is over for good once closed, though the writer still answers", () => {
+    balance();
+    view.close();
+    view.end();
+    expect(() => balance()).toThrow("closed");
+    // Nothing of it holds up the end of the log.
+    const { sqlite } = database.connection;
+    credit();
+    expect(sqlite.query("PRAGMA wal_checkpoint(TRUNCATE)").get()).toMatchObject({
+      busy: 0,
+      log: 0,
+    });
+  });
+
+  test("goes on after a read that throws", async () => {
+    const fails = () =>
+      view.read(now, () => {
+        throw new Error("broken");
+      });
+    expect(fails).toThrow("broken");
+    expect(balance()).toBe(1_000_000n);
+    await new Promise(setImmediate);
+    expect(connection.sqlite.inTransaction).toBe(false);
+  });
+});
+
+describe("a key", () => {
+  const hashOf = (id: string) =>
+    database.connection.sqlite
+      .query("SELECT hash FROM keys WHERE id = ?")
+      .values(id)[0]![0] as string;
+
+  test("is as it stands in the view, though it is remembered", () => {
+    const { id } = database.key("anna", "full");
+    const hash = hashOf(id);
+    const find = createKeyFinder(connection, view);
+    const found = () => {
+      view.end();
+      return view.read(now, () => find(hash));
+    };
+    const key = found();
+    expect(key).toMatchObject({ id, active: true, resellerAccount: ANNA });
+    expect(found()).toBe(key!);
+    database.run("setKeyActive", { id, active: false, actor: OPERATOR });
+    expect(found()).toMatchObject({ id, active: false });
+    database.run("setKeyActive", { id, active: true, actor: OPERATOR });
+    expect(found()).toMatchObject({ id, active: true });
+  });
+
+  test("that does not exist is found as soon as it does", () => {
+    const find = createKeyFinder(connection, view);
+    const found = (hash: string) => {
+      view.end();
+      return view.read(now, () => find(hash));
+    };
+    expect(found("0".repeat(64))).toBeUndefined();
+    const hash = hashOf(database.key("anna", "order").id);
+    expect(found(hash)).toMatchObject({ type: "order" });
+  });
+});
+
+test("whoever is answered finds what it wrote, with 32 callers at it", async () => {
+  const service = await freshService();
+  service.user("bert", "100");
+  const { text: key } = service.key("bert", "full");
+  service.service({ id: "s1", price: "1", min: 1 });
+  const caller = async () => {
+    const statuses: number[] = [];
+    for (let count = 0; count < 20; count += 1) {
+      const order = { service: "s1", link: "https://example.com/me", quantity: 1 };
+      const { body } = await service.call("POST", "/orders", key, order);
+      const { id } = (body as { order: { id: string } }).order;
+      statuses.push((await service.call("GET", `/orders/${id}`, key)).status);
+    }
+    return statuses;
+  };
+  const statuses = (await Promise.all(Array.from({ length: 32 }, caller))).flat();
+  await service.stop();
+  expect(statuses.length).toBe(640);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+});

@@ -1,0 +1,170 @@
+// The clock's side of orders: its timer survives what fails, retries end, a bad entry holds nobody up.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Connection } from "../../src/db/connection.ts";
+import { openReader } from "../../src/storage/open.ts";
+import { systemClock } from "../../src/delivery/clock.ts";
+import { startFulfilment } from "../../src/delivery/delivery.ts";
+import { placePauseMs } from "../../src/delivery/backoff.ts";
+import { createLog } from "../../src/monitoring/log.ts";
+import { connectProvider } from "../../src/providers/protocols.ts";
+import { freshDatabase, freshService, type TestDatabase } from "../support/service.ts";
+import { eventually, PROVIDER_KEY, startUpstream, type Upstream } from "../support/upstream.ts";
+
+let upstream: Upstream;
+beforeAll(async () => (upstream = await startUpstream()));
+afterAll(() => upstream.stop());
+
+function shopWith(database: TestDatabase) {
+  const { url } = upstream;
+  database.user("anna", "100");
+  database.run("createProvider", { name: "acme", protocol: "smm-api", url, key: PROVIDER_KEY });
+  database.service({ id: "likes", price: "2", provider: { name: "acme", service: "7" } });
+  return database.key("anna", "full");
+}
+
+function orderOf({ connection }: TestDatabase, orderId: number) {
+  return connection.sqlite
+    .query<{ status: string; placement: string }, [number]>(
+      "SELECT status, placement FROM orders WHERE order_id = ?",
+    )
+    .get(orderId)!;
+}
+
+test("a tick that fails is logged, and the next one goes on", async () => {
+  const database = freshDatabase();
+  const { id: keyId } = shopWith(database);
+  const reader = openReader(database.connection.path);
+  let broken = false;
+  const connection: Connection = {
+    sqlite: reader.sqlite,
+    path: reader.path,
+    get orm() {
+      if (broken) throw new Error("no such table, for once");
+      return reader.orm;
+    },
+  };
+  let tick = () => {};
+  const errors: string[] = [];
+  const fulfilment = await startFulfilment({
+    connection,
+    writer: { submit: (name, input) => Promise.resolve(database.run(name, input)) },
+    log: { ...createLog("silent"), error: (_, message) => void errors.push(message) },
+    clock: {
+      ...systemClock,
+      timer: (callback) => ((tick = callback), { set() {}, clear() {} }),
+    },
+    random: () => 0,
+    settings: { placeWaitMs: 100, placeRetryMs: 60_000, pollIntervalMs: 1000 },
+    connect: (provider) => connectProvider(provider, 1000),
+  });
+  const input = { resellerAccount: 3, keyId, service: "likes", link: "tick", quantity: 100 };
+  const { orderId } = database.run("placeOrder", input);
+  broken = true;
+  tick();
+  expect(errors).toEqual(["a tick failed"]);
+  expect(orderOf(database, orderId).placement).toBe("queued");
+  broken = false;
+  tick();
+  await eventually("the order was placed", () => orderOf(database, orderId).placement === "placed");
+  await fulfilment.stop(1000);
+  reader.sqlite.close();
+});
+
+test("the timer waits a second while nothing is due, else until the next attempt, and less after each attempt", async () => {
+  const database = freshDatabase();
+  const { id: keyId } = shopWith(database);
+  const reader = openReader(database.connection.path);
+  let now = Date.now();
+  let tick = () => {};
+  const pauses: number[] = [];
+  const fulfilment = await startFulfilment({
+    connection: reader,
+    writer: { submit: (name, input) => Promise.resolve(database.run(name, input)) },
+    log: createLog("silent"),
+    clock: {
+      ...systemClock,
+      now: () => now,
+      timer: (callback) => ((tick = callback), { set: (pause) => pauses.push(pause), clear() {} }),
+    },
+    random: () => 0,
+    settings: { placeWaitMs: 10_000, placeRetryMs: 60_000, pollIntervalMs: 1000 },
+    connect: () => ({
+      add: async () => ({ outcome: "not_sent", cause: "nobody listens" }),
+      status: () => Promise.reject(new Error("not asked")),
+      services: () => Promise.reject(new Error("not asked")),
+      balance: () => Promise.reject(new Error("not asked")),
+    }),
+  });
+  const pauseAt = (at: number) => {
+    now = at;
+    tick();
+    return pauses.at(-1);
+  };
+  expect(pauseAt(now)).toBe(1000);
+  const input = { resellerAccount: 3, keyId, service: "likes", link: "tick", quantity: 100 };
+  const order = database.run("placeOrder", input);
+  now = order.createdAt;
+  await fulfilment.placed(order);
+  expect(pauses.at(-1)).toBe(250);
+  const { dueAt } = database.connection.sqlite
+    .query<{ dueAt: number }, []>("SELECT next_place_at AS dueAt FROM orders")
+    .get()!;
+  expect(pauseAt(dueAt - 1400)).toBe(1000);
+  expect(pauseAt(dueAt - 600)).toBe(600);
+  expect(pauseAt(dueAt - 10)).toBe(250);
+  expect(pauseAt(dueAt)).toBe(250);
+  await fulfilment.stop(1000);
+  reader.sqlite.close();
+});
+
+test("what cannot be reached until --place-retry is over fails, is refunded, and was never sent", async () => {
+  const market = await freshService({ placeRetry: 300 });
+  const { text } = shopWith(market);
+  await upstream.down();
+  const body = { service: "likes", link: "expires", quantity: 100 };
+  const answer = await market.call("POST", "/orders", text, body);
+  expect([answer.status, answer.body.order.status]).toEqual([200, "PENDING"]);
+  const { orderId } = answer.body.order;
+  await eventually("it was given up", () => orderOf(market, orderId).status === "FAILED");
+  expect(orderOf(market, orderId).placement).toBe("expired");
+  expect(market.balance("anna")).toBe(100_000_000);
+  await upstream.up();
+  await market.stop();
+  expect(upstream.adds().filter(({ link }) => link === "expires")).toEqual([]);
+});
+
+test("in a batch, nonsense, missing entries and an unreadable whole hold no other order up", async () => {
+  const market = await freshService({ pollInterval: 50 });
+  const { text } = shopWith(market);
+  const orders: { orderId: number; link: string }[] = [];
+  for (let index = 0; index < 12; index += 1) {
+    const body = { service: "likes", link: `batch-${index}`, quantity: 100 };
+    orders.push((await market.call("POST", "/orders", text, body)).body.order);
+  }
+  const entryOf = (link: string) =>
+    [...upstream.book.values()].find(({ form }) => form["link"] === link)!;
+  const ends = [3, null, "Completed", { error: "Incorrect order ID" }, { status: "Delivered" }];
+  for (const [index, { link }] of orders.entries()) {
+    const bad = index < ends.length;
+    entryOf(link).status = bad ? ends[index] : { status: "Completed", remains: "0" };
+  }
+  upstream.next("status", { body: "<html>" }, { body: "<html>" }, { status: 500, body: "{}" });
+  await eventually("the good ones ended", () =>
+    orders
+      .slice(ends.length)
+      .every(({ orderId }) => orderOf(market, orderId).status === "COMPLETED"),
+  );
+  for (const { orderId } of orders.slice(0, ends.length)) {
+    expect(orderOf(market, orderId).status).toBe("PROCESSING");
+  }
+  await market.stop();
+});
+
+test("pauses grow from at most one second to a minute, with jitter", () => {
+  for (let tries = 0; tries < 50; tries += 1) {
+    const most = Math.min(1000 * 2 ** tries, 60_000);
+    expect(placePauseMs(tries, () => 1)).toBe(most);
+    expect(placePauseMs(tries, () => 0)).toBe(most / 2);
+  }
+});

@@ -1,0 +1,179 @@
+// Prices from rates, exactly; and what a sync would do to each of our services.
+
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  countsOf,
+  type KnownService,
+  ListProblem,
+  parseDecimal,
+  planSync,
+  priceWithMarkup,
+  type UpstreamService,
+} from "../../src/domain/catalogue-sync.ts";
+
+const NONE = parseDecimal("0")!;
+const UPSTREAM: UpstreamService = {
+  service: "1",
+  name: "Likes",
+  type: "Default",
+  rate: "0.90",
+  min: 50,
+  max: 10_000,
+};
+const KNOWN: KnownService = {
+  id: "ours",
+  providerService: "1",
+  name: "Likes",
+  priceMicros: 900_000,
+  per: "1000",
+  min: 50,
+  max: 10_000,
+  active: true,
+  nameByHand: false,
+  priceByHand: false,
+  minByHand: false,
+  maxByHand: false,
+  vanished: false,
+};
+const NOTHING = {
+  added: 0,
+  updated: 0,
+  unchanged: 0,
+  deactivated: 0,
+  reactivated: 0,
+  skipped: 0,
+  belowCost: 0,
+};
+
+test.each([
+  ["0.90", "0", 900_000],
+  ["0.90", "30", 1_170_000],
+  ["1", "33.333333", 1_333_334],
+  ["0.0000001", "0", 1],
+  ["1e-7", "0", 1],
+  ["1.5E+2", "10", 165_000_000],
+  ["0.123456789", "12.5", 138_889],
+  ["0", "30", 0],
+])("rate %s with %s %% is %d micros", (rate, markup, micros) => {
+  expect(priceWithMarkup(parseDecimal(rate)!, parseDecimal(markup)!)).toBe(micros);
+});
+
+test("a price is never below the rate with its markup, and less than a micro above it", () => {
+  const digits = fc.bigInt(0n, 10n ** 15n);
+  fc.assert(
+    fc.property(digits, fc.nat(12), digits, fc.nat(8), (rate, rateScale, markup, markupScale) => {
+      const micros = priceWithMarkup(
+        { digits: rate, scale: rateScale },
+        { digits: markup % 1_000_000n, scale: markupScale },
+      );
+      fc.pre(micros !== null);
+      const unit = 10n ** BigInt(rateScale + markupScale);
+      const exact = rate * (100n * 10n ** BigInt(markupScale) + (markup % 1_000_000n)) * 10_000n;
+      const priced = BigInt(micros) * unit;
+      return priced >= exact && priced - exact < unit;
+    }),
+  );
+});
+
+test.each(["", "-1", "1.2.3", "abc", "1e999", "0x1", "Infinity", "1,5", " 1"])(
+  "%p is no decimal",
+  (text) => {
+    expect(parseDecimal(text)).toBeNull();
+  },
+);
+
+describe("a sync", () => {
+  const counts = (upstream: UpstreamService[], known: KnownService[], markup = "0") =>
+    countsOf(planSync(upstream, known, parseDecimal(markup)!));
+
+  test("adds what is new, at the rate with the markup", () => {
+    const plan = planSync([UPSTREAM], [], parseDecimal("30")!);
+    expect(plan.added).toEqual([
+      { name: "Likes", priceMicros: 1_170_000, min: 50, max: 10_000, providerService: "1" },
+    ]);
+    expect(countsOf(plan)).toEqual({ ...NOTHING, added: 1 });
+  });
+
+  test("leaves alone what has not changed, and updates what has", () => {
+    expect(counts([UPSTREAM], [KNOWN])).toEqual({ ...NOTHING, unchanged: 1 });
+    expect(counts([UPSTREAM], [KNOWN], "10")).toEqual({ ...NOTHING, updated: 1 });
+    expect(counts([{ ...UPSTREAM, max: 5000 }], [KNOWN])).toEqual({ ...NOTHING, updated: 1 });
+  });
+
+  test("keeps each field that was set by hand, and warns of a price below the rate", () => {
+    const byHand = {
+      ...KNOWN,
+      nameByHand: true,
+      priceByHand: true,
+      priceMicros: 899_999,
+      name: "Mine",
+    };
+    const plan = planSync([{ ...UPSTREAM, max: 5000 }], [byHand], NONE);
+    expect(plan.updated[0]!.after).toEqual({
+      name: "Mine",
+      priceMicros: 899_999,
+      min: 50,
+      max: 5000,
+    });
+    expect(countsOf(plan)).toEqual({ ...NOTHING, updated: 1, belowCost: 1 });
+  });
+
+  test("compares prices by the unit they are for", () => {
+    const each = { ...KNOWN, priceByHand: true, per: "1" as const };
+    expect(counts([UPSTREAM], [{ ...each, priceMicros: 900 }]).belowCost).toBe(0);
+    expect(counts([UPSTREAM], [{ ...each, priceMicros: 899 }]).belowCost).toBe(1);
+    const whole = { ...KNOWN, priceByHand: true, per: "order" as const };
+    expect(counts([UPSTREAM], [{ ...whole, priceMicros: 9_000_000 }]).belowCost).toBe(0);
+    expect(counts([UPSTREAM], [{ ...whole, priceMicros: 8_999_999 }]).belowCost).toBe(1);
+  });
+
+  test("deactivates what vanished, once, and brings it back unless the operator took it away", () => {
+    const other = { ...UPSTREAM, service: "2" };
+    expect(counts([other], [KNOWN])).toEqual({ ...NOTHING, added: 1, deactivated: 1 });
+    const gone = { ...KNOWN, active: false, vanished: true };
+    expect(counts([other], [gone])).toEqual({ ...NOTHING, added: 1 });
+    expect(counts([UPSTREAM], [gone], "10")).toEqual({ ...NOTHING, reactivated: 1 });
+    expect(counts([UPSTREAM], [{ ...gone, vanished: false }])).toEqual({
+      ...NOTHING,
+      unchanged: 1,
+    });
+  });
+
+  test("leaves other types out, and one that became such a type is gone", () => {
+    const pack = { ...UPSTREAM, type: "Package", service: "3" };
+    expect(counts([UPSTREAM, pack], [])).toEqual({ ...NOTHING, added: 1, skipped: 1 });
+    const another = { ...UPSTREAM, service: "9" };
+    expect(counts([another, { ...UPSTREAM, type: "Package" }], [KNOWN])).toEqual({
+      ...NOTHING,
+      added: 1,
+      deactivated: 1,
+      skipped: 1,
+    });
+  });
+
+  test("does not empty the catalogue for a list without one service of type Default", () => {
+    const packs = [{ ...UPSTREAM, type: "Package" }];
+    expect(() => planSync(packs, [KNOWN], NONE)).toThrow("no service of type Default");
+    expect(counts(packs, [])).toEqual({ ...NOTHING, skipped: 1 });
+  });
+
+  test("takes 0 for no minimum and more than a billion for no maximum", () => {
+    const [added] = planSync([{ ...UPSTREAM, min: 0, max: 2_147_483_647 }], [], NONE).added;
+    expect(added).toMatchObject({ min: 1, max: 1_000_000_000 });
+  });
+
+  test("keeps both bounds when one that was set by hand would cross the other", () => {
+    const byHand = { ...KNOWN, min: 5000, minByHand: true };
+    expect(counts([{ ...UPSTREAM, max: 100 }], [byHand])).toEqual({ ...NOTHING, unchanged: 1 });
+  });
+
+  test.each<[what: string, upstream: UpstreamService[]]>([
+    ["empty", []],
+    ["with crossed bounds", [{ ...UPSTREAM, min: 100, max: 50 }]],
+    ["with one service twice", [UPSTREAM, UPSTREAM]],
+    ["with a rate beyond every price", [{ ...UPSTREAM, rate: "99999999999" }]],
+  ])("refuses a list that is %s", (_, upstream) => {
+    expect(() => planSync(upstream, [KNOWN], NONE)).toThrow(ListProblem);
+  });
+});

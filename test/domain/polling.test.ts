@@ -1,0 +1,157 @@
+// What a provider's report may do to an order: contract 3, with every deviation seen in the field.
+
+import { describe, expect, test } from "bun:test";
+import {
+  CHECK_PAUSE_LIMIT_INTERVALS,
+  decideReport,
+  type FollowedOrder,
+  LATE_WATCH_MS,
+  nextCheckAt,
+  type Report,
+  type ReportedStatus,
+  statusOfWord,
+} from "../../src/domain/polling.ts";
+import { ORDER_STATUSES } from "../../src/domain/orders.ts";
+
+const ORDER: FollowedOrder = {
+  status: "PROCESSING",
+  quantity: 100,
+  chargeMicros: 1_000_001,
+  refundedMicros: 0,
+  remains: 40,
+  startCount: 7,
+  reported: null,
+};
+const report = (
+  word: string | null,
+  remains: number | null = null,
+  startCount: number | null = null,
+) => ({ word, remains, startCount, text: "" }) satisfies Report;
+
+describe("words", () => {
+  test.each([
+    [
+      "PROCESSING",
+      "Pending",
+      "pending",
+      "Processing",
+      "In progress",
+      "In-progress",
+      "IN_PROGRESS",
+      "inprogress",
+    ],
+    ["COMPLETED", "Completed", "completed", " COMPLETED "],
+    ["PARTIAL", "Partial", "partial"],
+    ["CANCELLED", "Canceled", "Cancelled", "cancelled", "Refunded"],
+    ["FAILED", "Fail", "Failed", "Error", "error"],
+  ] as [ReportedStatus, ...string[]][])("%s", (status, ...words) => {
+    for (const word of words) expect([word, statusOfWord(word)]).toEqual([word, status]);
+  });
+
+  test.each([
+    "",
+    "0",
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+    "Complete",
+    "Delivered",
+    "success",
+    "constructor",
+    "Отменён",
+  ])("%p is no status and moves nothing", (word) => {
+    expect(statusOfWord(word)).toBeNull();
+    expect(decideReport(ORDER, report(word, 10, 10))).toEqual({ kind: "keep" });
+  });
+});
+
+test.each([null, 101, 1_000_000])("a PARTIAL whose remains read as %p moves nothing", (remains) => {
+  expect(decideReport(ORDER, report("Partial", remains, 9))).toEqual({ kind: "keep" });
+});
+
+test.each([
+  [0, 0],
+  [1, 10_000],
+  [33, 330_000],
+  [100, 1_000_001],
+])("a PARTIAL with %d of 100 refunds %d micros", (remains, refundMicros) => {
+  const decision = decideReport(ORDER, report("Partial", remains));
+  expect(decision).toMatchObject({
+    kind: "move",
+    move: { status: "PARTIAL", remains, refundMicros },
+  });
+});
+
+test.each([
+  ["Canceled", "CANCELLED"],
+  ["Fail", "FAILED"],
+])("%s refunds what is left, whatever it says remains", (word, status) => {
+  for (const remains of [null, 0, 100, 101]) {
+    expect(decideReport(ORDER, report(word, remains))).toMatchObject({
+      kind: "move",
+      move: { status, refundMicros: 1_000_001 },
+    });
+  }
+});
+
+test("nonsense in the counts of another status leaves them as they were, sense replaces them", () => {
+  expect(decideReport(ORDER, report("Pending", 101, null))).toMatchObject({
+    startCount: 7,
+    remains: 40,
+  });
+  expect(decideReport(ORDER, report("Pending", 12, 3572))).toMatchObject({
+    startCount: 3572,
+    remains: 12,
+  });
+  expect(decideReport(ORDER, report("Completed", 12))).toMatchObject({
+    move: { remains: 0, refundMicros: 0 },
+  });
+});
+
+test("after its end nothing that is reported moves an order; what is new is late", () => {
+  for (const status of ORDER_STATUSES.filter(
+    (other) => !["PENDING", "PROCESSING"].includes(other),
+  )) {
+    for (const word of ["Pending", "Completed", "Partial", "Canceled", "Fail"]) {
+      const reported = statusOfWord(word)!;
+      const ended: FollowedOrder = { ...ORDER, status, reported: "PROCESSING" };
+      const { kind } = decideReport(ended, report(word, 5));
+      const isNew = reported !== status && reported !== "PROCESSING";
+      expect([status, word, kind]).toEqual([status, word, isNew ? "late" : "progress"]);
+      // Said again, it is no news.
+      expect(decideReport({ ...ended, reported }, report(word, 5)).kind).toBe("progress");
+    }
+  }
+});
+
+describe("the next look", () => {
+  const POLL = 60_000;
+  const at = (
+    unchangedMs: number,
+    jitter: number,
+    status: "PROCESSING" | "COMPLETED" = "PROCESSING",
+  ) =>
+    nextCheckAt({ status, changedAt: 1e12 }, 1e12 + unchangedMs, POLL, jitter)! -
+    1e12 -
+    unchangedMs;
+
+  test("comes after one poll interval at least and thirty at most, later the longer nothing changed", () => {
+    let last = 0;
+    for (let unchanged = -1e9; unchanged < 1e9; unchanged += 1e6) {
+      const pause = at(unchanged, 0);
+      expect(pause).toBeGreaterThanOrEqual(Math.max(POLL, last));
+      expect(at(unchanged, 1)).toBeLessThanOrEqual(POLL * CHECK_PAUSE_LIMIT_INTERVALS);
+      expect(at(unchanged, 0.5)).toBeGreaterThan(pause);
+      last = pause;
+    }
+  });
+
+  test("ends three days after the order did", () => {
+    expect(at(LATE_WATCH_MS, 0, "COMPLETED")).toBeGreaterThan(POLL);
+    const after = 1e12 + LATE_WATCH_MS + 1;
+    expect(nextCheckAt({ status: "FAILED", changedAt: 1e12 }, after, POLL, 0)).toBeNull();
+    expect(nextCheckAt({ status: "PROCESSING", changedAt: 1e12 }, after, POLL, 0)).not.toBeNull();
+  });
+});

@@ -1,0 +1,67 @@
+// Bodies that are kept: given again while they hold, and never more of them than there is room for.
+
+import { expect, test } from "bun:test";
+import { createKeptBodies, type KeptBodies } from "../../src/http/response-cache.ts";
+import { below, randomFrom } from "../support/seeded.ts";
+
+/** Whether it is kept; where it is not, nothing is kept that takes room. */
+const isKept = (kept: KeptBodies, version: number, owner: number | null): boolean =>
+  kept.bodyOf(version, owner, () => "") !== "";
+
+const never = (): string => {
+  throw new Error("it was made again");
+};
+
+test("a body is made once for each owner and version", () => {
+  const kept = createKeptBodies(100);
+  expect(kept.bodyOf(1, null, () => "all")).toBe("all");
+  expect(kept.bodyOf(1, 3, () => "three")).toBe("three");
+  expect([kept.bodyOf(1, null, never), kept.bodyOf(1, 3, never)]).toEqual(["all", "three"]);
+  expect(kept.bodyOf(2, null, () => "all, again")).toBe("all, again");
+  expect(kept.bodyOf(2, 3, () => "three, again")).toBe("three, again");
+  // A database may be put back to where it was.
+  expect(kept.bodyOf(1, 3, () => "three, once more")).toBe("three, once more");
+});
+
+test("a body that could not be made is not kept, and the next one is", () => {
+  const kept = createKeptBodies(100);
+  expect(() => kept.bodyOf(1, 3, never)).toThrow("made again");
+  expect(kept.bodyOf(1, 3, () => "three")).toBe("three");
+  expect(kept.bodyOf(1, 3, never)).toBe("three");
+});
+
+test("where room is short, what was not asked for the longest goes", () => {
+  const kept = createKeptBodies(30);
+  for (const owner of [1, 2, 3]) kept.bodyOf(1, owner, () => "0123456789");
+  kept.bodyOf(1, 1, never);
+  kept.bodyOf(1, 4, () => "0123456789");
+  expect([1, 2, 3, 4].map((owner) => isKept(kept, 1, owner))).toEqual([true, false, true, true]);
+});
+
+test("a body larger than all the room is given, not kept, and displaces nothing", () => {
+  const kept = createKeptBodies(10);
+  kept.bodyOf(1, 1, () => "0123456789");
+  expect(kept.bodyOf(1, 2, () => "0123456789a")).toBe("0123456789a");
+  expect([isKept(kept, 1, 1), isKept(kept, 1, 2)]).toEqual([true, false]);
+});
+
+test("what is kept never exceeds the room, and fills it, whoever asks for what", () => {
+  const LIMIT = 1000;
+  const LARGEST = 300;
+  const seed = Math.floor(Math.random() * 2 ** 32);
+  const random = randomFrom(seed);
+  const kept = createKeptBodies(LIMIT);
+  const given = new Map<number, string>();
+  for (let asked = 0; asked < 2000; asked++) {
+    const version = 1 + Math.floor(asked / 500);
+    if (asked % 500 === 0) given.clear();
+    const owner = below(random, 40);
+    const make = () => "x".repeat(1 + below(random, LARGEST));
+    given.set(owner, kept.bodyOf(version, owner, make));
+    if (asked % 500 !== 499) continue;
+    const owners = [...given.keys()].filter((each) => isKept(kept, version, each));
+    const characters = owners.reduce((sum, each) => sum + given.get(each)!.length, 0);
+    expect([seed, characters <= LIMIT]).toEqual([seed, true]);
+    expect([seed, characters > LIMIT - LARGEST]).toEqual([seed, true]);
+  }
+});

@@ -1,0 +1,139 @@
+// What a running service does once a minute, under clocks that are set, slow and wrong.
+
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readUptime } from "../../src/db/uptime.ts";
+import { findUser } from "../../src/db/users.ts";
+import { hashRequest } from "../../src/domain/idempotency.ts";
+import { createLog } from "../../src/monitoring/log.ts";
+import { startUpkeep, type Upkeep } from "../../src/jobs/expiry.ts";
+import { execute } from "../../src/operations/commands.ts";
+import { startWriter, type Writer } from "../../src/writer/writer.ts";
+import { refusalCode } from "../support/refusal.ts";
+import { freshDatabase, type TestDatabase, WRITER_THREAD } from "../support/service.ts";
+
+const HOUR = 3_600_000;
+const YEAR = 365 * 24 * HOUR;
+
+let database: TestDatabase;
+let writer: Writer;
+let upkeep: Upkeep;
+let keyId: string;
+/** The keys that `endExpiredKeys` may end are told by the writer's own clock, which is the real one. */
+const clocks = { at: 0, offset: 0 };
+
+beforeEach(async () => {
+  Object.assign(clocks, { at: 0, offset: Date.now() });
+  database = freshDatabase();
+  database.user("anna", "100");
+  database.service({ id: "likes" });
+  keyId = database.key("anna", "full").id;
+  writer = await startWriter({
+    path: database.connection.path,
+    thread: WRITER_THREAD,
+    onFatal: (cause) => {
+      throw new Error(cause);
+    },
+  });
+  const given = { wall: () => clocks.at + clocks.offset, monotonic: () => clocks.at };
+  upkeep = startUpkeep(writer, createLog("silent"), given, 1);
+});
+afterEach(async () => {
+  await upkeep.stop();
+  await writer.close();
+  database.connection.sqlite.close();
+});
+
+const uptime = () => readUptime(database.connection);
+
+/** The service runs for that long, and looks after things once then. */
+async function runFor(milliseconds: number): Promise<void> {
+  clocks.at += milliseconds;
+  const due = uptime() + milliseconds;
+  while (uptime() < due) await new Promise(setImmediate);
+  // The round that counted is over when the next one has been.
+  clocks.at += 1;
+  while (uptime() < due + 1) await new Promise(setImmediate);
+}
+
+const order = () => ({
+  resellerAccount: findUser(database.connection, "anna")!.account,
+  keyId,
+  service: "likes",
+  link: "x",
+  quantity: 100,
+});
+const place = () => database.run("placeOrder", order());
+const placeOnce = (now: number) => {
+  const claim = { key: "k", requestHash: hashRequest("POST", "/", Buffer.from("{}")) };
+  return execute(database.connection, "placeOrderOnce", { order: order(), claim }, now).replayed;
+};
+
+test("uptime is the time that the service ran, to its stop, whatever the wall clock does", async () => {
+  await runFor(90_000);
+  clocks.offset += 6 * YEAR;
+  await runFor(30_000);
+  clocks.offset -= 9 * YEAR;
+  clocks.at += 500;
+  await upkeep.stop();
+  expect(uptime()).toBe(90_001 + 30_001 + 500);
+});
+
+test("used keys outlive a clock that is corrected by years, and are forgotten after 72 hours of running", async () => {
+  clocks.offset -= 6 * YEAR;
+  expect(placeOnce(clocks.at + clocks.offset)).toBe(false);
+  clocks.offset += 6 * YEAR;
+  await runFor(70_000);
+  expect(placeOnce(Date.now())).toBe(true);
+  await runFor(71 * HOUR);
+  expect(placeOnce(Date.now())).toBe(true);
+  await runFor(HOUR);
+  expect(placeOnce(Date.now())).toBe(false);
+});
+
+const expire = () =>
+  database.connection.sqlite.run("UPDATE keys SET created_at = 0, expires_at = 1 WHERE id = ?", [
+    keyId,
+  ]);
+/** What the key meets when the clock goes back to a time at which it had not expired. */
+const refusalBefore = () =>
+  refusalCode(() => execute(database.connection, "placeOrder", order(), 0), database);
+
+test("a key that expired an hour ago stays so when the clock goes back, until it is activated", async () => {
+  expire();
+  expect(refusalCode(place, database)).toBe("key_expired");
+  await runFor(HOUR - 10_000);
+  expect(execute(database.connection, "placeOrder", order(), 0).status).toBe("PROCESSING");
+  await runFor(10_000);
+  expect(refusalBefore()).toBe("key_expired");
+  database.run("setKeyActive", { id: keyId, active: false });
+  expect(refusalBefore()).toBe("key_inactive");
+  database.run("setKeyActive", { id: keyId, active: true });
+  expect(execute(database.connection, "placeOrder", order(), 0).status).toBe("PROCESSING");
+});
+
+test("no key is ended by a clock that was set within the last hour", async () => {
+  expire();
+  for (const step of [2000, -2000, YEAR, -YEAR]) {
+    await runFor(HOUR - 10_000);
+    clocks.offset += step;
+    await runFor(10_000);
+    expect(execute(database.connection, "placeOrder", order(), 0).status).toBe("PROCESSING");
+  }
+  await runFor(HOUR);
+  expect(refusalBefore()).toBe("key_expired");
+});
+
+test("a key that is rotated without grace is ended at once", () => {
+  const replacement = { hash: "0".repeat(64), start: "rk_" };
+  database.run("rotateKey", { id: keyId, graceMilliseconds: 0, ...replacement });
+  expect(refusalBefore()).toBe("key_expired");
+  const { id } = database.key("anna", "full");
+  database.run("rotateKey", { id, graceMilliseconds: HOUR, ...replacement, hash: "1".repeat(64) });
+  keyId = id;
+  expect(place().status).toBe("PROCESSING");
+});
+
+test("a key that has no end is never ended", async () => {
+  await runFor(1000 * HOUR);
+  expect(place().status).toBe("PROCESSING");
+});

@@ -1,0 +1,91 @@
+// The log's own lines beside the library's.
+
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+
+/** What a process of its own writes to its log: standard error is the log's alone. */
+async function written(script: string): Promise<string> {
+  const module = join(import.meta.dir, "../../src/monitoring/log.ts");
+  const child = Bun.spawn(
+    [
+      process.execPath,
+      "-e",
+      `import { createLog, logConsole } from ${JSON.stringify(module)};\n${script}`,
+    ],
+    { stdout: "ignore", stderr: "pipe" },
+  );
+  const text = await child.stderr.text();
+  expect(await child.exited).toBe(0);
+  return text;
+}
+
+const withoutTime = (line: string) => line.replace(/"time":"[^"]+"/, '"time":""');
+
+test.each([
+  ["GET", "/api/v1/orders/:id", "8f14e45f-ceea-467f-a0e6-1f3b0e0a2c11", "tz4a98xxat96iws9zmbrgj3a"],
+  ["POST", "/api/v1/orders", "trace_1.a-rk_live_***", "tz4a98xxat96iws9zmbrgj3a"],
+  ['B"D', null, "x", null],
+])("the line of a request is the one that pino writes: %p", async (...named) => {
+  const [method, route, requestId, keyId] = named;
+  const answered = { requestId, keyId, status: 200, milliseconds: 0.123 };
+  const text = await written(`
+    const log = createLog("info");
+    const answered = ${JSON.stringify(answered)};
+    log.requests(...${JSON.stringify([method, route])})(answered);
+    log.info({ ...${JSON.stringify({ method, route })}, ...answered }, "request");
+    await log.close();
+  `);
+  const [ours, pinos, ...rest] = text.split("\n");
+  expect(withoutTime(ours!)).toBe(withoutTime(pinos!));
+  expect(JSON.parse(ours!)).toMatchObject({ method, route, ...answered, msg: "request" });
+  expect(rest).toEqual([""]);
+});
+
+test("a log above info has no line of a request", async () => {
+  const text = await written(`
+    const log = createLog("warn");
+    log.requests("GET", "/")({ requestId: "x", keyId: null, status: 200, milliseconds: 1 });
+    await log.close();
+  `);
+  expect(text).toBe("");
+});
+
+test("what a library or the runtime prints is a line of the log, without a key", async () => {
+  const text = await written(`
+    const log = createLog("info");
+    logConsole(log);
+    console.error("broken: %s", "rk_${"x".repeat(28)}", new Error("why"));
+    console.log({ a: 1 });
+    process.emitWarning("old");
+    const { EventEmitter } = await import("node:events");
+    const emitter = new EventEmitter();
+    for (let count = 0; count < 20; count++) emitter.on("x", () => {});
+    await log.close();
+  `);
+  const lines = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines).toMatchObject([
+    {
+      level: "warn",
+      msg: "console.error",
+      text: expect.stringMatching(/^broken: rk_\*\*\* .*why/s),
+    },
+    { level: "warn", msg: "console.log", text: "{ a: 1 }" },
+    { level: "warn", text: "old" },
+    { level: "warn", text: expect.stringContaining("MaxListeners") },
+  ]);
+  expect(text).not.toContain("x".repeat(28));
+});
+
+test("what a terminal would not show of a text is named to a person, and JSON has it as it is", async () => {
+  const note = (format: string) =>
+    written(`
+      const log = createLog("info", ${JSON.stringify(format)});
+      log.info({ name: "a\u202eb" }, "made");
+      await log.close();
+    `);
+  expect(await note("pretty")).toContain("a<U+202E>b");
+  expect(JSON.parse(await note("json")).name).toBe("a\u202eb");
+});

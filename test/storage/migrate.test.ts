@@ -1,0 +1,109 @@
+// Migrations: all of them or none, each remembered with its hash, and a copy kept before.
+
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import {
+  APPLICATION_ID,
+  migrate,
+  type Migration,
+  MIGRATIONS,
+  pendingMigrations,
+} from "../../src/storage/migrate.ts";
+import { OpenError } from "../../src/storage/open-error.ts";
+
+const NOTES = { version: 1, name: "0001_notes", sql: "CREATE TABLE notes (text TEXT) STRICT" };
+const TAGS = { version: 2, name: "0002_tags", sql: "CREATE TABLE tags (text TEXT) STRICT" };
+
+const tablesOf = (sqlite: Database) =>
+  sqlite.query("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").values().flat();
+
+function databaseWith(migrations: readonly Migration[]): Database {
+  const sqlite = new Database(":memory:");
+  migrate(sqlite, migrations, 1);
+  return sqlite;
+}
+
+describe("pendingMigrations", () => {
+  test.each([
+    ["everything of an empty file", [], [NOTES, TAGS], [1, 2]],
+    ["what an older database lacks", [NOTES], [NOTES, TAGS], [2]],
+    ["nothing of one that is up to date", [NOTES, TAGS], [NOTES, TAGS], []],
+  ])("is %s", (_title, applied, known, pending) => {
+    const sqlite = applied.length === 0 ? new Database(":memory:") : databaseWith(applied);
+    const found = pendingMigrations(sqlite, "/x", known).map(({ version }) => version);
+    expect(found).toEqual(pending);
+  });
+
+  test.each([
+    ["a newer database", [NOTES, TAGS], [NOTES], "newer reseller (schema 2, this binary knows 1)"],
+    [
+      "a migration that was altered",
+      [NOTES],
+      [{ ...NOTES, sql: `${NOTES.sql} ` }],
+      "another build of schema 1 (0001_notes differs)",
+    ],
+  ])("refuses %s", (_title, applied, known, says) => {
+    const attempt = () => pendingMigrations(databaseWith(applied), "/some/path", known);
+    expect(attempt).toThrow(OpenError);
+    expect(attempt).toThrow("/some/path");
+    expect(attempt).toThrow(says);
+  });
+
+  test("refuses the database of another program", () => {
+    const sqlite = databaseWith([NOTES]);
+    sqlite.run("PRAGMA application_id = 7");
+    expect(() => pendingMigrations(sqlite, "/x", [NOTES])).toThrow("another program");
+  });
+});
+
+describe("migrate", () => {
+  test("remembers name, hash and time, and marks the file as ours", () => {
+    const sqlite = databaseWith([NOTES]);
+    const hash = new Bun.CryptoHasher("sha256").update(NOTES.sql).digest("hex");
+    expect(sqlite.query("SELECT * FROM migrations").all()).toEqual([
+      { version: 1, name: "0001_notes", hash, applied_at: 1 },
+    ]);
+    expect(sqlite.query("PRAGMA application_id").values()).toEqual([[APPLICATION_ID]]);
+  });
+
+  test.each([
+    ["fails", "CREATE TABLE tags (text TEXT) STRICT; INSERT INTO nothing VALUES (1)"],
+    [
+      "leaves a row without what it refers to",
+      `CREATE TABLE tags (note INTEGER REFERENCES notes (rowid)) STRICT;
+       INSERT INTO tags VALUES (99)`,
+    ],
+  ])("undoes every pending one when one %s", (_title, sql) => {
+    const sqlite = databaseWith([NOTES]);
+    const more = { version: 2, name: "0002_more", sql: "CREATE TABLE more (x TEXT) STRICT" };
+    const bad = { version: 3, name: "0003_bad", sql };
+    expect(() => migrate(sqlite, [more, bad], 2)).toThrow();
+    expect(tablesOf(sqlite)).toEqual(["migrations", "notes"]);
+    expect(pendingMigrations(sqlite, "/x", [NOTES, more, bad]).length).toBe(2);
+    expect(sqlite.query("PRAGMA foreign_keys").values()).toEqual([[1]]);
+  });
+
+  test("keeps child rows when a table is rebuilt", () => {
+    const sqlite = databaseWith([
+      {
+        ...NOTES,
+        sql: `CREATE TABLE notes (id INTEGER PRIMARY KEY) STRICT;
+              CREATE TABLE tags (note INTEGER REFERENCES notes (id) ON DELETE CASCADE) STRICT;
+              INSERT INTO notes VALUES (1); INSERT INTO tags VALUES (1)`,
+      },
+    ]);
+    const rebuild = `CREATE TABLE fresh (id INTEGER PRIMARY KEY, text TEXT) STRICT;
+      INSERT INTO fresh SELECT id, 'x' FROM notes; DROP TABLE notes;
+      ALTER TABLE fresh RENAME TO notes`;
+    migrate(sqlite, [{ version: 2, name: "0002_rebuild", sql: rebuild }], 2);
+    expect(sqlite.query("SELECT * FROM tags").values()).toEqual([[1]]);
+  });
+
+  test("makes the same database whether migrations come at once or one by one", () => {
+    const schemaOf = (sqlite: Database) =>
+      sqlite.query("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name").values();
+    const oneByOne = new Database(":memory:");
+    for (const migration of MIGRATIONS) migrate(oneByOne, [migration], 1);
+    expect(schemaOf(oneByOne)).toEqual(schemaOf(databaseWith(MIGRATIONS)));
+  });
+});

@@ -1,0 +1,36 @@
+// The schema is held against what its migrations make: at every version, however it came to be.
+
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { migrate, MIGRATIONS } from "../../src/storage/migrate.ts";
+import { schemaProblems } from "../../src/storage/schema-check.ts";
+
+test("a database of any version, migrated step by step and vacuumed, is what the migrations make", () => {
+  const sqlite = new Database(":memory:");
+  for (const migration of MIGRATIONS) {
+    migrate(sqlite, [migration], 1);
+    sqlite.run("VACUUM");
+    expect(schemaProblems(sqlite)).toEqual([]);
+  }
+  sqlite.close();
+});
+
+test("every object of every migration is watched: without any one of them, it alone is named", () => {
+  const sqlite = new Database(":memory:");
+  migrate(sqlite, MIGRATIONS, 1);
+  const objects = sqlite
+    .query<{ type: string; name: string }, []>(
+      `SELECT type, name FROM sqlite_schema
+      WHERE type IN ('trigger', 'index') AND name NOT GLOB 'sqlite_*' ORDER BY type, name`,
+    )
+    .all();
+  expect(objects.length).toBeGreaterThan(30);
+  for (const { type, name } of objects) {
+    sqlite.run(`BEGIN; DROP ${type} ${name}`);
+    expect(schemaProblems(sqlite)).toMatchObject([
+      { subject: `${type} ${name}`, problem: "is missing" },
+    ]);
+    sqlite.run("ROLLBACK");
+  }
+  sqlite.close();
+});

@@ -1,0 +1,173 @@
+// Backups of a server under load: whole, verified, never over another file; and back again on another place.
+
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { binary, binaryJson, until } from "../../support/binary.ts";
+import { randomFrom } from "../../support/seeded.ts";
+import { freshDatabase, freshFolder } from "../../support/service.ts";
+import { type ServerProcess, startServerProcess } from "../../support/server-process.ts";
+import { prepareLoad, problemsOf, sendLoad } from "../../support/wishes.ts";
+
+/** Processes start slowly on a machine with other work. */
+setDefaultTimeout(120_000);
+
+const SERVERS: ServerProcess[] = [];
+afterEach(async () => {
+  for (const server of SERVERS.splice(0)) await server.kill();
+});
+
+interface Loaded {
+  folder: string;
+  key: string;
+  server: ServerProcess;
+}
+
+async function loadedServer(...flags: string[]): Promise<Loaded> {
+  const folder = freshFolder();
+  const database = freshDatabase(folder);
+  const key = prepareLoad(database);
+  database.connection.sqlite.close();
+  const server = await startServerProcess({ data: folder, arguments: flags });
+  SERVERS.push(server);
+  return { folder, key, server };
+}
+
+function load({ server, key }: Loaded, first: number, more: (sent: number) => boolean) {
+  return sendLoad(server.url, key, { first, connections: 8, random: randomFrom(first), more });
+}
+
+describe("a backup", () => {
+  test("taken under load and restored elsewhere has every order acknowledged before it began", async () => {
+    const loaded = await loadedServer();
+    const before = await load(loaded, 0, (sent) => sent < 300);
+    let copying = true;
+    const during = load(loaded, 300, () => copying);
+    const file = join(freshFolder(), "copy.db");
+    const made = await binaryJson(loaded.folder, "backup", file, "--data", loaded.folder);
+    copying = false;
+    const meanwhile = await during;
+    expect(meanwhile.filter(({ answer }) => answer?.status !== 200)).toEqual([]);
+    expect(made).toMatchObject({ file, database: join(loaded.folder, "reseller.db"), users: 1 });
+    expect(made.bytes).toBe(statSync(file).size);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+
+    const elsewhere = freshFolder();
+    const restored = await binaryJson(elsewhere, "restore", file, "--data", elsewhere);
+    expect(restored).toMatchObject({ ok: true, keptAside: null, before: null });
+    expect(restored.after.orders).toBe(made.orders);
+    expect(problemsOf(elsewhere, before)).toEqual([]);
+    const server = await startServerProcess({ data: elsewhere });
+    expect(await server.stop()).toBe(0);
+  });
+
+  test("overwrites nothing, and leaves nothing behind when it fails", async () => {
+    const { folder } = await loadedServer();
+    const place = freshFolder();
+    const file = join(place, "there");
+    writeFileSync(file, "precious");
+    const { code, stderr } = await binary(folder, "backup", file, "--data", folder);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("nothing is overwritten")]);
+    expect(await Bun.file(file).text()).toBe("precious");
+    const missing = await binary(folder, "backup", join(place, "no/such/place"), "--data", folder);
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("no folder")]);
+    expect(readdirSync(place)).toEqual(["there"]);
+  });
+
+  test("is made by SIGUSR1, at intervals, and the newest are kept", async () => {
+    const flags = ["--backup-every", "300ms", "--backup-keep", "2"];
+    const { folder, server } = await loadedServer(...flags);
+    const backups = join(folder, "backups");
+    const made = () => server.log().split("backup made").length - 1;
+    await until(() => made() >= 4);
+    expect(readdirSync(backups).filter((name) => name.endsWith(".db")).length).toBe(2);
+    expect(statSync(backups).mode & 0o777).toBe(0o700);
+    expect(await server.stop()).toBe(0);
+
+    const asked = await startServerProcess({ data: folder, arguments: ["--backup-every", "0"] });
+    SERVERS.push(asked);
+    process.kill(asked.pid, "SIGUSR1");
+    await until(() => asked.log().includes("backup made"));
+    const [newest] = readdirSync(backups)
+      .filter((name) => name.endsWith(".db"))
+      .sort()
+      .reverse();
+    expect(asked.log()).toContain(newest!);
+    expect(await asked.stop()).toBe(0);
+    const { code, stdout } = await binary(folder, "doctor", "--data", folder);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(newest!)]);
+  });
+});
+
+describe("restore", () => {
+  test("is refused while a server runs", async () => {
+    const { folder } = await loadedServer();
+    const file = join(freshFolder(), "copy.db");
+    await binaryJson(folder, "backup", file, "--data", folder);
+    const { code, stderr } = await binary(folder, "restore", file, "--data", folder);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("stop it first")]);
+  });
+
+  test("keeps what was there, and tells the totals before and after", async () => {
+    const loaded = await loadedServer();
+    const early = await load(loaded, 0, (sent) => sent < 40);
+    const file = join(freshFolder(), "copy.db");
+    await binaryJson(loaded.folder, "backup", file, "--data", loaded.folder);
+    const late = await load(loaded, 40, (sent) => sent < 40);
+    await loaded.server.kill();
+    const restored = await binaryJson(loaded.folder, "restore", file, "--data", loaded.folder);
+    expect(restored.before.orders).toBe(48);
+    expect(restored.after.orders).toBe(24);
+    expect(problemsOf(loaded.folder, early)).toEqual([]);
+    const aside = freshFolder();
+    await binaryJson(aside, "restore", restored.keptAside, "--data", aside);
+    expect(problemsOf(aside, [...early, ...late])).toEqual([]);
+  });
+
+  test("changes nothing for a file that is damaged, foreign, empty or not there", async () => {
+    const loaded = await loadedServer();
+    const wishes = await load(loaded, 0, (sent) => sent < 40);
+    const place = freshFolder();
+    const file = join(place, "copy.db");
+    await binaryJson(loaded.folder, "backup", file, "--data", loaded.folder);
+    expect(await loaded.server.stop()).toBe(0);
+    const bytes = Buffer.from(await Bun.file(file).arrayBuffer());
+    bytes.fill(0x5a, bytes.length - 3 * 4096, bytes.length - 4096);
+    const unfit = {
+      damaged: bytes,
+      foreign: "CREATE TABLE, said the text",
+      empty: "",
+    };
+    for (const [name, content] of Object.entries(unfit)) writeFileSync(join(place, name), content);
+    for (const name of [...Object.keys(unfit), "nowhere"]) {
+      const { code, stderr } = await binary(
+        place,
+        "restore",
+        join(place, name),
+        "--data",
+        loaded.folder,
+      );
+      expect([name, code, stderr]).toEqual([name, 1, expect.stringContaining(join(place, name))]);
+    }
+    const left = readdirSync(loaded.folder).sort();
+    expect(left.filter((name) => name.includes("restor"))).toEqual([]);
+    expect(problemsOf(loaded.folder, wishes)).toEqual([]);
+  });
+});
+
+test("doctor looks at a folder that is not there, and at one that others can read", async () => {
+  const folder = join(freshFolder(), "data");
+  const { code, stdout } = await binary(freshFolder(), "doctor", "--data", folder);
+  expect([code, stdout]).toEqual([0, expect.stringContaining("is not there")]);
+  expect(existsSync(folder)).toBe(false);
+  mkdirSync(folder, { mode: 0o755 });
+  freshDatabase(folder).connection.sqlite.close();
+  await Bun.$`chmod 644 ${join(folder, "reseller.db")}`;
+  const { findings } = await binaryJson(folder, "doctor", "--data", folder);
+  const stateOf = (check: string) =>
+    (findings as { check: string; state: string }[]).find((finding) => finding.check === check)
+      ?.state;
+  expect(stateOf("permissions")).toBe("warn");
+  expect(stateOf("integrity")).toBe("ok");
+  expect(stateOf("last backup")).toBe("warn");
+});

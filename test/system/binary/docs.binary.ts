@@ -1,0 +1,127 @@
+// The documentation page of the binary in Chromium, as a reader meets it: wide, narrow, dark; offline; with its key.
+// The screenshots are left in dist/screenshots, to be looked at.
+
+import { mkdirSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { type Serving, stall, stop } from "../../support/binary.ts";
+import { freshFolder } from "../../support/service.ts";
+
+const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+const FLAGS = [
+  "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]; // prettier-ignore
+const SCREENSHOTS = new URL("../../../dist/screenshots", import.meta.url).pathname;
+
+const VIEWS = [
+  { name: "desktop", width: 1280, height: 900, colorScheme: "light" },
+  { name: "dark", width: 1280, height: 900, colorScheme: "dark" },
+  { name: "phone", width: 390, height: 844, colorScheme: "light" },
+] as const;
+
+let browser: Browser;
+let server: Serving;
+let key: string;
+
+beforeAll(async () => {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  ({ server, key } = await stall(freshFolder()));
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+}, 60_000);
+
+afterAll(async () => {
+  await browser.close();
+  await stop(server);
+});
+
+/** The page, and everything it asked for and complained of. */
+async function open(view: (typeof VIEWS)[number]) {
+  const { width, height, colorScheme } = view;
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+  const page = await context.newPage();
+  const requests: string[] = [];
+  const complaints: string[] = [];
+  page.on("request", (request) => requests.push(request.url()));
+  page.on("console", (message) => complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  await page.goto(`${server.url}/docs`);
+  return { page, requests, complaints };
+}
+
+const read = <T>(page: Page, expression: string): Promise<T> => page.evaluate<T>(expression);
+
+describe.each([...VIEWS])("the documentation page, $name", (view) => {
+  test("shows itself without an error, without a request and without scrolling sideways", async () => {
+    const { page, requests, complaints } = await open(view);
+    expect(await page.title()).toBe("Reseller Ordering API");
+    for (const id of ["quick-start", "idempotency", "states", "placeOrder", "errors", "samples"]) {
+      expect(await page.locator(`#${id}`).count()).toBe(1);
+      await read(page, `document.getElementById("${id}").scrollIntoView()`);
+      await page.screenshot({ path: `${SCREENSHOTS}/${view.name}-${id}.png` });
+    }
+    const [content, window] = await read<number[]>(
+      page,
+      "[document.documentElement.scrollWidth, innerWidth]",
+    );
+    expect(content).toBe(window!);
+    const [red] = (
+      await read<string>(page, "getComputedStyle(document.body).backgroundColor")
+    ).match(/\d+/g)!;
+    expect(Number(red) < 128).toBe(view.colorScheme === "dark");
+    expect(requests).toEqual([`${server.url}/docs`]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  }, 60_000);
+
+  test("takes the reader's key, keeps it to itself, and asks this server alone", async () => {
+    const { page, requests, complaints } = await open(view);
+    await page.fill("#key", key);
+    await page.click("#own button");
+    await page.locator("#checked", { hasText: "Your key works. Balance: 1000000 USD." }).waitFor();
+    expect(await page.locator("pre").first().textContent()).toBe(
+      `curl -H 'x-api-key: ${key}' ${server.url}/api/v1/services`,
+    );
+    expect(requests).toEqual([`${server.url}/docs`, `${server.url}/api/v1/balance`]);
+    expect(requests.join()).not.toContain(key);
+    expect(complaints).toEqual([]);
+    expect(await read<number>(page, "localStorage.length + sessionStorage.length")).toBe(0);
+    expect(await page.context().cookies()).toEqual([]);
+    await page.reload();
+    expect(await page.inputValue("#key")).toBe("");
+    expect(await page.content()).not.toContain(key);
+    await page.context().close();
+  }, 60_000);
+});
+
+test("every link of the contents leads somewhere, and a phone's menu closes after it was used", async () => {
+  const { page } = await open(VIEWS[2]);
+  const lost =
+    "[...document.querySelectorAll('nav a[href^=\"#\"]')].filter(a => !document.querySelector(a.hash)).length";
+  expect(await read<number>(page, lost)).toBe(0);
+  await page.click("nav summary");
+  await page.click('nav a[href="#errors"]');
+  expect(await read<boolean>(page, "document.querySelector('nav details').open")).toBe(false);
+  await page.context().close();
+}, 60_000);
+
+test("the samples can be switched, and the page says why a key does not work", async () => {
+  const { page } = await open(VIEWS[0]);
+  await page.click('label[for="sample-2"]');
+  expect(await page.locator(".tabs > div:visible").textContent()).toContain(
+    "import urllib.request",
+  );
+  await page.fill("#key", "rk_nonsense");
+  await page.click("#own button");
+  await page.locator("#checked", { hasText: "401 api_key_invalid: Invalid API key" }).waitFor();
+  await page.context().close();
+}, 60_000);
+
+test("it is served with a policy that allows its own script and style and nothing else", async () => {
+  const response = await fetch(`${server.url}/docs`);
+  expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+  const policy = response.headers.get("content-security-policy")!;
+  expect(policy).toStartWith("default-src 'none'; style-src 'sha256-");
+  expect(policy).not.toMatch(/unsafe|\*|https?:/);
+  expect(await response.text()).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+});

@@ -1,0 +1,120 @@
+// Rate limits over the compiled binary: of a key, of an address that offers unknown keys, behind a proxy or not.
+
+import { expect, test } from "bun:test";
+import { binaryJson, stall, stop } from "../../support/binary.ts";
+import { callApi, freshFolder } from "../../support/service.ts";
+
+test("a key has twice its rate at once, then 429 with when to come back; other keys go on; nothing is changed", async () => {
+  const folder = freshFolder();
+  const { server, key } = await stall(folder, "--rate-limit", "5/h");
+  const { key: other } = await binaryJson(
+    folder,
+    ..."admin key create --user alice --type full".split(" "),
+  );
+  const order = { service: "s", link: "x", quantity: 1 };
+  const statuses = [];
+  for (let asked = 0; asked < 10; asked++) {
+    statuses.push((await callApi(server.url, "POST", "/orders", key, order)).status);
+  }
+  expect(statuses).toEqual(Array<number>(10).fill(200));
+  const limited = await callApi(server.url, "POST", "/orders", key, order);
+  expect([limited.status, limited.body.message]).toEqual([429, "Too many requests"]);
+  // 5 an hour: the next one is welcome in 12 minutes.
+  for (const header of ["retry-after", "ratelimit-reset"]) {
+    const seconds = Number(limited.headers.get(header));
+    expect(seconds).toBeGreaterThan(700);
+    expect(seconds).toBeLessThanOrEqual(720);
+  }
+  expect(limited.headers.get("ratelimit-limit")).toBe("5");
+  expect(limited.headers.get("ratelimit-remaining")).toBe("0");
+  expect(limited.headers.get("ratelimit-policy")).toBe("5;w=3600;burst=10");
+  expect((await binaryJson(folder, "admin", "order", "list")).length).toBe(10);
+  expect((await callApi(server.url, "GET", "/balance", other)).status).toBe(200);
+  await stop(server);
+});
+
+test("a limit that was reached lets requests through again at its rate", async () => {
+  const { server, key } = await stall(freshFolder(), "--rate-limit", "20/s");
+  const started = performance.now();
+  let answered = 0;
+  while (performance.now() - started < 2000) {
+    const { status } = await callApi(server.url, "GET", "/balance", key);
+    if (status === 200) answered++;
+  }
+  const seconds = (performance.now() - started) / 1000;
+  expect(answered).toBeGreaterThanOrEqual(40 + 20 * (seconds - 1));
+  expect(answered).toBeLessThanOrEqual(40 + 20 * seconds + 1);
+  await stop(server);
+});
+
+test("refusals of the key come before its limit: a deactivated key is a 403 however often it asks", async () => {
+  const folder = freshFolder();
+  const { server, key } = await stall(folder, "--rate-limit", "1/h");
+  for (let asked = 0; asked < 3; asked++) await callApi(server.url, "GET", "/balance", key);
+  expect((await callApi(server.url, "GET", "/balance", key)).status).toBe(429);
+  const [{ id }] = await binaryJson(folder, "admin", "key", "list");
+  await binaryJson(folder, "admin", "key", "deactivate", id);
+  expect((await callApi(server.url, "GET", "/balance", key)).status).toBe(403);
+  await stop(server);
+});
+
+test("an address may offer 20 unknown keys a minute, then nothing; behind a trusted proxy the caller counts, not the proxy", async () => {
+  const { server, key } = await stall(
+    freshFolder(),
+    "--rate-limit",
+    "100/s",
+    "--trusted-proxy",
+    "127.0.0.1",
+  );
+  const ask = (address: string, text: string) =>
+    callApi(server.url, "GET", "/balance", text, undefined, { "x-forwarded-for": address });
+  const statuses = [];
+  for (let asked = 0; asked < 22; asked++)
+    statuses.push((await ask("203.0.113.7", "rk_no")).status);
+  expect(statuses).toEqual([...Array<number>(20).fill(401), 429, 429]);
+  // Before the key is looked at, so that a right guess tells nothing either.
+  const right = await ask("203.0.113.7", key);
+  expect([right.status, right.headers.get("retry-after")]).toEqual([429, "3"]);
+  expect((await ask("203.0.113.8", key)).status).toBe(200);
+  // What the caller wrote itself stands to the left of what the proxy wrote, and counts for nothing.
+  expect((await ask("203.0.113.8, 203.0.113.7", key)).status).toBe(429);
+  await stop(server);
+});
+
+test("callers whose address a trusted proxy does not tell count as one", async () => {
+  const { server, key } = await stall(
+    freshFolder(),
+    "--rate-limit",
+    "100/s",
+    "--trusted-proxy",
+    "127.0.0.1",
+  );
+  const ask = (address: string, text: string) =>
+    callApi(server.url, "GET", "/balance", text, undefined, { "x-forwarded-for": address });
+  for (let asked = 0; asked < 20; asked++) await ask(`unknown${asked}`, "rk_no");
+  expect((await ask("_hidden", key)).status).toBe(429);
+  // The proxy itself, and callers with an address, are somebody else.
+  for (const address of ["127.0.0.1", "203.0.113.8:4711"]) {
+    expect((await ask(address, key)).status).toBe(200);
+  }
+  await stop(server);
+});
+
+test("without a trusted proxy X-Forwarded-For counts for nothing, and the log says so once", async () => {
+  const { server, key } = await stall(freshFolder(), "--rate-limit", "100/s");
+  const ask = (address: string, text: string) =>
+    callApi(server.url, "GET", "/balance", text, undefined, { "x-forwarded-for": address });
+  for (let asked = 0; asked < 20; asked++) await ask(`203.0.113.${asked}`, "rk_no");
+  expect((await ask("203.0.113.99", key)).status).toBe(429);
+  await stop(server);
+  expect(server.stderr().split("no proxy is trusted").length).toBe(2);
+});
+
+test("0 turns every limit off", async () => {
+  const { server, key } = await stall(freshFolder(), "--rate-limit", "0");
+  const ask = (text: string) => callApi(server.url, "GET", "/balance", text);
+  for (let asked = 0; asked < 300; asked++) {
+    expect([(await ask(key)).status, (await ask("rk_no")).status]).toEqual([200, 401]);
+  }
+  await stop(server);
+});

@@ -1,0 +1,102 @@
+// The samples of docs/samples, as they stand there, against the binary: each places one order and no second one,
+// though its first try meets a server that is not there.
+
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { binaryJson, type Serving, serving, stop } from "../../support/binary.ts";
+import { freshFolder } from "../../support/service.ts";
+
+const SAMPLES = new URL("../../../docs/samples", import.meta.url).pathname;
+const INTERPRETERS: Record<string, string[]> = {
+  "order.sh": ["sh"],
+  "order.js": ["node"],
+  "order.py": ["python3"],
+  "order.php": ["php"],
+};
+
+const folder = freshFolder();
+let server: Serving;
+let key: string;
+
+beforeAll(async () => {
+  server = await serving(folder, "quickstart");
+  [key] = /rk_[0-9A-Za-z]{28}/.exec(server.stdout())!;
+});
+
+afterAll(() => stop(server));
+
+test("each has an interpreter here", () => {
+  expect(readdirSync(SAMPLES).toSorted()).toEqual(Object.keys(INTERPRETERS).toSorted());
+});
+
+const countOrders = async (): Promise<number> =>
+  (await binaryJson(folder, "admin", "order", "list", "--data", "data")).length;
+
+/**
+ * Stands before the server. The first POST is passed on and its answer thrown away: the sample cannot know that its
+ * order is there. A GET and every later POST get through.
+ */
+function lossyProxy() {
+  const keys: (string | null)[] = [];
+  const proxy = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const { pathname } = new URL(request.url);
+      const body = request.method === "POST" ? await request.text() : null;
+      const response = await fetch(server.url + pathname, {
+        method: request.method,
+        headers: {
+          "x-api-key": request.headers.get("x-api-key")!,
+          "content-type": "application/json",
+          ...(body && { "idempotency-key": request.headers.get("idempotency-key")! }),
+        },
+        body,
+      });
+      const text = await response.text();
+      if (body) keys.push(request.headers.get("idempotency-key"));
+      const lost = body !== null && keys.length === 1;
+      if (lost) return new Response("{}", { status: 503, headers: { "retry-after": "1" } });
+      return new Response(text, {
+        status: response.status,
+        headers: { "content-type": "application/json" },
+      });
+    },
+  });
+  return { url: `http://127.0.0.1:${proxy.port}`, keys, stop: () => proxy.stop(true) };
+}
+
+for (const [file, interpreter] of Object.entries(INTERPRETERS)) {
+  test(`${file} places one order, whose first answer was lost`, async () => {
+    const before = await countOrders();
+    const proxy = lossyProxy();
+    const sample = Bun.spawn([...interpreter, join(SAMPLES, file)], {
+      env: { PATH: process.env["PATH"] ?? "", RESELLER_URL: proxy.url, RESELLER_KEY: key },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [stdout, stderr, code] = await Promise.all([
+      new Response(sample.stdout).text(),
+      new Response(sample.stderr).text(),
+      sample.exited,
+    ]);
+    await proxy.stop();
+    expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/PROCESSING/);
+    expect(proxy.keys).toHaveLength(2);
+    expect(proxy.keys[0]).toBe(proxy.keys[1]!);
+    expect(await countOrders()).toBe(before + 1);
+  }, 30_000);
+
+  test(`${file} says what was refused`, async () => {
+    const sample = Bun.spawn([...interpreter, join(SAMPLES, file)], {
+      env: { PATH: process.env["PATH"] ?? "", RESELLER_URL: server.url, RESELLER_KEY: "rk_wrong" },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const said =
+      (await new Response(sample.stdout).text()) + (await new Response(sample.stderr).text());
+    expect(said).toContain("Invalid API key");
+  }, 30_000);
+}

@@ -1,0 +1,168 @@
+// What slow, idle and greedy callers can do to the compiled binary: nothing that lasts.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { describe, expect, test } from "bun:test";
+import { type Serving, stall, stop, until } from "../../support/binary.ts";
+import { callApi, freshFolder } from "../../support/service.ts";
+
+const MIB = 2 ** 20;
+
+const openFiles = ({ pid }: Serving) => readdirSync(`/proc/${pid}/fd`).length;
+const residentBytes = ({ pid }: Serving) => {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) * 1024;
+};
+
+interface Trickle {
+  /** Seconds until the server ended it. */
+  ended: Promise<number>;
+}
+
+/** Sends `first` and then one more byte each second, as long as it is let. */
+function trickle(server: Serving, first: string, more: string | null): Trickle {
+  const { hostname, port } = new URL(server.url);
+  const started = performance.now();
+  const socket: Socket = connect(Number(port), hostname, () => socket.write(first));
+  const timer = setInterval(() => more !== null && socket.write(more), 1000);
+  const ended = new Promise<number>((resolve) => {
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      clearInterval(timer);
+      resolve((performance.now() - started) / 1000);
+    });
+  });
+  socket.resume();
+  return { ended };
+}
+
+test("slow heads, slow bodies and silence are cut within a minute, whatever trickles in", async () => {
+  const { server, key } = await stall(freshFolder());
+  const post = ["POST /api/v1/orders HTTP/1.1", "host: x", `x-api-key: ${key}`].join("\r\n");
+  const json = `${post}\r\ncontent-type: application/json`;
+  const attacks = [
+    ["a head, byte by byte", "GET / HTTP/1.1\r\nhost: x\r\nx-a: ", "a"],
+    ["a head, line by line", "GET / HTTP/1.1\r\nhost: x\r\n", "x-a: b\r\n"],
+    ["a body, byte by byte", `${json}\r\ncontent-length: 5000\r\n\r\n`, "1"],
+    ["a body, chunk by chunk", `${json}\r\ntransfer-encoding: chunked\r\n\r\n`, "1\r\n1\r\n"],
+    ["silence", "", null],
+    ["half a request line", "GET / HT", null],
+  ] as const;
+  const ends = attacks.map(async ([name, first, more]) => {
+    const { ended } = trickle(server, first, more);
+    return { name, seconds: await ended };
+  });
+  // Others are served meanwhile.
+  expect((await callApi(server.url, "GET", "/balance", key)).status).toBe(200);
+  for (const { name, seconds } of await Promise.all(ends)) {
+    expect([name, seconds < 60]).toEqual([name, true]);
+  }
+  await stop(server);
+}, 90_000);
+
+test("1,000 idle connections: others are served, and all are gone and their files closed in the end", async () => {
+  const { server, key } = await stall(freshFolder());
+  for (let asked = 0; asked < 200; asked++) await callApi(server.url, "GET", "/balance", key);
+  const filesBefore = openFiles(server);
+  const memoryBefore = residentBytes(server);
+  const idle = Array.from({ length: 1000 }, () => trickle(server, "", null));
+  await until(() => openFiles(server) >= filesBefore + 1000);
+  for (let asked = 0; asked < 100; asked++) {
+    expect((await callApi(server.url, "GET", "/balance", key)).status).toBe(200);
+  }
+  await Promise.all(idle.map(({ ended }) => ended));
+  await until(() => openFiles(server) <= filesBefore + 5);
+  expect(residentBytes(server) - memoryBefore).toBeLessThan(64 * MIB);
+  await stop(server);
+}, 90_000);
+
+describe("too much", () => {
+  test("of a head is a 431 from the start, of a body a 413 before it is read", async () => {
+    const { server, key } = await stall(freshFolder());
+    const large = await fetch(`${server.url}/livez`, { headers: { "x-a": "a".repeat(100_000) } });
+    expect(large.status).toBe(431);
+    const body = `{"service":"${"s".repeat(70_000)}"}`;
+    const answer = await callApi(server.url, "POST", "/orders", key, body);
+    expect([answer.status, answer.body.message]).toEqual([413, "Request body too large"]);
+    await stop(server);
+  });
+
+  test("of bodies that are announced and never sent holds no memory", async () => {
+    const { server, key } = await stall(freshFolder());
+    const before = residentBytes(server);
+    const head = [
+      "POST /api/v1/orders HTTP/1.1",
+      "host: x",
+      `x-api-key: ${key}`,
+      "content-type: application/json",
+      "content-length: 999999999999",
+    ].join("\r\n");
+    const ends = Array.from({ length: 200 }, () => trickle(server, `${head}\r\n\r\n`, null).ended);
+    await Promise.all(ends);
+    expect(residentBytes(server) - before).toBeLessThan(64 * MIB);
+    await stop(server);
+  }, 60_000);
+});
+
+test("every answer says that nothing may keep, sniff, frame or run it", async () => {
+  const { server, key } = await stall(freshFolder());
+  const paths = ["/api/v1/balance", "/api/v1/nothing", "/livez", "/readyz", "/", "/api/v1/user"];
+  for (const path of paths) {
+    const { headers } = await fetch(server.url + path, { headers: { "x-api-key": key } });
+    expect([path, headers.get("cache-control")]).toEqual([path, "no-store"]);
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("content-security-policy")).toBe(
+      "default-src 'none'; frame-ancestors 'none'",
+    );
+    expect(headers.has("server") || headers.has("x-powered-by")).toBe(false);
+    expect(headers.has("strict-transport-security")).toBe(false);
+  }
+  await stop(server);
+});
+
+test("a link is stored and never asked for", async () => {
+  const asked: string[] = [];
+  const listener = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch({ url }) {
+      asked.push(url);
+      return new Response("");
+    },
+  });
+  const { server, key } = await stall(freshFolder());
+  for (let placed = 0; placed < 20; placed++) {
+    const link = `http://127.0.0.1:${listener.port}/${placed}`;
+    const { status } = await callApi(server.url, "POST", "/orders", key, {
+      service: "s",
+      link,
+      quantity: 1,
+    });
+    expect(status).toBe(200);
+  }
+  await stop(server);
+  expect(asked).toEqual([]);
+  await listener.stop(true);
+});
+
+test("a key that is nearly right takes as long as one that is not at all", async () => {
+  const { server, key } = await stall(freshFolder());
+  const near = key.slice(0, -1) + (key.endsWith("a") ? "b" : "a");
+  const far = `rk_${"0".repeat(28)}`;
+  const times = { near: [] as number[], far: [] as number[] };
+  for (let round = 0; round < 400; round++) {
+    for (const [name, text] of [
+      ["near", near],
+      ["far", far],
+    ] as const) {
+      const started = performance.now();
+      await callApi(server.url, "GET", "/balance", text);
+      times[name].push(performance.now() - started);
+    }
+  }
+  const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length / 2]!;
+  const ratio = median(times.near) / median(times.far);
+  expect(ratio).toBeGreaterThan(0.75);
+  expect(ratio).toBeLessThan(1.33);
+  await stop(server);
+});

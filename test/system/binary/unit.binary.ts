@@ -1,0 +1,174 @@
+// deploy/reseller.service applied for real: every feature of the binary behind the unit's seccomp filter, as another
+// user, with its limits, on a file system that is read-only but for one folder.
+
+import { copyFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { until } from "../../support/binary.ts";
+import { makeCertificate } from "../../support/certificates.ts";
+import { runBinary, type ServerProcess, startServerProcess } from "../../support/server-process.ts";
+import { callApi } from "../../support/service.ts";
+import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
+import { confine, type Confined, SETTINGS_KNOWN, unitSettings } from "../systemd/unit.ts";
+
+setDefaultTimeout(120_000);
+
+const SERVERS: ServerProcess[] = [];
+afterEach(async () => {
+  for (const server of SERVERS.splice(0)) await server.kill();
+});
+
+/** The binary under the unit, on a data directory of its own. */
+function operatorOf({ program, folder }: Confined, name: string) {
+  const data = join(folder, name);
+  return {
+    data,
+    async serve(...flags: string[]): Promise<ServerProcess> {
+      const server = await startServerProcess({ data, binary: program, arguments: flags });
+      SERVERS.push(server);
+      return server;
+    },
+    /** What a command printed as JSON. */
+    async run(line: string, stdin?: string) {
+      const argv = [...line.split(" "), "--data", data, "--json"];
+      const ended = await runBinary(argv, { binary: program, ...(stdin ? { stdin } : {}) });
+      const { exitCode, stderr } = ended;
+      expect({ line, exitCode, stderr }).toEqual({ line, exitCode: 0, stderr: "" });
+      return JSON.parse(ended.stdout);
+    },
+    /** A reseller with 100 USD, a service `s`; returns a key. */
+    async fill(): Promise<string> {
+      await this.run("admin user create alice");
+      await this.run("admin user credit alice 100");
+      await this.run("admin service create --id s --name S --price 1 --min 1 --max 10");
+      const { key } = await this.run("admin key create --user alice --type full");
+      return key;
+    },
+  };
+}
+
+const ORDER = { service: "s", link: "x", quantity: 1 };
+const backupsIn = (data: string) =>
+  readdirSync(join(data, "backups")).filter((name) => name.endsWith(".db"));
+const timesIn = (text: string, part: string) => text.split(part).length - 1;
+
+/** The name on the certificate that a server shows. */
+function subjectOf(url: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false }, () => {
+    resolve(String(socket.getPeerCertificate().subject.CN));
+    socket.destroy();
+  });
+  socket.on("error", reject);
+  return promise;
+}
+
+test("every setting of the unit is applied here, or one that only systemd can apply", () => {
+  const unknown = unitSettings().filter(([name]) => !SETTINGS_KNOWN.includes(name));
+  expect(unknown).toEqual([]);
+});
+
+// Once as the unit has it, and once deadly: then no call is refused unnoticed because another was tried instead.
+describe.each(["EPERM", "killed"] as const)("with other calls refused (%s),", (refused) => {
+  let confined: Confined;
+  beforeAll(() => {
+    confined = confine(unitSettings(), refused);
+  });
+
+  test("orders are taken and sent to a provider that is found by its name; doctor, verify and health agree", async () => {
+    const operator = operatorOf(confined, "orders");
+    const upstream = await startUpstream();
+    const server = await operator.serve("--metrics-listen", "127.0.0.1:0");
+    const key = await operator.fill();
+    const url = upstream.url.replace("127.0.0.1", "localhost");
+    await operator.run(`admin provider create north --url ${url} --key-stdin`, PROVIDER_KEY);
+    expect(await operator.run("admin provider balance north")).toBeObject();
+    expect((await callApi(server.url, "POST", "/orders", key, ORDER)).status).toBe(200);
+    await operator.run("admin service update s --provider north --provider-service 1");
+    const sent = await callApi(server.url, "POST", "/orders", key, ORDER);
+    expect(sent.body.order.status).toBe("PROCESSING");
+    expect(upstream.adds().length).toBe(1);
+    expect(await operator.run("health")).toMatchObject({ healthy: true });
+    expect(await operator.run("verify")).toMatchObject({ ok: true, orders: 2 });
+    const { findings } = await operator.run("doctor");
+    expect(findings.filter(({ state }: { state: string }) => state === "fail")).toEqual([]);
+    const METRICS = /"metrics":"(http[^"]+)"/;
+    await until(() => METRICS.test(server.log()));
+    const metrics = METRICS.exec(server.log())![1]!;
+    expect(await (await fetch(metrics)).text()).toContain("reseller_disk_free_bytes");
+    expect(await server.stop()).toBe(0);
+    await upstream.stop();
+  });
+
+  test("backups are made at intervals, on SIGUSR1 and by hand, at a low priority, and can be restored", async () => {
+    const operator = operatorOf(confined, "backups");
+    const first = await operator.serve("--backup-every", "200ms", "--backup-keep", "2");
+    const key = await operator.fill();
+    expect((await callApi(first.url, "POST", "/orders", key, ORDER)).status).toBe(200);
+    await until(() => timesIn(first.log(), "backup made") >= 3);
+    expect(await first.stop()).toBe(0);
+    expect(backupsIn(operator.data).length).toBe(2);
+    const second = await operator.serve("--backup-every", "0");
+    process.kill(second.pid, "SIGUSR1");
+    await until(() => second.log().includes("backup made"));
+    const file = join(confined.folder, "by-hand.db");
+    expect(await operator.run(`backup ${file}`)).toMatchObject({ file, orders: 1 });
+    expect(await second.stop()).toBe(0);
+    expect(first.log() + second.log()).not.toMatch(/"level":"error"|priority/);
+    const elsewhere = operatorOf(confined, "restored");
+    expect(await elsewhere.run(`restore ${file}`)).toMatchObject({
+      ok: true,
+      after: { orders: 1 },
+    });
+    const third = await elsewhere.serve();
+    expect((await callApi(third.url, "GET", "/orders/1", key)).status).toBe(200);
+    expect(await third.stop()).toBe(0);
+  });
+
+  test("the certificate is read again on SIGHUP", async () => {
+    const { folder, handOver } = confined;
+    const [files, renewed] = ["first", "second"].map((name) => makeCertificate(folder, name));
+    handOver();
+    const flags = ["--tls-cert", files!.cert, "--tls-key", files!.key];
+    const server = await operatorOf(confined, "tls").serve(...flags);
+    expect(await subjectOf(server.url)).toBe("first");
+    copyFileSync(renewed!.cert, files!.cert);
+    copyFileSync(renewed!.key, files!.key);
+    process.kill(server.pid, "SIGHUP");
+    await until(() => server.log().includes("certificate reloaded"));
+    expect(await subjectOf(server.url)).toBe("second");
+    expect(await server.stop()).toBe(0);
+  });
+});
+
+test("where the priority of a backup cannot be lowered it is made all the same, and the log says so once", async () => {
+  const confined = confine([...unitSettings(), ["SystemCallFilter", "~setpriority"]], "EPERM");
+  const operator = operatorOf(confined, "data");
+  const server = await operator.serve("--backup-every", "200ms");
+  await until(() => timesIn(server.log(), "backup made") >= 3);
+  expect(await server.stop()).toBe(0);
+  expect(timesIn(server.log(), "priority could not be lowered")).toBe(1);
+  expect(server.log()).not.toContain('"level":"error"');
+});
+
+test("what the unit keeps out is kept out here: calls, file modes, families of sockets, other folders", async () => {
+  const { program, folder } = confine(unitSettings(), "EPERM");
+  const script = join(folder, "probe.ts");
+  await Bun.write(
+    script,
+    `import { chmodSync, chownSync, writeFileSync } from "node:fs";
+     const refused = (work) => { try { work(); } catch (error) { return error.code ?? error.message; } };
+     console.log(JSON.stringify({
+       chown: refused(() => chownSync("${script}", 1, 1)),
+       setuid: refused(() => chmodSync("${folder}", 0o4700)),
+       outside: refused(() => writeFileSync("/tmp/outside", "")),
+       unix: refused(() => Bun.listen({ unix: "${folder}/socket", socket: { data() {} } })),
+     }));`,
+  );
+  const environment = { BUN_BE_BUN: "1" };
+  const { stdout, stderr } = await runBinary(["run", script], { binary: program, environment });
+  const found = { chown: "EPERM", setuid: "EPERM", outside: "EROFS", unix: expect.any(String) };
+  expect([stderr, JSON.parse(stdout)]).toEqual(["", found]);
+});

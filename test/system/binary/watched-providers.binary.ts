@@ -1,0 +1,59 @@
+// Providers as the operator sees them over the compiled binary: placements in the metrics, looks in readiness,
+// their making in the audit log, and their key nowhere.
+
+import { expect, test } from "bun:test";
+import { binaryJson, stall, stop, until } from "../../support/binary.ts";
+import { callApi, freshFolder } from "../../support/service.ts";
+import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
+
+const BINARY = new URL("../../../dist/reseller", import.meta.url).pathname;
+
+async function createProvider(folder: string, name: string, url: string): Promise<string> {
+  const child = Bun.spawn(
+    [BINARY, ...`admin provider create ${name} --url ${url} --key-stdin --json`.split(" ")],
+    { cwd: folder, stdin: Buffer.from(PROVIDER_KEY), stdout: "pipe", stderr: "pipe" },
+  );
+  const printed = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  expect(await child.exited).toBe(0);
+  return printed.join("");
+}
+
+test("placements are counted by outcome, looks are on time, and the provider's key is nowhere to be read", async () => {
+  const folder = freshFolder();
+  const upstream = await startUpstream();
+  const flags = ["--log-level", "debug", "--metrics-listen", "127.0.0.1:0", "--place-wait", "2s"];
+  const { server, key } = await stall(folder, ...flags);
+  const made = await createProvider(folder, "north", upstream.url);
+  const update = "admin service update s --provider north --provider-service 1";
+  await binaryJson(folder, ...update.split(" "));
+  const place = () =>
+    callApi(server.url, "POST", "/orders", key, { service: "s", link: "x", quantity: 1 });
+  expect((await place()).body.order.status).toBe("PROCESSING");
+  upstream.next("add", { body: `{"error":"no funds for ${PROVIDER_KEY}"}` });
+  expect((await place()).status).toBe(502);
+  upstream.next("add", { status: 500, body: PROVIDER_KEY });
+  expect((await place()).body.order.status).toBe("PENDING");
+
+  await until(() => server.stderr().includes("placement unknown"));
+  const url = /"metrics":"(http[^"]+)"/.exec(server.stderr())![1]!;
+  const metrics = await (await fetch(url)).text();
+  for (const outcome of ["accepted", "refused", "unknown"]) {
+    expect(metrics).toContain(`reseller_placements_total{outcome="${outcome}"} 1`);
+  }
+  expect(metrics).toMatch(/^reseller_oldest_unchecked_order_seconds \d/m);
+  const ready = await (await fetch(`${server.url}/readyz`)).json();
+  expect(ready).toMatchObject({ status: "ok", checks: { pollers: { ok: true } } });
+
+  await binaryJson(folder, "admin", "order", "settle", "3", "--not-placed");
+  const audit = await binaryJson(folder, "admin", "audit", "list");
+  const actions = audit.map(({ action }: { action: string }) => action);
+  expect(actions.slice(0, 3)).toEqual(["order.move", "service.update", "provider.create"]);
+  expect(audit[2]).toMatchObject({ subject: "north", before: null, after: { url: upstream.url } });
+  await stop(server);
+  await upstream.stop();
+  const written = made + metrics + JSON.stringify(audit) + server.stdout() + server.stderr();
+  expect(written).not.toContain(PROVIDER_KEY);
+}, 30_000);

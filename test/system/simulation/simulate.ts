@@ -1,0 +1,351 @@
+// One simulated market from a seed: resellers order, providers fail in every way there is, operators intervene,
+// the clock jumps, the process crashes between any two steps and starts again; then the faults end and all that
+// is open must come to its end. An auditor watches from outside.
+
+import { Database } from "bun:sqlite";
+import { connectionOf, type Connection, transact, type Tx } from "../../../src/db/connection.ts";
+import { migrate, MIGRATIONS } from "../../../src/storage/migrate.ts";
+import type { Order } from "../../../src/db/orders.ts";
+import { Refusal, refusal } from "../../../src/domain/errors.ts";
+import { type Fulfilment, startFulfilment } from "../../../src/delivery/delivery.ts";
+import type { CommandInput, CommandName, CommandOutput } from "../../../src/operations/commands.ts";
+import { runCommand } from "../../../src/operations/commands.ts";
+import { smmApi } from "../../../src/providers/smm-api.ts";
+import type { Writer } from "../../../src/writer/writer.ts";
+import { type Asked, type Auditor, createAuditor, Finding } from "./auditor.ts";
+import { operate } from "./operator.ts";
+import { createProvider, type SimulatedProvider } from "./upstream.ts";
+import { createWorld, type Life, type World } from "./world.ts";
+
+const MINUTE_MS = 60_000;
+/** How long resellers order and things go wrong, and how long it then takes until everything has ended. */
+const TROUBLE_MS = 40 * MINUTE_MS;
+const CALM_MS = 100 * MINUTE_MS;
+const SETTINGS = {
+  placeWaitMs: 10_000,
+  placeRetryMs: 15 * MINUTE_MS,
+  pollIntervalMs: 20_000,
+};
+const PROVIDER_KEY = "simulated-key";
+/** One that runs out, and one that does not. */
+const CREDITS_MICROS = [20_000_000, 2_000_000_000];
+/** Events between two audits. */
+const AUDIT_EVENTS = 150;
+/** A market in which one question cannot name all open orders. */
+const CROWD_ORDERS = 160;
+/** How often a market is one. */
+const CROWDED = 0.05;
+
+export interface Outcome {
+  seed: number;
+  orders: number;
+  crashes: number;
+  /** What the auditor found; null when all is well. */
+  finding: string | null;
+}
+
+interface Catalogue {
+  id: string;
+  priceMicros: number;
+  per: Asked["per"];
+  provider: string | null;
+}
+
+const CATALOGUE: readonly Catalogue[] = [
+  { id: "a-likes", priceMicros: 2_320_001, per: "1000", provider: "a" },
+  { id: "a-views", priceMicros: 7, per: "1", provider: "a" },
+  { id: "b-pack", priceMicros: 333_333, per: "order", provider: "b" },
+  { id: "manual", priceMicros: 1_000_003, per: "1000", provider: null },
+];
+const RESELLERS = ["ana", "bob", "cleo"];
+
+/** Everything of one market. */
+export interface Market {
+  world: World;
+  connection: Connection;
+  auditor: Auditor;
+  providers: Map<string, SimulatedProvider>;
+  /** When each order was last sent: an operator looks later than that. */
+  sentAt: Map<string, number>;
+  run: <Name extends CommandName>(name: Name, input: CommandInput<Name>) => CommandOutput<Name>;
+}
+
+interface Process {
+  life: Life;
+  writer: Pick<Writer, "submit">;
+  fulfilment: Fulfilment | null;
+}
+
+export async function simulate(seed: number, print?: (line: string) => void): Promise<Outcome> {
+  const world = createWorld(seed, print ?? (() => {}));
+  const { chance } = world;
+  const crowded = chance.happens(CROWDED);
+  const market = openMarket(world, crowded ? CREDITS_MICROS[1]! : chance.pick(CREDITS_MICROS));
+  const trouble = { faults: chance.pick([0.3, 1, 2]), crashes: chance.pick([0, 0.001, 0.004]) };
+  let calm = false;
+  for (const name of ["a", "b"]) {
+    const faults = () => (calm ? 0 : trouble.faults);
+    const { auditor } = market;
+    market.providers.set(name, createProvider({ name, world, auditor, faults }));
+  }
+  let process = begin(market, () => calm);
+  let crashes = 0;
+  let sinceAudit = 0;
+  const orders = planOrders(market, crowded, () => process);
+  for (let count = chance.whole(5, 40); count > 0; count -= 1) {
+    world.later(chance.whole(0, TROUBLE_MS + CALM_MS / 4), null, () => operate(market));
+  }
+  for (let count = chance.whole(0, 3); count > 0; count -= 1) {
+    const by = chance.whole(-2 * 60, 2 * 60) * MINUTE_MS;
+    world.later(chance.whole(0, TROUBLE_MS), null, () => {
+      world.trace(`the clock jumps by ${by / MINUTE_MS} minutes`);
+      world.jump(by);
+    });
+  }
+  const afterEvent = () => {
+    sinceAudit += 1;
+    if (sinceAudit >= AUDIT_EVENTS) {
+      sinceAudit = 0;
+      market.auditor.audit();
+    }
+    if (calm || process.life.dead || !chance.happens(trouble.crashes)) return;
+    crashes += 1;
+    process = crash(
+      market,
+      process,
+      () => calm,
+      (started) => (process = started),
+    );
+  };
+  try {
+    await world.runUntil(TROUBLE_MS, afterEvent);
+    calm = true;
+    market.auditor.calmBegins();
+    world.trace("calm: no more faults");
+    if (process.life.dead) process = begin(market, () => calm);
+    await world.runUntil(TROUBLE_MS + CALM_MS, afterEvent);
+    market.auditor.audit();
+    market.auditor.auditLists();
+    mustHaveEnded(market);
+    return { seed, orders, crashes, finding: null };
+  } catch (error) {
+    if (!(error instanceof Finding)) throw error;
+    world.trace(`FOUND: ${error.message}`);
+    return { seed, orders, crashes, finding: error.message };
+  } finally {
+    process.life.dead = true;
+    market.connection.sqlite.close();
+  }
+}
+
+function openMarket(world: World, creditMicros: number): Market {
+  const sqlite = new Database(":memory:");
+  migrate(sqlite, MIGRATIONS, 0);
+  const connection = connectionOf(sqlite, ":memory:");
+  const auditor = createAuditor(sqlite);
+  let lastId = 0;
+  const createId = () => {
+    lastId += 1;
+    return `s${String(lastId).padStart(23, "0")}`;
+  };
+  const market: Market = {
+    world,
+    connection,
+    auditor,
+    providers: new Map(),
+    sentAt: new Map(),
+    run: (name, input) => {
+      const run = (tx: Tx): unknown => runCommand(tx, name, input, { now: world.now(), createId });
+      return transact(connection, run) as CommandOutput<typeof name>;
+    },
+  };
+  const actor = { keyId: null, operator: "sim" };
+  for (const username of RESELLERS) {
+    market.run("createUser", { username, name: username, parent: null, actor });
+    market.run("creditUser", { username, amountMicros: creditMicros, note: null, actor });
+    auditor.credited(username, creditMicros);
+    const { id } = market.run("createKey", {
+      username,
+      type: "full",
+      reach: "all",
+      label: "",
+      hash: username.padEnd(64, "0"),
+      start: "rk_",
+      actor,
+    });
+    keyIds.set(username, id);
+  }
+  for (const name of ["a", "b"]) {
+    const url = "http://127.0.0.1:1/";
+    market.run("createProvider", { name, protocol: "smm-api", url, key: PROVIDER_KEY, actor });
+  }
+  for (const { provider, ...service } of CATALOGUE) {
+    const link = provider === null ? {} : { provider: { name: provider, service: "1" } };
+    const bounds = { min: 1, max: 100_000, private: false };
+    market.run("createService", { ...service, ...bounds, name: service.id, ...link, actor });
+  }
+  return market;
+}
+
+const keyIds = new Map<string, string>();
+
+/** Starts a process on the market's database, as `serve` does. */
+function begin(market: Market, isCalm: () => boolean): Process {
+  const { world, connection } = market;
+  const life: Life = { dead: false };
+  const process: Process = { life, writer: writerOf(market, life, isCalm), fulfilment: null };
+  world.trace("the process starts");
+  const log = {
+    info: (fields: object, message: string) =>
+      world.trace(`info ${message} ${JSON.stringify(fields)}`),
+    warn: (fields: object, message: string) =>
+      world.trace(`warn ${message} ${JSON.stringify(fields)}`),
+    error: (fields: object, message: string) =>
+      world.trace(`error ${message} ${JSON.stringify(fields)}`),
+  };
+  const works = {
+    connection,
+    writer: process.writer,
+    log,
+    clock: world.clockOf(life),
+    random: () => world.chance.number(),
+    settings: SETTINGS,
+    connect: ({ name, key }: { name: string; key: string }) =>
+      smmApi(trackSends(market, market.providers.get(name)!.send(life)), key),
+  };
+  const start = () =>
+    startFulfilment(works).then(
+      (fulfilment) => (process.fulfilment = fulfilment),
+      // The database was not there yet: a supervisor starts it again.
+      () => world.later(1000, life, start),
+    );
+  void start();
+  return process;
+}
+
+function trackSends(
+  { sentAt, world }: Market,
+  send: ReturnType<SimulatedProvider["send"]>,
+): ReturnType<SimulatedProvider["send"]> {
+  return (form, options) => {
+    if (form["action"] === "add") {
+      sentAt.set(form["link"]!, world.elapsed());
+      world.trace(`add ${form["link"]} for ${form["quantity"]}`);
+    }
+    return send(form, options);
+  };
+}
+
+/** A writer whose commits and answers take time, so that the process can die before, between and after them. */
+function writerOf(market: Market, life: Life, isCalm: () => boolean): Pick<Writer, "submit"> {
+  const { world } = market;
+  const { chance } = world;
+  return {
+    submit: (name, input) =>
+      new Promise((resolve, reject) => {
+        world.later(chance.whole(0, 5), life, () => {
+          const answer = commit(market, name, input, !isCalm() && chance.happens(0.01));
+          world.later(chance.whole(0, 5), life, () => {
+            if (answer instanceof Error) reject(answer);
+            else resolve(answer.output);
+          });
+        });
+      }),
+  };
+}
+
+function commit<Name extends CommandName>(
+  { run, world }: Market,
+  name: Name,
+  input: CommandInput<Name>,
+  isUnavailable: boolean,
+): { output: CommandOutput<Name> } | Error {
+  if (isUnavailable) return refusal("unavailable");
+  try {
+    const output = run(name, JSON.parse(JSON.stringify(input)) as CommandInput<Name>);
+    if (name !== "takeChecks")
+      world.trace(`committed ${name} ${JSON.stringify(input).slice(0, 200)}`);
+    return { output: JSON.parse(JSON.stringify(output)) as CommandOutput<Name> };
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw new Finding(`${name} broke: ${String(error)}`);
+  }
+}
+
+/** Ends the process where it stands, and starts another one after a while. */
+function crash(
+  market: Market,
+  process: Process,
+  isCalm: () => boolean,
+  started: (process: Process) => void,
+): Process {
+  const { world } = market;
+  process.life.dead = true;
+  world.trace("CRASH");
+  world.later(world.chance.whole(100, 120_000), null, () => {
+    // Calm has begun meanwhile, and with it another process.
+    if (!isCalm()) started(begin(market, isCalm));
+  });
+  return process;
+}
+
+/** Plans what resellers order, and when. */
+function planOrders(market: Market, crowded: boolean, process: () => Process): number {
+  const { chance, later } = market.world;
+  const count = crowded ? CROWD_ORDERS : chance.whole(5, 35);
+  for (let index = 1; index <= count; index += 1) {
+    const service = crowded ? CATALOGUE[0]! : chance.pick(CATALOGUE);
+    const asked: Asked & { service: string } = {
+      link: `t${index}`,
+      reseller: chance.pick(RESELLERS),
+      service: service.id,
+      quantity: chance.happens(0.1) ? 1 : chance.whole(1, 3000),
+      priceMicros: service.priceMicros,
+      per: service.per,
+      manual: service.provider === null,
+    };
+    const at = crowded ? chance.whole(0, 30_000) : chance.whole(0, TROUBLE_MS);
+    later(at, null, () => void order(market, process(), asked));
+  }
+  return count;
+}
+
+async function order(
+  { world, auditor, connection }: Market,
+  { life, writer, fulfilment }: Process,
+  asked: Asked & { service: string },
+): Promise<void> {
+  // Nobody answers a caller while there is no process.
+  if (life.dead || !fulfilment) return;
+  auditor.asks(asked);
+  const { link, service, quantity, reseller } = asked;
+  const account = connection.sqlite
+    .query<{ account: number }, [string]>("SELECT account FROM users WHERE username = ?")
+    .get(reseller)!.account;
+  const keyId = keyIds.get(reseller)!;
+  try {
+    const input = { resellerAccount: account, keyId, service, link, quantity };
+    const placed = await writer.submit("placeOrder", input);
+    const answered: Order = await fulfilment.placed(placed);
+    world.trace(`${link} is answered ${answered.status} (${answered.placement})`);
+    auditor.answered(link, answered.status);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    world.trace(`${link} is refused: ${error.code}`);
+  }
+}
+
+/** What was open when the faults ended has come to its end, whatever the others did. */
+function mustHaveEnded({ auditor, providers }: Market): void {
+  for (const row of auditor.rows()) {
+    const at = `order ${row.orderId} (${row.link}, ${row.status}, ${row.placement})`;
+    if (row.status === "PENDING" && row.placement !== "unknown") {
+      throw new Finding(`${at} was never finished`);
+    }
+    if (row.placement !== "placed") continue;
+    const ends = [...providers.values()].flatMap((provider) => provider.endOf(row.link) ?? []);
+    const [end] = ends;
+    if (!end || end.nonsense) continue;
+    if (row.status === "PROCESSING") throw new Finding(`${at} starved: it is ${end.meaning} there`);
+  }
+}

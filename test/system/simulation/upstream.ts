@@ -1,0 +1,223 @@
+// A simulated provider: honest in its own book, and unreliable in all that it says of it.
+// It tells the auditor what it was sent and what of its answers reached a process that lived.
+
+import type { Reply, Send } from "../../../src/providers/call.ts";
+import type { Auditor, Meaning } from "./auditor.ts";
+import type { Life, World } from "./world.ts";
+
+const LATENCY_MS = 80;
+const TIMEOUT_MS = 30_000;
+
+/** What an order comes to at the provider. */
+interface Destiny {
+  number: string;
+  link: string;
+  quantity: number;
+  placedAt: number;
+  /** How long after that it ends, and as what. */
+  endsAfter: number;
+  end: Exclude<Meaning, "PROCESSING">;
+  /** For a partial end. */
+  remains: number;
+  /** What it changes to long after its end, if it does. */
+  late: { after: number; meaning: Meaning } | null;
+  /** Its entry never makes sense. */
+  nonsense: boolean;
+}
+
+const WORDS: Record<Meaning, readonly string[]> = {
+  PROCESSING: ["Pending", "In progress", "Processing", "in-progress", "IN_PROGRESS"],
+  COMPLETED: ["Completed", "completed"],
+  PARTIAL: ["Partial", "PARTIAL"],
+  CANCELLED: ["Canceled", "Cancelled", "Refunded"],
+  FAILED: ["Fail", "failed", "Error"],
+};
+
+export interface SimulatedProvider {
+  send(life: Life): Send;
+  /** The number under which it has an order. */
+  numberOf(link: string): string | undefined;
+  /** What its orders have come to, by link; undefined while that is under way. */
+  endOf(link: string): { meaning: Meaning; nonsense: boolean } | undefined;
+}
+
+export interface ProviderSetup {
+  name: string;
+  world: World;
+  auditor: Auditor;
+  /** How often something goes wrong, 0 to 1; asked anew each time. */
+  faults: () => number;
+}
+
+export function createProvider({ name, world, auditor, faults }: ProviderSetup): SimulatedProvider {
+  const { chance } = world;
+  const book = new Map<string, Destiny>();
+  const numbers = new Map<string, string>();
+  let downUntil = 0;
+  let lastNumber = chance.whole(1, 5) * 1000;
+
+  const goes = (fault: number) => chance.happens(fault * faults());
+
+  const send =
+    (life: Life): Send =>
+    (form, { stop }) =>
+      new Promise((resolve) => {
+        const isAdd = form["action"] === "add";
+        const link = form["link"] ?? "";
+        let over = false;
+        const end = (reply: Reply, heard: () => void) => {
+          if (over || life.dead) return;
+          over = true;
+          heard();
+          resolve(reply);
+        };
+        const fail = (fault: "not_sent" | "unanswered", cause: string) =>
+          end({ kind: "fault", fault, cause }, () => {
+            if (isAdd && fault === "not_sent") auditor.heardNotSent(link);
+          });
+        if (isAdd) auditor.sent(link);
+        if (goes(0.05)) downUntil = world.elapsed() + chance.whole(1000, 900_000);
+        if (faults() > 0 && world.elapsed() < downUntil) {
+          world.later(chance.whole(1, LATENCY_MS), life, () => fail("not_sent", "ECONNREFUSED"));
+          return;
+        }
+        stop.addEventListener("abort", () => fail("unanswered", "stopped"));
+        world.later(TIMEOUT_MS, life, () => fail("unanswered", "no answer"));
+        // Bytes that have left arrive, or not, whether or not the sender still lives.
+        const isLost = goes(0.05);
+        world.later(chance.whole(1, LATENCY_MS), null, () => {
+          if (isLost) return;
+          const { reply, heard } = isAdd ? takeOrder(form, link) : tellStatus(form);
+          const latency = chance.whole(1, goes(0.1) ? 45_000 : LATENCY_MS);
+          if (reply !== "never") world.later(latency, life, () => end(reply, heard));
+        });
+      });
+
+  const takeOrder = (form: Record<string, string>, link: string) => {
+    auditor.received(link);
+    if (goes(0.08)) {
+      const error = chance.pick(["Incorrect link", "neworder.error.not_enough_funds"]);
+      return spoil(json({ error }), () => auditor.heardRefusal(link));
+    }
+    if (goes(0.04)) return spoil(unreadable("HTTP 500"), () => {});
+    lastNumber += 1;
+    const number = String(lastNumber);
+    book.set(number, destinyOf(number, link, Number(form["quantity"])));
+    numbers.set(link, number);
+    const order = chance.happens(0.5) ? lastNumber : number;
+    return spoil(json({ order }), () => auditor.heardAccepted(link, number));
+  };
+
+  /** What is heard counts only if it arrives as it was said. */
+  const spoil = (reply: Reply, heard: () => void) => {
+    const nothing = () => {};
+    if (!goes(0.25)) return { reply, heard };
+    switch (chance.whole(1, 6)) {
+      case 1:
+        return { reply: "never" as const, heard: nothing };
+      case 2:
+        return { reply: unreadable("HTTP 200, a page"), heard: nothing };
+      case 3:
+        return { reply: { ...json({ order: 7 }), status: 500 } as Reply, heard: nothing };
+      case 4:
+        return { reply: json({ order: 32, error: "Try again" }), heard: nothing };
+      case 5:
+        return {
+          reply: json(chance.pick<unknown>([{}, [], "ok", null, { order: -1 }])),
+          heard: nothing,
+        };
+      default:
+        return {
+          reply: { kind: "fault", fault: "unanswered", cause: "ECONNRESET" } as Reply,
+          heard: nothing,
+        };
+    }
+  };
+
+  const tellStatus = (form: Record<string, string>) => {
+    const single = form["order"];
+    const asked = single === undefined ? form["orders"]!.split(",") : [single];
+    auditor.asked(asked.length);
+    const heards: (() => void)[] = [];
+    const entries = asked.flatMap((number): [string, unknown][] => {
+      if (goes(0.02)) return [];
+      return [[number, entryOf(number, heards)]];
+    });
+    const body = single === undefined ? Object.fromEntries(entries) : (entries[0]?.[1] ?? {});
+    return spoil(json(body), () => {
+      for (const heard of heards) heard();
+    });
+  };
+
+  const entryOf = (number: string, heards: (() => void)[]): unknown => {
+    const order = book.get(number);
+    if (!order) return { error: "Incorrect order ID" };
+    if (order.nonsense || goes(0.1)) return nonsense(order);
+    const meaning = meaningOf(order);
+    const left = Math.round(order.quantity * chance.number());
+    const remains = meaning === "PARTIAL" ? order.remains : meaning === "COMPLETED" ? 0 : left;
+    const startCount = chance.pick<unknown>([0, "3572", "Unknown", null, -5]);
+    heards.push(() => auditor.heardReport(order.link, meaning, remains));
+    const told = meaning !== "PARTIAL" && goes(0.2) ? order.quantity + 1 : remains;
+    const shown = chance.happens(0.5) ? told : String(told);
+    return { status: chance.pick(WORDS[meaning]), remains: shown, start_count: startCount };
+  };
+
+  /** Entries that must move nothing. */
+  const nonsense = ({ quantity }: Destiny): unknown =>
+    chance.pick<unknown>([
+      { status: 3, remains: "0" },
+      { status: "2" },
+      { status: "Delivered" },
+      { status: "Partial", remains: String(quantity + 1) },
+      { status: "Partial", remains: quantity * 1000 },
+      { status: "Partial", remains: "-1" },
+      { status: "Partial", remains: "Unknown" },
+      { status: "Partial" },
+      "Canceled",
+      { error: "Incorrect order ID" },
+      null,
+    ]);
+
+  const destinyOf = (number: string, link: string, quantity: number): Destiny => {
+    const end = chance.pick(["COMPLETED", "COMPLETED", "PARTIAL", "CANCELLED", "FAILED"] as const);
+    const lateMeaning = chance.pick(["CANCELLED", "PARTIAL", "COMPLETED"] as const);
+    const changesLate = chance.happens(0.15) && lateMeaning !== end;
+    return {
+      number,
+      link,
+      quantity,
+      placedAt: world.elapsed(),
+      endsAfter: chance.whole(1000, 2_400_000),
+      end,
+      remains: chance.whole(0, quantity),
+      late: changesLate ? { after: chance.whole(60_000, 600_000), meaning: lateMeaning } : null,
+      nonsense: goes(0.05),
+    };
+  };
+
+  const meaningOf = ({ placedAt, endsAfter, end, late }: Destiny): Meaning => {
+    const age = world.elapsed() - placedAt;
+    if (age < endsAfter) return "PROCESSING";
+    return late && age > endsAfter + late.after ? late.meaning : end;
+  };
+
+  world.trace(`provider ${name} counts from ${lastNumber}`);
+  return {
+    send,
+    numberOf: (link) => numbers.get(link),
+    endOf(link) {
+      const order = book.get(numbers.get(link) ?? "");
+      if (!order || meaningOf(order) === "PROCESSING") return undefined;
+      return { meaning: meaningOf(order), nonsense: order.nonsense };
+    },
+  };
+}
+
+function json(body: unknown): Reply {
+  return { kind: "json", status: 200, json: body };
+}
+
+function unreadable(cause: string): Reply {
+  return { kind: "fault", fault: "unreadable", cause };
+}
