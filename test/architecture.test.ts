@@ -29,7 +29,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "tls.ts",
   ],
   providers: ["domain"],
-  fulfilment: ["providers", "writer", "operations", "db", "domain", "log.ts"],
+  delivery: ["providers", "writer", "operations", "db", "domain", "log.ts"],
   cli: [
     "providers",
     "writer",

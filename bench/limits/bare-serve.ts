@@ -1,7 +1,7 @@
 // The limit of HTTP: Bun.serve with the same JSON, and nothing behind it. With `--headers` it reads the two headers that
 // the service reads and gives those that every answer of it has.
 
-import { answerTemplate } from "../../src/http/response-template.ts";
+import { responseTemplate } from "../../src/http/response-template.ts";
 
 const order = {
   id: "tz4a98xxat96iws9zmbrgj3a",
@@ -19,7 +19,7 @@ const balance = { status: "success", balance: 97.68, currency: "USD" };
 
 const bodyOf = (request: Request) =>
   request.url.endsWith("/balance") ? balance : { status: "success", order };
-const template = new Response(null, { headers: answerTemplate(false).fields });
+const template = new Response(null, { headers: responseTemplate(false).fields });
 const withHeaders = (request: Request) => {
   const id = request.headers.get("x-request-id") ?? crypto.randomUUID();
   if (!request.headers.get("x-api-key")) return new Response(null, { status: 401 });

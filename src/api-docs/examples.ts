@@ -1,6 +1,6 @@
 // What the examples are about: the reseller `demo`, the catalogue of the quickstart, two orders.
 
-import type { ToldStatus } from "../domain/responses.ts";
+import type { PublicOrderStatus } from "../domain/responses.ts";
 
 /** Stands for any id. */
 const ID = "tz4a98xxat96iws9zmbrgj3a";
@@ -33,7 +33,7 @@ export const FOLLOWERS_STATUS = {
   reference: "shop-4711",
 };
 
-export const FOLLOWERS: ToldStatus = {
+export const FOLLOWERS: PublicOrderStatus = {
   ...FOLLOWERS_STATUS,
   serviceName: FOLLOWERS_STATUS.service,
   status: "PROCESSING",

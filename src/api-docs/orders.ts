@@ -57,7 +57,7 @@ export const placeOrder: Operation = {
       name: "insufficient_balance",
       summary: "More than the balance",
       body: { service: "youtube-watch-hours", link: "https://example.com/me", quantity: 4000 },
-      answer: refusal("balance_insufficient"),
+      answer: refusal("insufficient_balance"),
     },
     {
       name: "field_missing",

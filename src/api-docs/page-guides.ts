@@ -4,7 +4,7 @@ import curlSample from "../../docs/samples/order.sh" with { type: "text" };
 import jsSample from "../../docs/samples/order.js" with { type: "text" };
 import phpSample from "../../docs/samples/order.php" with { type: "text" };
 import pythonSample from "../../docs/samples/order.py" with { type: "text" };
-import { movesFrom, ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
+import { transitionsFrom, ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { OpenApiOperation } from "./document.ts";
 import { code, html, Html, prose, table } from "./html.ts";
 import { errorRows } from "./page-endpoints.ts";
@@ -112,7 +112,7 @@ export function renderGuides(): Html {
         ORDER_STATUSES.map((status) => [
           html`<code>${status}</code>`,
           html`${MEANINGS[status]}`,
-          html`${movesFrom(status).join(", ") || "final"}`,
+          html`${transitionsFrom(status).join(", ") || "final"}`,
         ]),
       )}
     </section>`;

@@ -17,7 +17,7 @@ import { print, table } from "./output.ts";
 
 /** A certificate that ends sooner is worth a word. */
 const CERTIFICATE_DAYS = 14;
-const DAY_MILLISECONDS = 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
 
 type State = "ok" | "warn" | "fail";
 
@@ -115,7 +115,7 @@ function checkTls(config: Config): Finding {
   if (cert === null || key === null) return finding("tls", "ok", "none: a proxy in front does it");
   try {
     const { validTo } = readTls({ cert, key });
-    const days = Math.floor((validTo.getTime() - Date.now()) / DAY_MILLISECONDS);
+    const days = Math.floor((validTo.getTime() - Date.now()) / DAY_MS);
     if (days < 0) return finding("tls", "fail", `${cert} has expired: renew it`);
     const state = days < CERTIFICATE_DAYS ? "warn" : "ok";
     return finding("tls", state, `${cert} is valid for ${days} days`);

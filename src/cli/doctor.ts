@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import { backupDirOption, backupFolder, type Config } from "../config/settings.ts";
 import { databasePath } from "../storage/open.ts";
-import { examine, type Finding } from "../storage/doctor.ts";
+import { runDoctor, type Finding } from "../storage/doctor.ts";
 import { CommandFailure, type CommonOptions, declare } from "./command.ts";
 import { print, table } from "./output.ts";
 
@@ -16,7 +16,7 @@ export function declareDoctor(program: Command): void {
   )
     .addOption(backupDirOption())
     .action((options: CommonOptions & Pick<Config, "backupDir">) => {
-      const findings = examine({
+      const findings = runDoctor({
         data: options.data,
         backupFolder: backupFolder(options),
         now: Date.now(),

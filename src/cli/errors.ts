@@ -27,14 +27,14 @@ const SENTENCES: { [Code in RefusalCode]?: (details: Refusals[Code]) => string }
   service_bounds_crossed: ({ min, max }) =>
     `min would be ${min} and max ${max}: min must not be above max`,
   grant_not_found: () => "that user has no grant for the service: nothing to revoke",
-  balance_insufficient: () =>
+  insufficient_balance: () =>
     "the balance is lower than the amount: see it with `reseller admin user show`",
   balance_too_large: () =>
     `the balance would pass ${formatMicros(BALANCE_LIMIT_MICROS)} USD: credit less`,
   deposits_too_large: () =>
     `credits less debits would pass ${formatMicros(DEPOSIT_LIMIT_MICROS)} USD: credit less, or use another account`,
   order_not_found: () => "no order has that id: see `reseller admin order list`",
-  order_move_illegal: ({ from, to }) =>
+  order_transition_illegal: ({ from, to }) =>
     `the order is ${from}, and ${from} cannot become ${to}: see \`reseller admin order show\``,
   order_not_processing: ({ status }) =>
     `the order is ${status}: progress is noted on PROCESSING orders only`,

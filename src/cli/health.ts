@@ -6,7 +6,7 @@ import { addressPath } from "../storage/open.ts";
 import { CommandFailure, type CommonOptions, declare } from "./command.ts";
 import { print } from "./output.ts";
 
-const TIMEOUT_MILLISECONDS = 5000;
+const TIMEOUT_MS = 5000;
 
 export function declareHealth(program: Command): void {
   declare(
@@ -46,14 +46,14 @@ async function ask(url: string, own: boolean): Promise<void> {
   let response: Response;
   try {
     response = await fetch(new URL("/readyz", url), {
-      signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
       ...(own ? { tls: { rejectUnauthorized: false } } : {}),
     });
   } catch (error) {
     const timedOut = error instanceof Error && error.name === "TimeoutError";
     throw new CommandFailure(
       timedOut
-        ? `${url} did not answer within ${TIMEOUT_MILLISECONDS / 1000} s: see the server's log`
+        ? `${url} did not answer within ${TIMEOUT_MS / 1000} s: see the server's log`
         : `nothing answers at ${url}: start \`reseller serve\`, or see why it ended in its log`,
     );
   }

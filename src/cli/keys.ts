@@ -9,9 +9,9 @@ import {
   formatKey,
   hashKey,
   KEY_RANDOM_BYTES,
-  KEY_REACHES,
+  KEY_SCOPES,
   KEY_TYPES,
-  type KeyReach,
+  type KeyScope,
   type KeyType,
   startOfKey,
 } from "../domain/keys.ts";
@@ -28,7 +28,7 @@ import { duration, keyLabel, lifetime, networks, username } from "./values.ts";
 interface CreateOptions extends CommonOptions {
   user: string;
   type: KeyType;
-  reach: KeyReach;
+  reach: KeyScope;
   label?: string;
   /** Milliseconds. */
   expires?: number;
@@ -57,7 +57,7 @@ export function declareKeys(admin: Command): void {
         "--reach <reach>",
         "whom it may look up and recharge: all users, or its reseller's children",
       )
-        .choices(KEY_REACHES)
+        .choices(KEY_SCOPES)
         .default("all"),
     )
     .option("--label <text>", "a name to recognise it by", keyLabel)

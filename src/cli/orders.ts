@@ -30,23 +30,23 @@ interface ListOptions extends CommonOptions {
   limit: number;
 }
 
-type MoveVerb = "complete" | "fail" | "cancel" | "refund";
+type TransitionVerb = "complete" | "fail" | "cancel" | "refund";
 
-const MOVES: Record<MoveVerb, { to: MoveTarget; description: string }> = {
+const TRANSITIONS: Record<TransitionVerb, { to: TransitionTarget; description: string }> = {
   complete: { to: "COMPLETED", description: "mark an order as delivered" },
   fail: { to: "FAILED", description: "mark an order as failed and refund its charge" },
   cancel: { to: "CANCELLED", description: "cancel an order and refund its charge" },
   refund: { to: "REFUNDED", description: "refund what is left of a delivered order's charge" },
 };
 
-type MoveTarget = "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "REFUNDED";
+type TransitionTarget = "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "REFUNDED";
 
 export function declareOrders(admin: Command): void {
   const group = declareGroup(admin, "order", "orders, and delivering them by hand");
   declareList(group);
   declareShow(group);
   declareProgress(group);
-  for (const verb of Object.keys(MOVES) as MoveVerb[]) declareMove(group, verb);
+  for (const verb of Object.keys(TRANSITIONS) as TransitionVerb[]) declareTransition(group, verb);
   declarePartial(group);
   declareSettle(group);
 }
@@ -126,14 +126,14 @@ function declareProgress(group: Command): void {
     );
 }
 
-function declareMove(group: Command, verb: MoveVerb): void {
-  const { to, description } = MOVES[verb];
+function declareTransition(group: Command, verb: TransitionVerb): void {
+  const { to, description } = TRANSITIONS[verb];
   declare(group, verb, description, `reseller admin order ${verb} 12 --note "by mail"`)
     .argument("<id>", "either of the order's ids")
     .option("--note <text>", "why, kept with the order", note)
     .action((id: string, options: CommonOptions & { note?: string }) => {
       changeOrder(options, ({ execute }) =>
-        execute("moveOrder", { id, to, note: options.note ?? null }),
+        execute("transitionOrder", { id, to, note: options.note ?? null }),
       );
     });
 }
@@ -154,7 +154,7 @@ function declarePartial(group: Command): void {
     .option("--note <text>", "why, kept with the order", note)
     .action((id: string, options: CommonOptions & { remains: number; note?: string }) => {
       changeOrder(options, ({ execute }) =>
-        execute("moveOrder", {
+        execute("transitionOrder", {
           id,
           to: "PARTIAL",
           remains: options.remains,

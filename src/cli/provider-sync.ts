@@ -2,7 +2,12 @@
 
 import { type Command, Option } from "commander";
 import { providerTimeoutOption } from "../config/settings.ts";
-import { countsOf, ListProblem, type SyncedFields, type SyncPlan } from "../domain/catalogue-sync.ts";
+import {
+  countsOf,
+  CatalogueError,
+  type SyncedFields,
+  type SyncPlan,
+} from "../domain/catalogue-sync.ts";
 import { formatMicros } from "../domain/money.ts";
 import { planCatalogue, requireProvider } from "../operations/providers.ts";
 import { CommandFailure, declare, withDatabase } from "./command.ts";
@@ -58,7 +63,7 @@ function refusingBadLists<T>(name: string, body: () => T): T {
   try {
     return body();
   } catch (error) {
-    if (!(error instanceof ListProblem)) throw error;
+    if (!(error instanceof CatalogueError)) throw error;
     throw new CommandFailure(
       `the list of provider ${name} cannot be taken: ${error.message}: nothing was changed, ask the provider or try later`,
     );

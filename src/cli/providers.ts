@@ -2,7 +2,7 @@
 
 import { type Command, Option } from "commander";
 import { providerTimeoutOption } from "../config/settings.ts";
-import { countLate, oldestDueCheck } from "../db/polling.ts";
+import { countLate, oldestDuePoll } from "../db/polling.ts";
 import type { Connection } from "../db/connection.ts";
 import { listProviders, type Provider, readProviderOrders } from "../db/providers.ts";
 import { isProviderKey } from "../domain/providers.ts";
@@ -147,7 +147,7 @@ interface Standing extends Provider {
 function standingOf(connection: Connection, provider: Provider): Standing {
   const orders = readProviderOrders(connection, provider.providerId);
   const { outOfFundsAt } = provider;
-  const due = oldestDueCheck(connection, provider.providerId);
+  const due = oldestDuePoll(connection, provider.providerId);
   const late = countLate(connection, provider.providerId);
   const attention: string[] = [];
   if (orders.unknown > 0) attention.push(`${orders.unknown} unknown, settle them`);

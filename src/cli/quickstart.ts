@@ -36,7 +36,7 @@ export function declareQuickstart(program: Command): void {
     const service = await serve(options, command);
     const { url } = service;
     try {
-      const key = furnish(options.data);
+      const key = seedDemo(options.data);
       print(options.json, { url, database: databasePath(options.data), key }, () => {
         const text = key ? introduction(url, options.data, key) : again(options.data);
         return `${text}\nlistening on ${url}`;
@@ -49,7 +49,7 @@ export function declareQuickstart(program: Command): void {
 }
 
 /** The text of a new demo key; null when the database is not empty. All of it or nothing. */
-function furnish(data: string): string | null {
+function seedDemo(data: string): string | null {
   try {
     const connection = openForCommand(data);
     try {

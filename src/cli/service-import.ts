@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import { CsvError, parse } from "csv-parse/sync";
 import { Refusal, type RefusalCode } from "../domain/errors.ts";
-import { type Per, PERS } from "../domain/services.ts";
+import { type PriceUnit, PRICE_UNITS } from "../domain/services.ts";
 import type { ServiceTerms } from "../operations/services.ts";
 import { CommandFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
 import { print } from "./output.ts";
@@ -134,9 +134,9 @@ function serviceOf(place: string, cells: Record<string, unknown>): ServiceTerms 
     : { ...service, provider: { name: provider, service: atProvider! } };
 }
 
-function per(text: string): Per {
-  const found = PERS.find((unit) => unit === text);
-  if (!found) throw new InvalidArgumentError(`must be one of ${PERS.join(", ")}`);
+function per(text: string): PriceUnit {
+  const found = PRICE_UNITS.find((unit) => unit === text);
+  if (!found) throw new InvalidArgumentError(`must be one of ${PRICE_UNITS.join(", ")}`);
   return found;
 }
 

@@ -5,7 +5,7 @@ import type { Connection } from "../db/connection.ts";
 import { listProviders } from "../db/providers.ts";
 import { listServices, type Service } from "../db/services.ts";
 import { jsonAmount } from "../domain/money.ts";
-import { type Per, PERS } from "../domain/services.ts";
+import { type PriceUnit, PRICE_UNITS } from "../domain/services.ts";
 import {
   type CommonOptions,
   declare,
@@ -31,7 +31,7 @@ interface ServiceOptions extends CommonOptions {
   price?: number;
   min?: number;
   max?: number;
-  per?: Per;
+  per?: PriceUnit;
   private?: true;
   public?: true;
   provider?: string;
@@ -155,7 +155,7 @@ function addServiceOptions(command: Command, mandatory: boolean): Command {
       new Option(
         "--per <unit>",
         mandatory ? "what the price buys (default: 1000)" : "what the price buys",
-      ).choices(PERS),
+      ).choices(PRICE_UNITS),
     )
     .option("--private", "only for resellers with a grant")
     .option("--provider <name>", "who delivers it (default: you, by hand)", providerName)

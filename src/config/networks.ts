@@ -45,7 +45,7 @@ export function canonicalAddress(text: string): string | null {
 }
 
 /** What stands for one customer: an IPv4 address, or the /64 of an IPv6 address. */
-export function customerOf(address: string): string {
+export function rateLimitGroup(address: string): string {
   const found = parsed(address);
   if (!found || found.kind() === "ipv4") return address;
   const groups = (found as ipaddr.IPv6).parts.slice(0, IPV6_CUSTOMER_BITS / 16);

@@ -3,19 +3,15 @@
 import { closeSync, constants, openSync, readSync, statSync } from "node:fs";
 
 /** What the writer of a pipe, such as the command of a process substitution, may take. */
-const PIPE_MILLISECONDS = 5_000;
-const PAUSE_MILLISECONDS = 20;
+const PIPE_MS = 5_000;
+const PAUSE_MS = 20;
 const CHUNK_BYTES = 64 * 1024;
 
 /**
  * Text of a regular file or of a pipe, whose writer may take `patienceMs` to its end. Throws an Error with a phrase for
  * the operator, or the system's own.
  */
-export function readSmallFile(
-  path: string,
-  limitBytes: number,
-  patienceMs = PIPE_MILLISECONDS,
-): string {
+export function readSmallFile(path: string, limitBytes: number, patienceMs = PIPE_MS): string {
   const stats = statSync(path);
   if (!stats.isFile() && !stats.isFIFO()) throw new Error("it is neither a file nor a pipe");
   // Otherwise the opening of a FIFO waits until somebody writes to it.
@@ -35,7 +31,7 @@ export function readSmallFile(
       } else if (performance.now() >= deadline) {
         throw new Error("it is a pipe that nobody wrote to its end");
       } else {
-        Bun.sleepSync(PAUSE_MILLISECONDS);
+        Bun.sleepSync(PAUSE_MS);
       }
     }
   } finally {

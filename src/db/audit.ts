@@ -33,7 +33,7 @@ export interface AuditFilter {
   limit: number;
 }
 
-const statements = prepared((orm) => ({
+const queries = prepared((orm) => ({
   insert: orm
     .insert(audit)
     .values({
@@ -52,7 +52,7 @@ const statements = prepared((orm) => ({
 
 export function insertAuditEntry(tx: Tx, entry: AuditEntry): void {
   const { before, after } = entry;
-  statements(tx).insert.run({
+  queries(tx).insert.run({
     ...entry,
     before: before && writeExactJson(before),
     after: after && writeExactJson(after),

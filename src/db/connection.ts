@@ -41,7 +41,10 @@ export function transact<T>(connection: Connection, body: (tx: Tx) => Synchronou
 }
 
 /** Runs `body` on one unchanging view of the database. The connection must be its own: it is shared with nobody. */
-export async function readSnapshot<T>({ sqlite }: Connection, body: () => Promise<T>): Promise<T> {
+export async function readInOwnSnapshot<T>(
+  { sqlite }: Connection,
+  body: () => Promise<T>,
+): Promise<T> {
   sqlite.run("BEGIN");
   try {
     return await body();
@@ -68,7 +71,7 @@ export function savepoint<T>(tx: Tx, body: () => Synchronous<T>): T {
  * Runs reads in one transaction: they see the database at one moment, and SQLite takes its locks once and not for
  * each of them, which saves 0.7 µs a read. What `body` does after an await is outside. Within another it is part of it.
  */
-export function readTogether<T>(connection: Connection, body: () => T): T {
+export function readInSnapshot<T>(connection: Connection, body: () => T): T {
   if (connection.sqlite.inTransaction) return body();
   const { begin, end } = reading(connection);
   begin.run();
@@ -80,7 +83,7 @@ export function readTogether<T>(connection: Connection, body: () => T): T {
 }
 
 /** Writes a page that says what it said before. */
-export function writePage(tx: Tx): void {
+export function touchDatabase(tx: Tx): void {
   tx.sqlite.run("PRAGMA user_version = 0");
 }
 
@@ -90,9 +93,9 @@ export function prepared<T>(
 ): (connection: Connection) => T {
   const made = new WeakMap<Database, T>();
   return ({ orm, sqlite }) => {
-    let statements = made.get(sqlite);
-    if (!statements) made.set(sqlite, (statements = prepare(orm, sqlite)));
-    return statements;
+    let queries = made.get(sqlite);
+    if (!queries) made.set(sqlite, (queries = prepare(orm, sqlite)));
+    return queries;
   };
 }
 
@@ -100,7 +103,7 @@ export function prepared<T>(
  * What to SELECT so that a raw statement's rows have the fields named here; booleans come as 0 and 1.
  * For look-ups that every request makes: drizzle's mapping of a row adds 0.4 µs to the 0.7 of a key, and more to an order.
  */
-export function columnsOf(fields: Record<string, { name: string }>): string {
+export function selectList(fields: Record<string, { name: string }>): string {
   return Object.entries(fields)
     .map(([field, { name }]) => `${name} AS ${field}`)
     .join(", ");
@@ -119,7 +122,7 @@ type Value = string | number | null;
  * RETURNING, for them and their transfers, and with raw look-ups of their services, one takes 138,000 instructions and
  * not 193,000.
  */
-export function appender<Row extends object, Numbered extends string & keyof Row>(
+export function prepareInsert<Row extends object, Numbered extends string & keyof Row>(
   sqlite: Database,
   table: SQLiteTable,
   numbered: Numbered,
@@ -157,14 +160,14 @@ export const reading = prepared((_, sqlite) => ({
 /** A disk or file that cannot be trusted any more. */
 const FATAL = /^SQLITE_(IOERR|CORRUPT|NOTADB)/;
 /** Nothing was written and a later try may succeed: no room (for the log's index too), or another process at it. */
-const PASSING = /^SQLITE_(FULL|BUSY|LOCKED|IOERR_SHMSIZE)/;
+const TRANSIENT = /^SQLITE_(FULL|BUSY|LOCKED|IOERR_SHMSIZE)/;
 
-export function isPassingTrouble(error: unknown): boolean {
-  return PASSING.test(sqliteCodeOf(error));
+export function isTransientError(error: unknown): boolean {
+  return TRANSIENT.test(sqliteCodeOf(error));
 }
 
-export function isFatalTrouble(error: unknown): boolean {
-  return FATAL.test(sqliteCodeOf(error)) && !isPassingTrouble(error);
+export function isFatalError(error: unknown): boolean {
+  return FATAL.test(sqliteCodeOf(error)) && !isTransientError(error);
 }
 
 function sqliteCodeOf(error: unknown): string {

@@ -16,7 +16,7 @@ export interface Attempt {
   finishedAt: number | null;
 }
 
-const statements = prepared((orm) => ({
+const queries = prepared((orm) => ({
   insert: orm
     .insert(placementAttempts)
     .values({
@@ -54,9 +54,9 @@ const statements = prepared((orm) => ({
     .from(orders)
     .where(
       sql`${orders.providerId} = ${sql.placeholder("providerId")} AND ${orders.placement} = 'queued'
-        AND ${orders.status} = 'PENDING' AND ${orders.nextPlaceAt} <= ${sql.placeholder("now")}`,
+        AND ${orders.status} = 'PENDING' AND ${orders.nextSubmitAt} <= ${sql.placeholder("now")}`,
     )
-    .orderBy(asc(orders.nextPlaceAt), asc(orders.orderId))
+    .orderBy(asc(orders.nextSubmitAt), asc(orders.orderId))
     .limit(sql.placeholder("limit"))
     .prepare(),
   sending: orm
@@ -71,61 +71,61 @@ const statements = prepared((orm) => ({
     .where(sql`${orders.placement} = 'queued' AND ${orders.status} = 'PENDING'`)
     .orderBy(asc(orders.orderId))
     .prepare(),
-  hurryQueued: orm
+  clampSubmitSchedule: orm
     .update(orders)
-    .set({ nextPlaceAt: sql`${sql.placeholder("latest")}` })
+    .set({ nextSubmitAt: sql`${sql.placeholder("latest")}` })
     .where(
       sql`${orders.placement} = 'queued' AND ${orders.status} = 'PENDING'
-        AND ${orders.nextPlaceAt} > ${sql.placeholder("latest")}`,
+        AND ${orders.nextSubmitAt} > ${sql.placeholder("latest")}`,
     )
     .prepare(),
 }));
 
 /** The queued orders of a provider whose time has come, longest waiting first. */
-export function listDuePlacements(
+export function listDueSubmissions(
   connection: Connection,
   providerId: number,
   now: number,
   limit: number,
 ): number[] {
-  const rows = statements(connection).due.all({ providerId, now, limit });
+  const rows = queries(connection).due.all({ providerId, now, limit });
   return rows.map(({ orderId }) => orderId);
 }
 
 /** Every order that waits to be sent. */
 export function listQueued(connection: Connection): Order[] {
-  return statements(connection).queued.all();
+  return queries(connection).queued.all();
 }
 
 /** Orders whose call upstream was begun and has no outcome. */
 export function listSending(connection: Connection): Order[] {
-  return statements(connection).sending.all();
+  return queries(connection).sending.all();
 }
 
 export function listAttempts(connection: Connection, orderId: number): Attempt[] {
-  return statements(connection).ofOrder.all({ orderId });
+  return queries(connection).ofOrder.all({ orderId });
 }
 
 export function countAttempts(connection: Connection, orderId: number): number {
-  return statements(connection).tries.get({ orderId })?.tries ?? 0;
+  return queries(connection).tries.get({ orderId })?.tries ?? 0;
 }
 
 /** A second one while another is unfinished, or after one that may have been sent, breaks a UNIQUE index. */
 export function insertAttempt(tx: Tx, orderId: number, startedAt: number): void {
-  statements(tx).insert.run({ orderId, startedAt });
+  queries(tx).insert.run({ orderId, startedAt });
 }
 
 export function finishAttemptRow(
   tx: Tx,
   attempt: { orderId: number; outcome: AttemptOutcome; cause: string | null; finishedAt: number },
 ): void {
-  const finished = statements(tx).finish.all(attempt);
+  const finished = queries(tx).finish.all(attempt);
   if (finished.length !== 1) throw new Error(`order ${attempt.orderId} is not being sent`);
 }
 
 /** No queued order is tried later than `latest`. */
-export function hurryQueued(tx: Tx, latest: number): void {
-  statements(tx).hurryQueued.run({ latest });
+export function clampSubmitSchedule(tx: Tx, latest: number): void {
+  queries(tx).clampSubmitSchedule.run({ latest });
 }
 
 /** An order that is known to exist. */

@@ -1,7 +1,7 @@
 // Used Idempotency-Keys: the effect each had, and the answer it got.
 
 import { and, asc, eq, inArray, isNull, lt, sql } from "drizzle-orm";
-import type { Claim, GivenAnswer } from "../domain/idempotency.ts";
+import type { Claim, StoredResponse } from "../domain/idempotency.ts";
 import { type Connection, prepared, type Tx } from "./connection.ts";
 import { idempotency, uptime } from "./schema.ts";
 
@@ -11,16 +11,16 @@ import { idempotency, uptime } from "./schema.ts";
  */
 export type Effect = { orderId: number; results?: string } | { transferSeq: number };
 
-export interface UsedKey {
+export interface IdempotencyRecord {
   requestHash: string;
   orderId: number | null;
   /** Of a batch. */
   results: string | null;
   /** Null as long as the first request has not been answered. */
-  answer: GivenAnswer | null;
+  answer: StoredResponse | null;
 }
 
-const statements = prepared((orm) => {
+const queries = prepared((orm) => {
   const ofKey = and(
     eq(idempotency.resellerAccount, sql.placeholder("resellerAccount")),
     eq(idempotency.key, sql.placeholder("key")),
@@ -37,8 +37,8 @@ const statements = prepared((orm) => {
         requestHash: idempotency.requestHash,
         orderId: idempotency.orderId,
         results: idempotency.results,
-        status: idempotency.answerStatus,
-        body: idempotency.answerBody,
+        status: idempotency.responseStatus,
+        body: idempotency.responseBody,
       })
       .from(idempotency)
       .where(ofKey)
@@ -52,8 +52,8 @@ const statements = prepared((orm) => {
         orderId: sql.placeholder("orderId"),
         transferSeq: sql.placeholder("transferSeq"),
         results: sql.placeholder("results"),
-        answerStatus: sql.placeholder("status"),
-        answerBody: sql.placeholder("body"),
+        responseStatus: sql.placeholder("status"),
+        responseBody: sql.placeholder("body"),
         createdAt: sql.placeholder("createdAt"),
         uptime: sql`(SELECT ${uptime.milliseconds} FROM ${uptime})`,
       })
@@ -61,10 +61,10 @@ const statements = prepared((orm) => {
     answer: orm
       .update(idempotency)
       .set({
-        answerStatus: sql`${sql.placeholder("status")}`,
-        answerBody: sql`${sql.placeholder("body")}`,
+        responseStatus: sql`${sql.placeholder("status")}`,
+        responseBody: sql`${sql.placeholder("body")}`,
       })
-      .where(and(ofKey, isNull(idempotency.answerBody)))
+      .where(and(ofKey, isNull(idempotency.responseBody)))
       .prepare(),
     deleteOld: orm
       .delete(idempotency)
@@ -74,12 +74,12 @@ const statements = prepared((orm) => {
   };
 });
 
-export function findUsedKey(
+export function findIdempotencyRecord(
   connection: Connection,
   resellerAccount: number,
   key: string,
-): UsedKey | undefined {
-  const row = statements(connection).find.get({ resellerAccount, key });
+): IdempotencyRecord | undefined {
+  const row = queries(connection).find.get({ resellerAccount, key });
   if (!row) return undefined;
   const { requestHash, orderId, results, status, body } = row;
   return {
@@ -90,15 +90,15 @@ export function findUsedKey(
   };
 }
 
-export function insertUsedKey(
+export function insertIdempotencyRecord(
   tx: Tx,
   resellerAccount: number,
   claim: Claim,
   effect: Effect,
-  answer: GivenAnswer | null,
+  answer: StoredResponse | null,
   createdAt: number,
 ): void {
-  statements(tx).insert.run({
+  queries(tx).insert.run({
     resellerAccount,
     ...claim,
     orderId: "orderId" in effect ? effect.orderId : null,
@@ -111,16 +111,16 @@ export function insertUsedKey(
 }
 
 /** Does nothing when the key has its answer already. */
-export function updateUsedKeyAnswer(
+export function updateIdempotencyResponse(
   tx: Tx,
   resellerAccount: number,
   key: string,
-  answer: GivenAnswer,
+  answer: StoredResponse,
 ): void {
-  statements(tx).answer.run({ resellerAccount, key, ...answer });
+  queries(tx).answer.run({ resellerAccount, key, ...answer });
 }
 
 /** Deletes at most `limit` of those used before that uptime, oldest first; returns how many it were. */
-export function deleteUsedKeys(tx: Tx, before: number, limit: number): number {
-  return statements(tx).deleteOld.all({ before, limit }).length;
+export function deleteIdempotencyRecords(tx: Tx, before: number, limit: number): number {
+  return queries(tx).deleteOld.all({ before, limit }).length;
 }

@@ -1,20 +1,20 @@
 // API keys, found by their hash. A key's text is never here.
 
 import { and, asc, eq, getTableColumns, gte, isNull, lte, or, sql } from "drizzle-orm";
-import { KEY_USE_INTERVAL_MILLISECONDS, type KeyReach, type KeyType } from "../domain/keys.ts";
-import { columnsOf, type Connection, prepared, type Tx } from "./connection.ts";
+import { KEY_USE_INTERVAL_MS, type KeyScope, type KeyType } from "../domain/keys.ts";
+import { selectList, type Connection, prepared, type Tx } from "./connection.ts";
 import { keys, users } from "./schema.ts";
-import type { View } from "./snapshot.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 /** Keys that are kept in memory: some 4 MB. */
-const REMEMBERED_LIMIT = 10_000;
+const CACHED_KEYS_LIMIT = 10_000;
 
 /** What a request needs to know of its key. */
 export interface CallerKey {
   id: string;
   resellerAccount: number;
   type: KeyType;
-  reach: KeyReach;
+  reach: KeyScope;
   active: boolean;
   /** Null: never. */
   expiresAt: number | null;
@@ -41,7 +41,7 @@ export interface ListedKey extends Key {
 /** A CallerKey as SQLite has it. */
 type CallerRow = Omit<CallerKey, "active" | "ended"> & { active: number; ended: number };
 
-const statements = prepared((orm, sqlite) => {
+const queries = prepared((orm, sqlite) => {
   const selectKeys = () =>
     orm
       .select({ ...getTableColumns(keys), username: users.username })
@@ -49,7 +49,7 @@ const statements = prepared((orm, sqlite) => {
       .innerJoin(users, eq(users.account, keys.resellerAccount));
   const callerBy = (column: { name: string }) =>
     sqlite.query<CallerRow, [string]>(
-      `SELECT ${columnsOf({
+      `SELECT ${selectList({
         id: keys.id,
         resellerAccount: keys.resellerAccount,
         type: keys.type,
@@ -118,10 +118,7 @@ const statements = prepared((orm, sqlite) => {
           or(
             isNull(keys.lastUsedAt),
             // Before or after: what a clock that was too far ahead wrote must not stay for years.
-            gte(
-              sql`abs(${keys.lastUsedAt} - ${sql.placeholder("usedAt")})`,
-              KEY_USE_INTERVAL_MILLISECONDS,
-            ),
+            gte(sql`abs(${keys.lastUsedAt} - ${sql.placeholder("usedAt")})`, KEY_USE_INTERVAL_MS),
           ),
         ),
       )
@@ -132,26 +129,26 @@ const statements = prepared((orm, sqlite) => {
 /** Finds a caller's key by its hash within view.read, and remembers it until anything is written. */
 export function createKeyFinder(
   connection: Connection,
-  view: View,
+  snapshot: Snapshot,
 ): (hash: string) => Readonly<CallerKey> | undefined {
-  const remembered = new Map<string, Readonly<CallerKey>>();
+  const cached = new Map<string, Readonly<CallerKey>>();
   let version = 0;
   return (hash) => {
-    if (version !== view.version() || remembered.size >= REMEMBERED_LIMIT) remembered.clear();
-    version = view.version();
-    const known = remembered.get(hash);
+    if (version !== snapshot.version() || cached.size >= CACHED_KEYS_LIMIT) cached.clear();
+    version = snapshot.version();
+    const known = cached.get(hash);
     if (known) return known;
-    const row = statements(connection).callerByHash.get(hash);
+    const row = queries(connection).callerByHash.get(hash);
     if (!row) return undefined;
     const key = callerOf(row);
-    remembered.set(hash, key);
+    cached.set(hash, key);
     return key;
   };
 }
 
 /** What a command needs to know of the key it is run for, without the memory of the finder above. */
 export function findCallerKey(connection: Connection, id: string): CallerKey | undefined {
-  const row = statements(connection).callerById.get(id);
+  const row = queries(connection).callerById.get(id);
   return row ? callerOf(row) : undefined;
 }
 
@@ -160,26 +157,26 @@ function callerOf(row: CallerRow): CallerKey {
 }
 
 export function findKey(connection: Connection, id: string): ListedKey | undefined {
-  return statements(connection).byId.get({ id });
+  return queries(connection).byId.get({ id });
 }
 
 /** Every key, or those of one reseller, oldest first. */
 export function listKeys(connection: Connection, account?: number): ListedKey[] {
-  const { all, ofReseller } = statements(connection);
+  const { all, ofReseller } = queries(connection);
   return account === undefined ? all.all() : ofReseller.all({ account });
 }
 
 export function insertKey(tx: Tx, key: Key): void {
-  statements(tx).insert.run({ ...key });
+  queries(tx).insert.run({ ...key });
 }
 
 export function updateKeyActive(tx: Tx, id: string, active: boolean, ended: boolean): void {
-  statements(tx).setActive.run({ id, active: active ? 1 : 0, ended: ended ? 1 : 0 });
+  queries(tx).setActive.run({ id, active: active ? 1 : 0, ended: ended ? 1 : 0 });
 }
 
 /** Ends those whose time has passed; returns their ids. */
 export function updateExpiredKeys(tx: Tx, now: number): string[] {
-  return statements(tx)
+  return queries(tx)
     .endExpired.all({ now })
     .map(({ id }) => id);
 }
@@ -191,10 +188,10 @@ export function updateKeyReplaced(
   replacement: { replacedBy: string; expiresAt: number; ended: boolean },
 ): void {
   const { ended, ...rest } = replacement;
-  statements(tx).replace.run({ id, ...rest, ended: ended ? 1 : 0 });
+  queries(tx).replace.run({ id, ...rest, ended: ended ? 1 : 0 });
 }
 
 /** Notes when a key was last used, unless what is noted is less than a minute from that. */
 export function updateKeyUsed(tx: Tx, id: string, usedAt: number): void {
-  statements(tx).use.run({ id, usedAt });
+  queries(tx).use.run({ id, usedAt });
 }

@@ -28,7 +28,7 @@ function insertTransfer(number: string | null): string {
 }
 
 // Balances are added up and noted in SQL, where 64-bit integers are exact.
-const statements = prepared((orm, sqlite) => ({
+const queries = prepared((orm, sqlite) => ({
   append: sqlite.query<null, TransferValues>(insertTransfer(preparedNumber(sqlite, "transfers"))),
   addToBalance: sqlite.query<null, [number, number]>(
     "UPDATE users SET balance_micros = balance_micros + ? WHERE account = ?",
@@ -51,7 +51,7 @@ const statements = prepared((orm, sqlite) => ({
 export function postTransfer(tx: Tx, transfer: Transfer): void {
   if (transfer.amountMicros === 0) return;
   const { debitAccount: debit, creditAccount: credit, amountMicros: amount } = transfer;
-  const { append, addToBalance, deposit } = statements(tx);
+  const { append, addToBalance, deposit } = queries(tx);
   // The user's account is the one above the two fixed ones.
   const account = Math.max(debit, credit);
   const change = Math.min(debit, credit) === CASH_ACCOUNT ? deposit : addToBalance;
@@ -64,7 +64,7 @@ export function postTransfer(tx: Tx, transfer: Transfer): void {
 
 /** The number of the transfer that was posted last. */
 export function lastTransferSeq(tx: Tx): number {
-  const seq = statements(tx).last.get()?.seq;
+  const seq = queries(tx).last.get()?.seq;
   if (!seq) throw new Error("no transfer was posted yet");
   return seq;
 }

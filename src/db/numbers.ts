@@ -62,10 +62,10 @@ export function preparedNumber(sqlite: Database, table: NumberedTable): string |
 
 /** The numbers of `table` go on above `floor`. Only in a database that nobody uses yet: prepared statements miss it. */
 export function raiseFloor(tx: Tx, table: NumberedTable, floor: number): void {
-  statements(tx).raise.run({ table, floor });
+  queries(tx).raise.run({ table, floor });
 }
 
-const statements = prepared((orm) => ({
+const queries = prepared((orm) => ({
   raise: orm
     .insert(numberFloors)
     .values({ tableName: sql.placeholder("table"), floor: sql.placeholder("floor") })

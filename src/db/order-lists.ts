@@ -3,7 +3,7 @@
 
 import { and, between, desc, eq, sql } from "drizzle-orm";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
-import { type Connection, prepared, readTogether } from "./connection.ts";
+import { type Connection, prepared, readInSnapshot } from "./connection.ts";
 import { mergeNewest, type Page } from "./pages.ts";
 import type { Order } from "./orders.ts";
 import { orders } from "./schema.ts";
@@ -23,7 +23,7 @@ export interface OrderListQuery {
   window: TimeWindow;
 }
 
-const statements = prepared((orm) => {
+const queries = prepared((orm) => {
   const isOneOf = sql`${orders.orderId} in (select value from json_each(${sql.placeholder("orderIds")}))`;
   return {
     orderIds: orm
@@ -60,12 +60,12 @@ export function listOrdersBelow(
   below: number,
   limit: number,
 ): Page<Order> {
-  return readTogether(connection, () => {
+  return readInSnapshot(connection, () => {
     if (query.service !== null) return examine(connection, query, query.service, below, limit);
     const orderIds = newestBelow(connection, query, below, limit + 1);
     const shown = orderIds.slice(0, limit);
     return {
-      rows: statements(connection).rows.all({ orderIds: JSON.stringify(shown) }),
+      rows: queries(connection).rows.all({ orderIds: JSON.stringify(shown) }),
       next: orderIds.length > limit ? shown.at(-1)! : null,
     };
   });
@@ -79,7 +79,7 @@ function examine(
   limit: number,
 ): Page<Order> {
   const orderIds = newestBelow(connection, query, below, EXAMINED_A_STEP);
-  const found = statements(connection).rowsOfService.all({
+  const found = queries(connection).rowsOfService.all({
     orderIds: JSON.stringify(orderIds),
     service,
     limit: limit + 1,
@@ -103,7 +103,7 @@ function newestBelow(
     const bounds = { resellerAccount, first, last: Math.min(last, below - 1) };
     const left = limit - orderIds.length;
     const lists = statuses.map((each) =>
-      statements(connection)
+      queries(connection)
         .orderIds.all({ ...bounds, status: each, limit: left })
         .map(({ orderId }) => orderId),
     );

@@ -2,12 +2,12 @@
 
 import type { Statement } from "bun:sqlite";
 import { and, asc, desc, eq, getTableColumns, sql } from "drizzle-orm";
-import type { ToldStatus } from "../domain/responses.ts";
+import type { PublicOrderStatus } from "../domain/responses.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { Placement } from "../domain/deliveries.ts";
-import type { Per } from "../domain/services.ts";
-import { appender, columnsOf, type Connection, prepared, type Tx } from "./connection.ts";
+import type { PriceUnit } from "../domain/services.ts";
+import { prepareInsert, selectList, type Connection, prepared, type Tx } from "./connection.ts";
 import { preparedNumber } from "./numbers.ts";
 import { orderEvents, orders, users } from "./schema.ts";
 
@@ -20,7 +20,7 @@ export interface Order {
   serviceId: string;
   serviceName: string;
   priceMicros: number;
-  per: Per;
+  per: PriceUnit;
   link: string;
   quantity: number;
   chargeMicros: number;
@@ -38,11 +38,11 @@ export interface Order {
   /** The status that the provider reported last. */
   reported: OrderStatus | null;
   /** When a queued one is sent next. */
-  nextPlaceAt: number | null;
+  nextSubmitAt: number | null;
   /** When a placed one is looked at next; null once its end is long past. */
-  nextCheckAt: number | null;
+  nextPollAt: number | null;
   /** When the provider last answered for it. */
-  checkedAt: number | null;
+  polledAt: number | null;
   /** When that, or anyone else, last changed something. */
   changedAt: number | null;
   /** The caller's own name for it; null when it gave none. */
@@ -55,8 +55,8 @@ const UNTOUCHED = {
   startCount: 0,
   providerOrder: null,
   reported: null,
-  nextCheckAt: null,
-  checkedAt: null,
+  nextPollAt: null,
+  polledAt: null,
   changedAt: null,
 } satisfies Partial<Order>;
 
@@ -89,7 +89,7 @@ const NUMERIC_ID = /^[1-9][0-9]{0,15}$/;
 const CUID = /^[a-z0-9]{24}$/;
 
 /** What an answer tells of an order, and to whom. */
-export type AnsweredOrder = ToldStatus & Pick<Order, "resellerAccount">;
+export type AnsweredOrder = PublicOrderStatus & Pick<Order, "resellerAccount">;
 
 const ANSWERED = {
   orderId: orders.orderId,
@@ -105,11 +105,11 @@ const ANSWERED = {
   createdAt: orders.createdAt,
   reference: orders.reference,
 };
-const SELECT_ANSWERED = `SELECT ${columnsOf(ANSWERED)} FROM orders`;
+const SELECT_ANSWERED = `SELECT ${selectList(ANSWERED)} FROM orders`;
 
-const SELECT_ORDER = `SELECT ${columnsOf(getTableColumns(orders))} FROM orders`;
+const SELECT_ORDER = `SELECT ${selectList(getTableColumns(orders))} FROM orders`;
 
-const statements = prepared((orm, sqlite) => ({
+const queries = prepared((orm, sqlite) => ({
   byOrderId: sqlite.query<Order, [number]>(`${SELECT_ORDER} WHERE order_id = ?`),
   byId: sqlite.query<Order, [string]>(`${SELECT_ORDER} WHERE id = ?`),
   answeredByOrderId: sqlite.query<AnsweredOrder, [number]>(`${SELECT_ANSWERED} WHERE order_id = ?`),
@@ -124,7 +124,12 @@ const statements = prepared((orm, sqlite) => ({
       ),
     )
     .prepare(),
-  append: appender<Order, "orderId">(sqlite, orders, "orderId", preparedNumber(sqlite, "orders")),
+  append: prepareInsert<Order, "orderId">(
+    sqlite,
+    orders,
+    "orderId",
+    preparedNumber(sqlite, "orders"),
+  ),
   update: orm
     .update(orders)
     .set({
@@ -135,9 +140,9 @@ const statements = prepared((orm, sqlite) => ({
       placement: sql`${sql.placeholder("placement")}`,
       providerOrder: sql`${sql.placeholder("providerOrder")}`,
       reported: sql`${sql.placeholder("reported")}`,
-      nextPlaceAt: sql`${sql.placeholder("nextPlaceAt")}`,
-      nextCheckAt: sql`${sql.placeholder("nextCheckAt")}`,
-      checkedAt: sql`${sql.placeholder("checkedAt")}`,
+      nextSubmitAt: sql`${sql.placeholder("nextSubmitAt")}`,
+      nextPollAt: sql`${sql.placeholder("nextPollAt")}`,
+      polledAt: sql`${sql.placeholder("polledAt")}`,
       changedAt: sql`${sql.placeholder("changedAt")}`,
     })
     .where(eq(orders.orderId, sql.placeholder("orderId")))
@@ -164,13 +169,13 @@ const statements = prepared((orm, sqlite) => ({
 
 /** By either of its ids: the order number as digits without a leading zero, or the cuid. */
 export function findOrder(connection: Connection, id: string): Order | undefined {
-  const { byOrderId, byId } = statements(connection);
+  const { byOrderId, byId } = queries(connection);
   return findByEither(byOrderId, byId, id);
 }
 
 /** What of it is told, which is half: by either of its ids. */
 export function findAnsweredOrder(connection: Connection, id: string): AnsweredOrder | undefined {
-  const { answeredByOrderId, answeredById } = statements(connection);
+  const { answeredByOrderId, answeredById } = queries(connection);
   return findByEither(answeredByOrderId, answeredById, id);
 }
 
@@ -190,7 +195,7 @@ export function findOrderByReference(
   resellerAccount: number,
   reference: string,
 ): Order | undefined {
-  return statements(connection).byReference.get({ resellerAccount, reference });
+  return queries(connection).byReference.get({ resellerAccount, reference });
 }
 
 /** Newest first. */
@@ -230,7 +235,7 @@ function ofReseller(account: number, { status, unknown, late, limit }: OrderFilt
 }
 
 export function listOrderEvents(connection: Connection, orderId: number): OrderEvent[] {
-  return statements(connection)
+  return queries(connection)
     .events.all({ orderId })
     .map(({ keyId, operator, ...event }) => ({ ...event, actor: { keyId, operator } }));
 }
@@ -238,15 +243,15 @@ export function listOrderEvents(connection: Connection, orderId: number): OrderE
 /** Returns the order with the number it was given. */
 export function insertOrder(tx: Tx, order: NewOrder): Order {
   const row = { ...order, ...UNTOUCHED };
-  return { ...row, orderId: statements(tx).append(row) };
+  return { ...row, orderId: queries(tx).append(row) };
 }
 
 /** Writes what may change of an order: status, counts, refunded amount, and where it stands with its provider. */
 export function updateOrder(tx: Tx, order: Order): void {
-  statements(tx).update.run({ ...order });
+  queries(tx).update.run({ ...order });
 }
 
 export function insertOrderEvent(tx: Tx, event: OrderEvent): void {
   const { actor, ...rest } = event;
-  statements(tx).insertEvent.run({ ...rest, keyId: actor.keyId, operator: actor.operator });
+  queries(tx).insertEvent.run({ ...rest, keyId: actor.keyId, operator: actor.operator });
 }

@@ -14,15 +14,15 @@ export interface LateReport {
   createdAt: number;
 }
 
-const statements = prepared((orm) => {
+const queries = prepared((orm) => {
   const isDue = sql`${orders.providerId} = ${sql.placeholder("providerId")}
-    AND ${orders.nextCheckAt} IS NOT NULL AND ${orders.nextCheckAt} <= ${sql.placeholder("now")}`;
+    AND ${orders.nextPollAt} IS NOT NULL AND ${orders.nextPollAt} <= ${sql.placeholder("now")}`;
   return {
     due: orm
       .select()
       .from(orders)
       .where(isDue)
-      .orderBy(asc(orders.nextCheckAt))
+      .orderBy(asc(orders.nextPollAt))
       .limit(sql.placeholder("limit"))
       .prepare(),
     countDue: orm
@@ -37,27 +37,27 @@ const statements = prepared((orm) => {
       )
       .prepare(),
     oldestDue: orm
-      .select({ oldest: sql<number | null>`min(${orders.nextCheckAt})` })
+      .select({ oldest: sql<number | null>`min(${orders.nextPollAt})` })
       .from(orders)
       .where(
-        sql`${orders.providerId} = ${sql.placeholder("providerId")} AND ${orders.nextCheckAt} IS NOT NULL`,
+        sql`${orders.providerId} = ${sql.placeholder("providerId")} AND ${orders.nextPollAt} IS NOT NULL`,
       )
       .prepare(),
     setNext: orm
       .update(orders)
-      .set({ nextCheckAt: sql`${sql.placeholder("nextCheckAt")}` })
+      .set({ nextPollAt: sql`${sql.placeholder("nextPollAt")}` })
       .where(eq(orders.orderId, sql.placeholder("orderId")))
       .prepare(),
-    setChecked: orm
+    setPolled: orm
       .update(orders)
-      .set({ checkedAt: sql`${sql.placeholder("checkedAt")}` })
+      .set({ polledAt: sql`${sql.placeholder("polledAt")}` })
       .where(eq(orders.orderId, sql.placeholder("orderId")))
       .prepare(),
     hurry: orm
       .update(orders)
-      .set({ nextCheckAt: sql`${sql.placeholder("latest")}` })
+      .set({ nextPollAt: sql`${sql.placeholder("latest")}` })
       .where(
-        sql`${orders.nextCheckAt} > ${sql.placeholder("latest")} AND ${orders.status} = 'PROCESSING'`,
+        sql`${orders.nextPollAt} > ${sql.placeholder("latest")} AND ${orders.status} = 'PROCESSING'`,
       )
       .prepare(),
     insertLate: orm
@@ -97,28 +97,28 @@ const statements = prepared((orm) => {
 });
 
 /** The orders of a provider whose time has come, longest overdue first. */
-export function listDueChecks(
+export function listDuePolls(
   connection: Connection,
   providerId: number,
   now: number,
   limit: number,
 ): Order[] {
-  return statements(connection).due.all({ providerId, now, limit });
+  return queries(connection).due.all({ providerId, now, limit });
 }
 
 /** How many are due, counted no further than `limit`. */
-export function countDueChecks(
+export function countDuePolls(
   connection: Connection,
   providerId: number,
   now: number,
   limit: number,
 ): number {
-  return statements(connection).countDue.get({ providerId, now, limit })?.due ?? 0;
+  return queries(connection).countDue.get({ providerId, now, limit })?.due ?? 0;
 }
 
 /** When the next look of a provider's orders is due, in the past if it is late; null when none is followed. */
-export function oldestDueCheck(connection: Connection, providerId: number): number | null {
-  return statements(connection).oldestDue.get({ providerId })?.oldest ?? null;
+export function oldestDuePoll(connection: Connection, providerId: number): number | null {
+  return queries(connection).oldestDue.get({ providerId })?.oldest ?? null;
 }
 
 /** Another order of that provider with that number, if there is one. */
@@ -128,32 +128,32 @@ export function findByProviderOrder(
   providerOrder: string,
   except: number,
 ): number | undefined {
-  return statements(connection).byProviderOrder.get({ providerId, providerOrder, except })?.orderId;
+  return queries(connection).byProviderOrder.get({ providerId, providerOrder, except })?.orderId;
 }
 
 export function listLateReports(connection: Connection, orderId: number): LateReport[] {
-  return statements(connection).late.all({ orderId });
+  return queries(connection).late.all({ orderId });
 }
 
 /** Orders of a provider of which a change was reported after their end. */
 export function countLate(connection: Connection, providerId: number): number {
-  return statements(connection).lateCount.get({ providerId })?.late ?? 0;
+  return queries(connection).lateCount.get({ providerId })?.late ?? 0;
 }
 
-export function updateNextCheck(tx: Tx, orderId: number, nextCheckAt: number | null): void {
-  statements(tx).setNext.run({ orderId, nextCheckAt });
+export function updateNextPoll(tx: Tx, orderId: number, nextPollAt: number | null): void {
+  queries(tx).setNext.run({ orderId, nextPollAt });
 }
 
-export function updateChecked(tx: Tx, orderId: number, checkedAt: number): void {
-  statements(tx).setChecked.run({ orderId, checkedAt });
+export function updatePolled(tx: Tx, orderId: number, polledAt: number): void {
+  queries(tx).setPolled.run({ orderId, polledAt });
 }
 
 /** No open order is looked at later than `latest`. */
-export function hurryChecks(tx: Tx, latest: number): void {
-  statements(tx).hurry.run({ latest });
+export function clampPollSchedule(tx: Tx, latest: number): void {
+  queries(tx).hurry.run({ latest });
 }
 
 /** Listed once for each status that is reported. */
 export function insertLateReport(tx: Tx, report: LateReport): void {
-  statements(tx).insertLate.run({ ...report });
+  queries(tx).insertLate.run({ ...report });
 }

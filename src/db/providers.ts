@@ -27,7 +27,7 @@ export interface ProviderOrders {
   oldestUncheckedAt: number | null;
 }
 
-const statements = prepared((orm) => ({
+const queries = prepared((orm) => ({
   byName: orm
     .select()
     .from(providers)
@@ -68,19 +68,19 @@ const statements = prepared((orm) => ({
 
 /** Found without regard to case. */
 export function findProvider(connection: Connection, name: string): Provider | undefined {
-  return statements(connection).byName.get({ name });
+  return queries(connection).byName.get({ name });
 }
 
 /** The provider of that number, which is known to exist. */
 export function providerOf(connection: Connection, providerId: number): Provider {
-  const provider = statements(connection).byId.get({ providerId });
+  const provider = queries(connection).byId.get({ providerId });
   if (!provider) throw new Error(`there is no provider ${providerId}`);
   return provider;
 }
 
 /** By name. */
 export function listProviders(connection: Connection): Provider[] {
-  return statements(connection).all.all();
+  return queries(connection).all.all();
 }
 
 export function readProviderOrders(connection: Connection, providerId: number): ProviderOrders {
@@ -115,14 +115,14 @@ export function insertProvider(
   tx: Tx,
   provider: Omit<Provider, "providerId" | "lastSuccessAt" | "outOfFundsAt">,
 ): Provider {
-  return statements(tx).insert.get({ ...provider });
+  return queries(tx).insert.get({ ...provider });
 }
 
 export function updateLastSuccess(tx: Tx, providerId: number, at: number): void {
-  statements(tx).success.run({ providerId, at });
+  queries(tx).success.run({ providerId, at });
 }
 
 /** Null: it has funds again. */
 export function updateOutOfFunds(tx: Tx, providerId: number, at: number | null): void {
-  statements(tx).outOfFunds.run({ providerId, at });
+  queries(tx).outOfFunds.run({ providerId, at });
 }

@@ -2,11 +2,11 @@
 
 import { customType, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { AuditAction } from "../domain/audit.ts";
-import type { KeyReach, KeyType } from "../domain/keys.ts";
+import type { KeyScope, KeyType } from "../domain/keys.ts";
 import type { TransferKind } from "../domain/ledger.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
-import type { Per } from "../domain/services.ts";
+import type { PriceUnit } from "../domain/services.ts";
 
 /** An integer that may exceed 2^53. It throws where it is selected as it is, for it comes rounded: see exactly(). */
 const bigInteger = customType<{ data: bigint; driverData: bigint }>({
@@ -38,7 +38,7 @@ export const keys = sqliteTable("keys", {
   hash: text().notNull(),
   start: text().notNull(),
   type: text().$type<KeyType>().notNull(),
-  reach: text().$type<KeyReach>().notNull(),
+  reach: text().$type<KeyScope>().notNull(),
   label: text().notNull(),
   active: integer({ mode: "boolean" }).notNull(),
   createdAt: integer("created_at").notNull(),
@@ -64,7 +64,7 @@ export const services = sqliteTable("services", {
   id: text().primaryKey(),
   name: text().notNull(),
   priceMicros: integer("price_micros").notNull(),
-  per: text().$type<Per>().notNull(),
+  per: text().$type<PriceUnit>().notNull(),
   min: integer().notNull(),
   max: integer().notNull(),
   active: integer({ mode: "boolean" }).notNull(),
@@ -76,7 +76,7 @@ export const services = sqliteTable("services", {
   priceByHand: integer("price_by_hand", { mode: "boolean" }).notNull(),
   minByHand: integer("min_by_hand", { mode: "boolean" }).notNull(),
   maxByHand: integer("max_by_hand", { mode: "boolean" }).notNull(),
-  vanished: integer({ mode: "boolean" }).notNull(),
+  delisted: integer("vanished", { mode: "boolean" }).notNull(),
 });
 
 export const grants = sqliteTable(
@@ -102,7 +102,7 @@ export const orders = sqliteTable("orders", {
   serviceId: text("service_id").notNull(),
   serviceName: text("service_name").notNull(),
   priceMicros: integer("price_micros").notNull(),
-  per: text().$type<Per>().notNull(),
+  per: text().$type<PriceUnit>().notNull(),
   link: text().notNull(),
   quantity: integer().notNull(),
   chargeMicros: integer("charge_micros").notNull(),
@@ -116,9 +116,9 @@ export const orders = sqliteTable("orders", {
   placement: text().$type<Placement>().notNull(),
   providerOrder: text("provider_order"),
   reported: text().$type<OrderStatus>(),
-  nextPlaceAt: integer("next_place_at"),
-  nextCheckAt: integer("next_check_at"),
-  checkedAt: integer("checked_at"),
+  nextSubmitAt: integer("next_place_at"),
+  nextPollAt: integer("next_check_at"),
+  polledAt: integer("checked_at"),
   changedAt: integer("changed_at"),
   reference: text(),
 });
@@ -175,8 +175,8 @@ export const idempotency = sqliteTable("idempotency", {
   requestHash: text("request_hash").notNull(),
   orderId: integer("order_id"),
   transferSeq: integer("transfer_seq"),
-  answerStatus: integer("answer_status"),
-  answerBody: text("answer_body"),
+  responseStatus: integer("answer_status"),
+  responseBody: text("answer_body"),
   results: text(),
   createdAt: integer("created_at").notNull(),
   uptime: integer().notNull().default(0),

@@ -1,15 +1,15 @@
 // The catalogue, and which of it a reseller may order at what price.
 
 import { and, asc, eq, isNotNull, or, sql } from "drizzle-orm";
-import type { Per } from "../domain/services.ts";
-import { columnsOf, type Connection, prepared, type Tx } from "./connection.ts";
+import type { PriceUnit } from "../domain/services.ts";
+import { selectList, type Connection, prepared, type Tx } from "./connection.ts";
 import { grants, services } from "./schema.ts";
 
 export interface Service {
   id: string;
   name: string;
   priceMicros: number;
-  per: Per;
+  per: PriceUnit;
   min: number;
   max: number;
   active: boolean;
@@ -25,7 +25,7 @@ export interface Service {
   minByHand: boolean;
   maxByHand: boolean;
   /** Deactivated by a sync because its provider no longer lists it. */
-  vanished: boolean;
+  delisted: boolean;
 }
 
 /** An active service that a reseller may order, at the price that reseller pays. */
@@ -52,7 +52,7 @@ export interface CatalogueState {
   hasGrants: boolean;
 }
 
-const statements = prepared((orm, sqlite) => {
+const queries = prepared((orm, sqlite) => {
   const isOpen = and(
     eq(services.active, true),
     or(eq(services.private, false), isNotNull(grants.serviceId)),
@@ -75,7 +75,7 @@ const statements = prepared((orm, sqlite) => {
     priceByHand: sql.placeholder("priceByHand"),
     minByHand: sql.placeholder("minByHand"),
     maxByHand: sql.placeholder("maxByHand"),
-    vanished: sql.placeholder("vanished"),
+    delisted: sql.placeholder("delisted"),
   };
   return {
     // Raw: drizzle's mapping would cost more than the look-up, which every request for the list makes.
@@ -89,8 +89,8 @@ const statements = prepared((orm, sqlite) => {
       .where(eq(services.id, sql.placeholder("id")))
       .prepare(),
     /** Raw, as an order needs it, for every order does. */
-    terms: sqlite.query<Terms, [string]>(
-      `SELECT ${columnsOf({
+    orderTerms: sqlite.query<Terms, [string]>(
+      `SELECT ${selectList({
         name: services.name,
         priceMicros: services.priceMicros,
         per: services.per,
@@ -103,7 +103,7 @@ const statements = prepared((orm, sqlite) => {
       })} FROM services WHERE id = ?`,
     ),
     grantedPrice: sqlite.query<Pick<Grant, "priceMicros">, [string, number]>(
-      `SELECT ${columnsOf({ priceMicros: grants.priceMicros })} FROM grants
+      `SELECT ${selectList({ priceMicros: grants.priceMicros })} FROM grants
        WHERE service_id = ? AND reseller_account = ?`,
     ),
     ofProvider: orm
@@ -171,17 +171,17 @@ const statements = prepared((orm, sqlite) => {
 });
 
 export function findService(connection: Connection, id: string): Service | undefined {
-  return statements(connection).byId.get({ id });
+  return queries(connection).byId.get({ id });
 }
 
 /** The whole catalogue, by name then id, names by code point. */
 export function listServices(connection: Connection): Service[] {
-  return statements(connection).all.all();
+  return queries(connection).all.all();
 }
 
 /** By name then id, inactive ones too. */
 export function listServicesOfProvider(connection: Connection, providerId: number): Service[] {
-  return statements(connection).ofProvider.all({ providerId });
+  return queries(connection).ofProvider.all({ providerId });
 }
 
 /**
@@ -193,8 +193,8 @@ export function findOpenService(
   account: number,
   id: string,
 ): OpenService | undefined {
-  const { terms, grantedPrice } = statements(connection);
-  const service = terms.get(id);
+  const { orderTerms, grantedPrice } = queries(connection);
+  const service = orderTerms.get(id);
   if (!service || service.active === 0) return undefined;
   const grant = grantedPrice.get(id, account);
   if (service.private === 1 && !grant) return undefined;
@@ -204,22 +204,22 @@ export function findOpenService(
 }
 
 export function findCatalogueState(connection: Connection, account: number): CatalogueState {
-  const { version, hasGrants } = statements(connection).state.get(account)!;
+  const { version, hasGrants } = queries(connection).state.get(account)!;
   return { version, hasGrants: hasGrants === 1 };
 }
 
 /** By name then id, names by code point. */
 export function listOpenServices(connection: Connection, account: number): OpenService[] {
-  return statements(connection).open.all({ account });
+  return queries(connection).open.all({ account });
 }
 
 export function insertService(tx: Tx, service: Service): void {
-  statements(tx).insert.run(row(service));
+  queries(tx).insert.run(row(service));
 }
 
 /** Writes every field of the service but its id and its creation time. */
 export function updateService(tx: Tx, service: Service): void {
-  statements(tx).update.run(row(service));
+  queries(tx).update.run(row(service));
 }
 
 export function findGrant(
@@ -227,16 +227,16 @@ export function findGrant(
   serviceId: string,
   resellerAccount: number,
 ): Grant | undefined {
-  return statements(connection).grant.get({ serviceId, resellerAccount });
+  return queries(connection).grant.get({ serviceId, resellerAccount });
 }
 
 /** A grant given again replaces the price. */
 export function putGrant(tx: Tx, grant: Grant): void {
-  statements(tx).putGrant.run({ ...grant });
+  queries(tx).putGrant.run({ ...grant });
 }
 
 export function deleteGrant(tx: Tx, serviceId: string, resellerAccount: number): void {
-  statements(tx).deleteGrant.run({ serviceId, resellerAccount });
+  queries(tx).deleteGrant.run({ serviceId, resellerAccount });
 }
 
 /** Booleans as SQLite keeps them. */

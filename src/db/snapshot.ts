@@ -6,9 +6,9 @@
 
 import { type Connection, reading } from "./connection.ts";
 
-const LIFETIME_MILLISECONDS = 1;
+const LIFETIME_MS = 1;
 
-export interface View {
+export interface Snapshot {
   /** Runs reads on it at `now`, in milliseconds of a steady clock. What `body` does after an await is outside. */
   read<T>(now: number, body: () => T): T;
   /** Ends it: the next read sees everything that is committed by then. */
@@ -20,18 +20,18 @@ export interface View {
 }
 
 /** `connection`: reads only; what else reads on it meanwhile reads on the view. The view closes it. */
-export function createView(connection: Connection): View {
+export function createSnapshot(connection: Connection): Snapshot {
   const { sqlite } = connection;
   const { begin, end: commit } = reading(connection);
   const dataVersion = sqlite.query<{ data_version: number }, []>("PRAGMA data_version");
   let begunAt = 0;
-  let endOfTurn: ReturnType<typeof setImmediate> | undefined;
+  let endOfTick: ReturnType<typeof setImmediate> | undefined;
   let version: number | null = null;
   let isClosed = false;
 
   const end = () => {
     if (isClosed) return;
-    clearImmediate(endOfTurn);
+    clearImmediate(endOfTick);
     // SQLite has ended it by itself after an I/O error.
     if (sqlite.inTransaction) commit.run();
   };
@@ -41,12 +41,12 @@ export function createView(connection: Connection): View {
     begin.run();
     begunAt = now;
     version = null;
-    endOfTurn = setImmediate(end);
+    endOfTick = setImmediate(end);
   };
 
   return {
     read(now, body) {
-      if (!sqlite.inTransaction || now - begunAt > LIFETIME_MILLISECONDS) start(now);
+      if (!sqlite.inTransaction || now - begunAt > LIFETIME_MS) start(now);
       return body();
     },
     end,

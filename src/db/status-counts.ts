@@ -15,7 +15,7 @@ export interface StatusCount {
   orders: number;
 }
 
-export interface MoveCount {
+export interface TransitionCount {
   fromStatus: OrderStatus;
   toStatus: OrderStatus;
   orders: number;
@@ -71,11 +71,15 @@ export function countFirstStatuses(
     });
 }
 
-export function countMoves({ sqlite }: Connection, after: number, upTo: number): MoveCount[] {
+export function countTransitions(
+  { sqlite }: Connection,
+  after: number,
+  upTo: number,
+): TransitionCount[] {
   return sqlite
     .query(
       `SELECT from_status AS fromStatus, to_status AS toStatus, count(*) AS orders
       FROM order_events WHERE seq > ? AND seq <= ? GROUP BY 1, 2`,
     )
-    .all(after, upTo) as MoveCount[];
+    .all(after, upTo) as TransitionCount[];
 }

@@ -20,7 +20,7 @@ export interface Span {
   last: number;
 }
 
-const statements = prepared((orm) => ({
+const queries = prepared((orm) => ({
   steps: orm
     .select({
       first: clockSteps.first,
@@ -69,7 +69,7 @@ export function spansWithin(
 ): Span[] {
   if (from === null && to === null) return [{ first: 1, last: Number.MAX_SAFE_INTEGER }];
   const spans: Span[] = [];
-  for (const run of runsOf(connection, table)) {
+  for (const run of monotonicRuns(connection, table)) {
     if ((to !== null && run.earliest > to) || (from !== null && run.latest < from)) continue;
     const first = from === null ? run.first : firstAt(connection, table, run, from);
     const last = to === null ? run.last : firstAt(connection, table, run, to + 1) - 1;
@@ -84,9 +84,9 @@ interface Run extends Span {
   latest: number;
 }
 
-function runsOf(connection: Connection, table: NumberedTable): Run[] {
-  const steps = statements(connection).steps.all({ table });
-  const { newest } = statements(connection)[table];
+function monotonicRuns(connection: Connection, table: NumberedTable): Run[] {
+  const steps = queries(connection).steps.all({ table });
+  const { newest } = queries(connection)[table];
   return [null, ...steps].map((step, index) => {
     const next = steps[index];
     return {
@@ -100,7 +100,7 @@ function runsOf(connection: Connection, table: NumberedTable): Run[] {
 
 /** The first number of the run whose time is at or after `time`; one past the run when there is none. */
 function firstAt(connection: Connection, table: NumberedTable, run: Run, time: number): number {
-  const { timeAt } = statements(connection)[table];
+  const { timeAt } = queries(connection)[table];
   let low = run.first;
   let high = run.last + 1;
   while (low < high) {

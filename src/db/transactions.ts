@@ -2,12 +2,12 @@
 
 import { and, between, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { TransferKind } from "../domain/ledger.ts";
-import { type Connection, exactly, prepared, readTogether } from "./connection.ts";
+import { type Connection, exactly, prepared, readInSnapshot } from "./connection.ts";
 import { mergeNewest, type Page } from "./pages.ts";
 import { transfers } from "./schema.ts";
 import { spansWithin, type TimeWindow } from "./time-spans.ts";
 
-export interface StatementQuery {
+export interface TransactionQuery {
   account: number;
   kind: TransferKind | null;
   /** The number of an order. */
@@ -16,7 +16,7 @@ export interface StatementQuery {
 }
 
 /** A transfer as the user on one side of it sees it. */
-export interface StatementLine {
+export interface TransactionRow {
   seq: number;
   kind: TransferKind;
   /** Above 0 when it came in, below when it went out. */
@@ -31,7 +31,7 @@ export interface StatementLine {
 /** Every way for money to come in; what goes out is for an order or an adjustment. */
 const CREDITS = ["recharge", "partial_refund", "refund", "adjustment"] as const;
 
-const statements = prepared((orm) => {
+const queries = prepared((orm) => {
   const { debitAccount, creditAccount, kind, seq } = transfers;
   const account = sql.placeholder("account");
   const within = between(seq, sql.placeholder("first"), sql.placeholder("last"));
@@ -70,19 +70,19 @@ const statements = prepared((orm) => {
 });
 
 /** The newest lines below number `below`, at most `limit`. */
-export function listStatementBelow(
+export function listTransactionsBelow(
   connection: Connection,
-  query: StatementQuery,
+  query: TransactionQuery,
   below: number,
   limit: number,
-): Page<StatementLine> {
-  return readTogether(connection, () => {
+): Page<TransactionRow> {
+  return readInSnapshot(connection, () => {
     if (query.orderId !== null) return ofOrder(connection, query, query.orderId, below, limit);
     const numbers = newestBelow(connection, query, below, limit + 1);
     const shown = numbers.slice(0, limit);
-    const rows = statements(connection).rows.all({ numbers: JSON.stringify(shown) });
+    const rows = queries(connection).rows.all({ numbers: JSON.stringify(shown) });
     return {
-      rows: rows.map((row) => lineOf(row, query.account)),
+      rows: rows.map((row) => transactionOf(row, query.account)),
       next: numbers.length > limit ? shown.at(-1)! : null,
     };
   });
@@ -91,17 +91,17 @@ export function listStatementBelow(
 /** An order has three transfers at most: they are read and sorted out here. */
 function ofOrder(
   connection: Connection,
-  { account, kind, window: { from, to } }: StatementQuery,
+  { account, kind, window: { from, to } }: TransactionQuery,
   orderId: number,
   below: number,
   limit: number,
-): Page<StatementLine> {
-  const lines = statements(connection)
+): Page<TransactionRow> {
+  const lines = queries(connection)
     .ofOrder.all({ orderId })
     .filter((row) => row.debitAccount === account || row.creditAccount === account)
     .filter((row) => (kind === null || row.kind === kind) && row.seq < below)
     .filter((row) => row.createdAt >= (from ?? -Infinity) && row.createdAt <= (to ?? Infinity))
-    .map((row) => lineOf(row, account));
+    .map((row) => transactionOf(row, account));
   return {
     rows: lines.slice(0, limit),
     next: lines.length > limit ? lines[limit - 1]!.seq : null,
@@ -110,7 +110,7 @@ function ofOrder(
 
 function newestBelow(
   connection: Connection,
-  { account, kind, window }: StatementQuery,
+  { account, kind, window }: TransactionQuery,
   below: number,
   limit: number,
 ): number[] {
@@ -134,7 +134,7 @@ interface Bounds {
 }
 
 function listsOf(connection: Connection, kind: TransferKind | null, bounds: Bounds) {
-  const { debits, orderDebits, adjustmentDebits, credits } = statements(connection);
+  const { debits, orderDebits, adjustmentDebits, credits } = queries(connection);
   switch (kind) {
     case null:
       return [
@@ -152,7 +152,7 @@ function listsOf(connection: Connection, kind: TransferKind | null, bounds: Boun
   }
 }
 
-function lineOf(row: typeof transfers.$inferSelect, account: number): StatementLine {
+function transactionOf(row: typeof transfers.$inferSelect, account: number): TransactionRow {
   const { seq, kind, amountMicros, balanceAfterMicros, orderId, note, createdAt } = row;
   return {
     seq,

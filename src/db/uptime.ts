@@ -4,7 +4,7 @@ import { sql } from "drizzle-orm";
 import { type Connection, prepared, type Tx } from "./connection.ts";
 import { uptime } from "./schema.ts";
 
-const statements = prepared((orm) => ({
+const queries = prepared((orm) => ({
   read: orm.select({ milliseconds: uptime.milliseconds }).from(uptime).prepare(),
   add: orm
     .update(uptime)
@@ -14,11 +14,11 @@ const statements = prepared((orm) => ({
 
 /** In milliseconds. */
 export function readUptime(connection: Connection): number {
-  const row = statements(connection).read.get();
+  const row = queries(connection).read.get();
   if (!row) throw new Error("the database has no uptime");
   return row.milliseconds;
 }
 
 export function addToUptime(tx: Tx, milliseconds: number): void {
-  statements(tx).add.run({ milliseconds });
+  queries(tx).add.run({ milliseconds });
 }

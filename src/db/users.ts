@@ -27,7 +27,7 @@ export interface NewUser {
   createdAt: number;
 }
 
-const statements = prepared((orm, sqlite) => {
+const queries = prepared((orm, sqlite) => {
   const parents = alias(users, "parents");
   const selectUsers = () =>
     orm
@@ -77,28 +77,28 @@ const statements = prepared((orm, sqlite) => {
 
 /** Found without regard to case. */
 export function findUser(connection: Connection, username: string): User | undefined {
-  return statements(connection).byUsername.get({ username });
+  return queries(connection).byUsername.get({ username });
 }
 
 export function findUserByAccount(connection: Connection, account: number): User | undefined {
-  return statements(connection).byAccount.get({ account });
+  return queries(connection).byAccount.get({ account });
 }
 
 /** Every user, in order of creation. */
 export function listUsers(connection: Connection): User[] {
-  return statements(connection).all.all();
+  return queries(connection).all.all();
 }
 
 /** The balance of an account that is known to exist, in micros. */
 export function balanceOf(connection: Connection, account: number): bigint {
-  const row = statements(connection).balance.get(account);
+  const row = queries(connection).balance.get(account);
   if (!row) throw new Error(`no user has account ${account}`);
   return row.balanceMicros;
 }
 
 /** Gives the user a ledger account of its own and returns that account's number. */
 export function insertUser(tx: Tx, user: NewUser): number {
-  const { lastAccount, insertAccount, insert } = statements(tx);
+  const { lastAccount, insertAccount, insert } = queries(tx);
   const account = (lastAccount.get()?.account ?? 0) + 1;
   insertAccount.run({ account });
   insert.run({ ...user, account });

@@ -3,10 +3,10 @@
 
 import type { Order } from "../db/orders.ts";
 import { listProviders, nextDueAt, providerOf } from "../db/providers.ts";
-import { createFollowing, type Following } from "./polling.ts";
-import { createLane, type Lane, type Works } from "./provider-worker.ts";
-import { PLACE_PAUSE_LIMIT_MS } from "./backoff.ts";
-import { createPlacing, type Placing } from "./submission.ts";
+import { createPoller, type Poller } from "./polling.ts";
+import { createProviderWorker, type ProviderWorker, type DeliveryDeps } from "./provider-worker.ts";
+import { SUBMIT_BACKOFF_LIMIT_MS } from "./backoff.ts";
+import { createSubmitter, type Submitter } from "./submission.ts";
 
 /** The shortest time between two ticks: how late something that is due may begin. */
 const TICK_MS = 250;
@@ -22,7 +22,7 @@ const TICK_LATE_MS = 10_000;
 /** A clock that goes back by more than this was set, not adjusted. */
 const CLOCK_BACK_MS = 1000;
 
-export interface Fulfilment {
+export interface DeliveryService {
   /** Resolves with the order after its first attempt, or as it is once the caller has waited long enough. */
   placed(order: Order): Promise<Order>;
   /** Whether the timer ticks and no look is overdue that could be made. */
@@ -31,42 +31,42 @@ export interface Fulfilment {
   stop(drainMs: number): Promise<void>;
 }
 
-interface Running extends Lane {
-  placing: Placing;
-  following: Following;
+interface Running extends ProviderWorker {
+  submitter: Submitter;
+  poller: Poller;
 }
 
 /** Resolves once what an earlier process left half-done is settled as unknown; only then may anything be sent. */
-export async function startFulfilment(works: Works): Promise<Fulfilment> {
-  const { connection, writer, log, clock, settings } = works;
-  const lanes = new Map<number, Running>();
+export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService> {
+  const { connection, writer, log, clock, settings } = deps;
+  const workers = new Map<number, Running>();
   const cause = "the process ended before the provider's answer was written down";
-  for (const order of await writer.submit("abandonAttempts", { cause })) {
+  for (const order of await writer.submit("markInterruptedUnknown", { cause })) {
     log.error({ order, cause }, "placement unknown: settle it by hand");
   }
-  const hurry = () =>
-    writer.submit("hurryFulfilment", {
+  const clamp = () =>
+    writer.submit("clampSchedules", {
       pollIntervalMs: settings.pollIntervalMs,
-      placePauseLimitMs: PLACE_PAUSE_LIMIT_MS,
+      submitBackoffLimitMs: SUBMIT_BACKOFF_LIMIT_MS,
     });
-  await hurry();
+  await clamp();
 
   /** What a lane finished may have made something due before the next tick. */
   const wake = () => {
     if (isQuiet) setTimer(0);
   };
 
-  const laneOf = (providerId: number): Running => {
-    let lane = lanes.get(providerId);
-    if (!lane) {
-      const opened = createLane(works, providerOf(connection, providerId), wake);
-      lane = Object.assign(opened, {
-        placing: createPlacing(opened),
-        following: createFollowing(opened),
+  const workerOf = (providerId: number): Running => {
+    let worker = workers.get(providerId);
+    if (!worker) {
+      const opened = createProviderWorker(deps, providerOf(connection, providerId), wake);
+      worker = Object.assign(opened, {
+        submitter: createSubmitter(opened),
+        poller: createPoller(opened),
       });
-      lanes.set(providerId, lane);
+      workers.set(providerId, worker);
     }
-    return lane;
+    return worker;
   };
 
   /** One thing that goes wrong is logged and stops nothing else. */
@@ -85,15 +85,15 @@ export async function startFulfilment(works: Works): Promise<Fulfilment> {
     const now = clock.now();
     if (now < lastNow - CLOCK_BACK_MS) {
       log.warn({ milliseconds: lastNow - now }, "the clock went back");
-      hurry().catch((error: unknown) => log.error({ error: String(error) }, "hurrying failed"));
+      clamp().catch((error: unknown) => log.error({ error: String(error) }, "hurrying failed"));
     }
     lastNow = now;
     const dueAt = nextDueAt(connection);
     if (dueAt !== null && dueAt <= now) beginAll();
     if (Math.abs(now - latenessAt) >= LATENESS_MS) {
       latenessAt = now;
-      for (const { following } of lanes.values()) {
-        guarded("a provider's lane failed", () => following.watchLateness());
+      for (const { poller } of workers.values()) {
+        guarded("a provider's lane failed", () => poller.logLateness());
       }
     }
     return dueAt === null ? QUIET_TICK_MS : dueAt - now;
@@ -102,9 +102,9 @@ export async function startFulfilment(works: Works): Promise<Fulfilment> {
   const beginAll = () => {
     for (const { providerId } of listProviders(connection)) {
       guarded("a provider's lane failed", () => {
-        const { placing, following } = laneOf(providerId);
-        placing.begin();
-        following.begin();
+        const { submitter, poller } = workerOf(providerId);
+        submitter.begin();
+        poller.begin();
       });
     }
   };
@@ -125,10 +125,10 @@ export async function startFulfilment(works: Works): Promise<Fulfilment> {
     placed(order) {
       const { providerId } = order;
       if (providerId === null || order.status !== "PENDING") return Promise.resolve(order);
-      const { placing, stopping } = laneOf(providerId);
+      const { submitter, stopping } = workerOf(providerId);
       if (stopping) return Promise.resolve(order);
       return new Promise((resolve) => {
-        const unwatch = placing.watch(order, (attempted) => settle(attempted));
+        const unwatch = submitter.watch(order, (attempted) => settle(attempted));
         // No answer yet: the order is as it was, and goes on.
         const endWait = clock.after(settings.placeWaitMs, () => settle(order));
         const settle = (result: Order) => {
@@ -136,25 +136,25 @@ export async function startFulfilment(works: Works): Promise<Fulfilment> {
           endWait();
           resolve(result);
         };
-        placing.begin();
+        submitter.begin();
       });
     },
     isOnTime() {
       const isTicking = Math.abs(clock.now() - lastNow) <= TICK_LATE_MS;
-      return isTicking && ![...lanes.values()].some(({ following }) => following.isBehind());
+      return isTicking && ![...workers.values()].some(({ poller }) => poller.isBehind());
     },
     async stop(drainMs) {
       isQuiet = false;
       timer.clear();
-      for (const lane of lanes.values()) {
-        lane.stopping = true;
-        lane.placing.release();
+      for (const worker of workers.values()) {
+        worker.stopping = true;
+        worker.submitter.release();
       }
       const giveUp = clock.after(drainMs, () => {
-        for (const lane of lanes.values()) lane.stop.abort();
+        for (const worker of workers.values()) worker.stop.abort();
       });
       await Promise.all(
-        [...lanes.values()].flatMap(({ placing, following }) => [placing.idle(), following.idle()]),
+        [...workers.values()].flatMap(({ submitter, poller }) => [submitter.idle(), poller.idle()]),
       );
       giveUp();
     },

@@ -1,15 +1,15 @@
 // Following: asks one provider what became of its orders, a batch at a time, those longest overdue first.
 // A batch is taken by a command that moves each order's next look, so what goes wrong afterwards holds nobody up.
 
-import { countDueChecks, oldestDueCheck } from "../db/polling.ts";
+import { countDuePolls, oldestDuePoll } from "../db/polling.ts";
 import type { Report } from "../domain/polling.ts";
-import type { Check } from "../operations/polling.ts";
+import type { DuePoll } from "../operations/polling.ts";
 import { STATUS_BATCH_LIMIT } from "../providers/provider.ts";
-import type { Lane } from "./provider-worker.ts";
-import { restMs } from "./backoff.ts";
+import type { ProviderWorker } from "./provider-worker.ts";
+import { pollBackoffMs } from "./backoff.ts";
 
 /** Batches of one provider that may be asked about at once. */
-const LOOKS_LIMIT = 4;
+const POLLS_LIMIT = 4;
 /** A refused batch is halved until its bad entry stands alone: 100 takes seven steps. Then the provider is at fault. */
 const FAILURES_LIMIT = 9;
 /** Looks that are overdue by this many poll intervals, and by this long, are late. */
@@ -18,39 +18,39 @@ const LATE_LEAST_MS = 60_000;
 /** Being late is logged again after this long. */
 const LATE_LOG_MS = 600_000;
 
-export interface Following {
+export interface Poller {
   /** Begins the looks that are due and have room. */
   begin(): void;
   /** Logs an error when looks are late or the provider has not answered for long. */
-  watchLateness(): void;
+  logLateness(): void;
   /** Whether looks that nothing keeps from being made are overdue: a provider that does not answer is no such thing. */
   isBehind(): boolean;
   /** Resolves when nothing is under way. */
   idle(): Promise<void>;
 }
 
-export function createFollowing(lane: Lane): Following {
-  const { connection, clock, log, random, settings } = lane.works;
-  const underWay = new Set<Promise<void>>();
+export function createPoller(worker: ProviderWorker): Poller {
+  const { connection, clock, log, random, settings } = worker.deps;
+  const inFlight = new Set<Promise<void>>();
   const lateMs = Math.max(settings.pollIntervalMs * LATE_INTERVALS, LATE_LEAST_MS);
   let batchSize = STATUS_BATCH_LIMIT;
   let failures = 0;
   let failing: { since: number; last: number } | null = null;
-  let restUntil = 0;
+  let backOffUntil = 0;
   let lateLoggedAt: number | null = null;
 
-  const rest = () => {
-    restUntil = clock.now() + restMs(failures, random);
+  const backOff = () => {
+    backOffUntil = clock.now() + pollBackoffMs(failures, random);
     failures += 1;
   };
 
   /** Whether there may be more to look at at once; when not, the next tick sees. */
-  const look = async (): Promise<boolean> => {
+  const poll = async (): Promise<boolean> => {
     try {
-      const outcome = await lookOnce(lane, batchSize);
+      const outcome = await pollOnce(worker, batchSize);
       if (outcome === "nothing") return false;
       if (outcome === "answered") {
-        failures = restUntil = 0;
+        failures = backOffUntil = 0;
         failing = null;
         batchSize = Math.min(batchSize * 2, STATUS_BATCH_LIMIT);
       } else {
@@ -58,12 +58,12 @@ export function createFollowing(lane: Lane): Following {
         failing = { since: failing?.since ?? now, last: now };
         // One order may be what keeps the provider from answering: the next batch may be without it.
         batchSize = Math.ceil(batchSize / 2);
-        rest();
+        backOff();
       }
       return true;
     } catch (error) {
-      rest();
-      log.error({ provider: lane.name, error: String(error) }, "looking at orders failed");
+      backOff();
+      log.error({ provider: worker.name, error: String(error) }, "looking at orders failed");
       return false;
     }
   };
@@ -72,25 +72,26 @@ export function createFollowing(lane: Lane): Following {
     try {
       beginDue();
     } catch (error) {
-      log.error({ provider: lane.name, error: String(error) }, "due orders could not be read");
+      log.error({ provider: worker.name, error: String(error) }, "due orders could not be read");
     }
   };
 
   const beginDue = () => {
     const now = clock.now();
     // A rest that lies too far ahead was set before the clock went back.
-    const resting = restUntil > now && restUntil - now <= restMs(failures, () => 1);
-    const room = LOOKS_LIMIT - underWay.size;
-    if (lane.stopping || resting || room <= 0) return;
-    const due = countDueChecks(connection, lane.providerId, now, room * batchSize);
-    const looks = Math.min(room, Math.ceil(due / batchSize));
-    for (let started = 0; started < looks; started += 1) {
-      const running: Promise<void> = look().then((more) => {
-        underWay.delete(running);
-        lane.wake();
+    const isBackingOff =
+      backOffUntil > now && backOffUntil - now <= pollBackoffMs(failures, () => 1);
+    const room = POLLS_LIMIT - inFlight.size;
+    if (worker.stopping || isBackingOff || room <= 0) return;
+    const due = countDuePolls(connection, worker.providerId, now, room * batchSize);
+    const batches = Math.min(room, Math.ceil(due / batchSize));
+    for (let started = 0; started < batches; started += 1) {
+      const running: Promise<void> = poll().then((more) => {
+        inFlight.delete(running);
+        worker.wake();
         if (more) begin();
       });
-      underWay.add(running);
+      inFlight.add(running);
     }
   };
 
@@ -98,13 +99,13 @@ export function createFollowing(lane: Lane): Following {
     begin,
     isBehind() {
       const now = clock.now();
-      if (failing !== null || now < restUntil) return false;
-      const oldest = oldestDueCheck(connection, lane.providerId);
+      if (failing !== null || now < backOffUntil) return false;
+      const oldest = oldestDuePoll(connection, worker.providerId);
       return oldest !== null && now - oldest > lateMs;
     },
-    watchLateness() {
+    logLateness() {
       const now = clock.now();
-      const oldest = oldestDueCheck(connection, lane.providerId);
+      const oldest = oldestDuePoll(connection, worker.providerId);
       const overdueMs = oldest === null ? 0 : now - oldest;
       const silentMs = failing === null ? 0 : failing.last - failing.since;
       if (overdueMs <= lateMs && silentMs <= lateMs) {
@@ -114,41 +115,44 @@ export function createFollowing(lane: Lane): Following {
       if (lateLoggedAt !== null && Math.abs(now - lateLoggedAt) < LATE_LOG_MS) return;
       lateLoggedAt = now;
       const seconds = Math.round(Math.max(overdueMs, silentMs) / 1000);
-      log.error({ provider: lane.name, seconds }, "following orders is late");
+      log.error({ provider: worker.name, seconds }, "following orders is late");
     },
     async idle() {
-      while (underWay.size > 0) await Promise.all(underWay);
+      while (inFlight.size > 0) await Promise.all(inFlight);
     },
   };
 }
 
 /** One batch, from taking it to writing down what was said. */
-async function lookOnce(lane: Lane, batchSize: number): Promise<"nothing" | "answered" | "failed"> {
-  const { writer, settings, random } = lane.works;
-  const { providerId } = lane;
+async function pollOnce(
+  worker: ProviderWorker,
+  batchSize: number,
+): Promise<"nothing" | "answered" | "failed"> {
+  const { writer, settings, random } = worker.deps;
+  const { providerId } = worker;
   const { pollIntervalMs } = settings;
-  const checks = await writer.submit("takeChecks", {
+  const polls = await writer.submit("takeDuePolls", {
     providerId,
     limit: batchSize,
     pollIntervalMs,
     jitter: random(),
   });
-  if (checks.length === 0) return "nothing";
+  if (polls.length === 0) return "nothing";
   let answered = false;
   let failures = 0;
-  const batches = [[...new Set(checks.map((check) => check.providerOrder))]];
-  for (let batch = batches.shift(); batch && !lane.stopping; batch = batches.shift()) {
-    const answer = await lane.api.status(batch, lane.stop.signal);
+  const batches = [[...new Set(polls.map((check) => check.providerOrder))]];
+  for (let batch = batches.shift(); batch && !worker.stopping; batch = batches.shift()) {
+    const answer = await worker.api.status(batch, worker.stop.signal);
     if ("reports" in answer) {
       answered = true;
       failures = 0;
-      await recordReports(lane, checks, answer.reports);
+      await recordReports(worker, polls, answer.reports);
       continue;
     }
     failures += 1;
-    const fields = { provider: lane.name, orders: batch.length, cause: answer.failed };
+    const fields = { provider: worker.name, orders: batch.length, cause: answer.failed };
     // The halves fail as often as it takes to find the bad entry: that is one event.
-    if (failures === 1) lane.works.log.warn(fields, "a question about orders was not answered");
+    if (failures === 1) worker.deps.log.warn(fields, "a question about orders was not answered");
     if (!answer.answered || failures >= FAILURES_LIMIT) break;
     // One entry may be what breaks the answer: the halves are asked about by themselves.
     if (batch.length > 1) batches.unshift(...halves(batch));
@@ -157,14 +161,14 @@ async function lookOnce(lane: Lane, batchSize: number): Promise<"nothing" | "ans
 }
 
 async function recordReports(
-  lane: Lane,
-  checks: readonly Check[],
+  worker: ProviderWorker,
+  polls: readonly DuePoll[],
   answered: Map<string, Report>,
 ): Promise<void> {
-  const { writer, settings, random, log } = lane.works;
-  const { providerId } = lane;
+  const { writer, settings, random, log } = worker.deps;
+  const { providerId } = worker;
   const { pollIntervalMs } = settings;
-  const reports = checks.flatMap(({ orderId, providerOrder }) => {
+  const reports = polls.flatMap(({ orderId, providerOrder }) => {
     const report = answered.get(providerOrder);
     return report ? [{ orderId, report }] : [];
   });
@@ -175,7 +179,7 @@ async function recordReports(
     jitter: random(),
   });
   for (const { orderId, kind, text } of notices) {
-    const fields = { provider: lane.name, order: orderId, reported: text };
+    const fields = { provider: worker.name, order: orderId, reported: text };
     if (kind === "nonsense")
       log.warn(fields, "a report was not believed: the order stays as it is");
     else if (kind === "late")

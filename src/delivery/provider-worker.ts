@@ -2,14 +2,14 @@
 
 import type { Connection } from "../db/connection.ts";
 import type { Provider } from "../db/providers.ts";
-import type { PlacementResult } from "../domain/deliveries.ts";
+import type { SubmissionResult } from "../domain/deliveries.ts";
 import type { ProviderApi } from "../providers/provider.ts";
 import type { Writer } from "../writer/writer.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Clock } from "./clock.ts";
 import type { Random } from "./backoff.ts";
 
-export interface FulfilmentSettings {
+export interface DeliverySettings {
   /** How long a caller waits for its order to be placed. */
   placeWaitMs: number;
   /** How long after its creation an order that was not sent is tried again. */
@@ -18,23 +18,23 @@ export interface FulfilmentSettings {
 }
 
 /** What the fulfilment works with; all of it is given. */
-export interface Works {
+export interface DeliveryDeps {
   /** Reads only. */
   connection: Connection;
   writer: Pick<Writer, "submit">;
   log: Pick<Logger, "info" | "warn" | "error">;
   clock: Clock;
   random: Random;
-  settings: FulfilmentSettings;
+  settings: DeliverySettings;
   connect: (provider: Provider) => ProviderApi;
   /** Told what came of each attempt to place an order. */
-  onPlacement?: (outcome: PlacementOutcome) => void;
+  onSubmission?: (outcome: SubmissionOutcome) => void;
 }
 
-export type PlacementOutcome = PlacementResult["outcome"] | "expired";
+export type SubmissionOutcome = SubmissionResult["outcome"] | "expired";
 
-export interface Lane {
-  works: Works;
+export interface ProviderWorker {
+  deps: DeliveryDeps;
   providerId: number;
   /** For the log. */
   name: string;
@@ -47,12 +47,16 @@ export interface Lane {
   wake: () => void;
 }
 
-export function createLane(works: Works, provider: Provider, wake: () => void): Lane {
+export function createProviderWorker(
+  deps: DeliveryDeps,
+  provider: Provider,
+  wake: () => void,
+): ProviderWorker {
   return {
-    works,
+    deps,
     providerId: provider.providerId,
     name: provider.name,
-    api: works.connect(provider),
+    api: deps.connect(provider),
     stop: new AbortController(),
     stopping: false,
     wake,

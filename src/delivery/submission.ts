@@ -2,18 +2,18 @@
 // The queue is the database; what is in memory is only what is under way.
 
 import type { Order } from "../db/orders.ts";
-import { listDuePlacements } from "../db/deliveries.ts";
-import type { PlacementResult } from "../domain/deliveries.ts";
+import { listDueSubmissions } from "../db/deliveries.ts";
+import type { SubmissionResult } from "../domain/deliveries.ts";
 import { Refusal } from "../domain/errors.ts";
 import type { CommandInput, CommandOutput } from "../operations/commands.ts";
 import { sleep } from "./clock.ts";
-import type { Lane } from "./provider-worker.ts";
-import { placePauseMs, writePauseMs } from "./backoff.ts";
+import type { ProviderWorker } from "./provider-worker.ts";
+import { submitBackoffMs, writeBackoffMs } from "./backoff.ts";
 
 /** Orders of one provider that may be under way at once. */
-export const PLACING_LIMIT = 32;
+export const SUBMISSIONS_LIMIT = 32;
 
-export interface Placing {
+export interface Submitter {
   /** Begins what is due and has room. Never throws. */
   begin(): void;
   /** Calls back with the order once its next attempt has ended, whatever it came to. */
@@ -24,10 +24,10 @@ export interface Placing {
   idle(): Promise<void>;
 }
 
-export function createPlacing(lane: Lane): Placing {
-  const { works } = lane;
-  const { connection, log, clock } = works;
-  const underWay = new Map<number, Promise<void>>();
+export function createSubmitter(worker: ProviderWorker): Submitter {
+  const { deps } = worker;
+  const { connection, log, clock } = deps;
+  const inFlight = new Map<number, Promise<void>>();
   const watchers = new Map<number, { order: Order; callback: (order: Order) => void }>();
 
   const tell = (order: Order) => watchers.get(order.orderId)?.callback(order);
@@ -35,14 +35,14 @@ export function createPlacing(lane: Lane): Placing {
   const run = async (orderId: number) => {
     let again = true;
     try {
-      tell(await placeOnce(lane, orderId));
+      tell(await submitOnce(worker, orderId));
     } catch (error) {
       // What is queued stays queued and what is sending becomes unknown; the next tick goes on.
       again = false;
-      log.error({ provider: lane.name, order: orderId, error: String(error) }, "placing failed");
+      log.error({ provider: worker.name, order: orderId, error: String(error) }, "placing failed");
     } finally {
-      underWay.delete(orderId);
-      lane.wake();
+      inFlight.delete(orderId);
+      worker.wake();
     }
     if (again) begin();
   };
@@ -51,17 +51,22 @@ export function createPlacing(lane: Lane): Placing {
     try {
       beginDue();
     } catch (error) {
-      log.error({ provider: lane.name, error: String(error) }, "the queue could not be read");
+      log.error({ provider: worker.name, error: String(error) }, "the queue could not be read");
     }
   };
 
   const beginDue = () => {
-    if (lane.stopping || underWay.size >= PLACING_LIMIT) return;
+    if (worker.stopping || inFlight.size >= SUBMISSIONS_LIMIT) return;
     // Those under way may still read as queued, so as many more are looked for.
-    const due = listDuePlacements(connection, lane.providerId, clock.now(), PLACING_LIMIT * 2);
+    const due = listDueSubmissions(
+      connection,
+      worker.providerId,
+      clock.now(),
+      SUBMISSIONS_LIMIT * 2,
+    );
     for (const orderId of due) {
-      if (underWay.size >= PLACING_LIMIT) return;
-      if (!underWay.has(orderId)) underWay.set(orderId, run(orderId));
+      if (inFlight.size >= SUBMISSIONS_LIMIT) return;
+      if (!inFlight.has(orderId)) inFlight.set(orderId, run(orderId));
     }
   };
 
@@ -73,35 +78,35 @@ export function createPlacing(lane: Lane): Placing {
     },
     release() {
       for (const [orderId, { order, callback }] of watchers) {
-        if (!underWay.has(orderId)) callback(order);
+        if (!inFlight.has(orderId)) callback(order);
       }
     },
     async idle() {
-      while (underWay.size > 0) await Promise.all(underWay.values());
+      while (inFlight.size > 0) await Promise.all(inFlight.values());
     },
   };
 }
 
 /** One attempt from its row to its outcome. What it returns is the order as it was committed. */
-async function placeOnce(lane: Lane, orderId: number): Promise<Order> {
-  const { writer, settings, random } = lane.works;
+async function submitOnce(worker: ProviderWorker, orderId: number): Promise<Order> {
+  const { writer, settings, random } = worker.deps;
   const { placeRetryMs } = settings;
   const { order, send, tries } = await writer.submit("startAttempt", { orderId, placeRetryMs });
   if (!send) {
-    const fields = { provider: lane.name, order: orderId, tries };
+    const fields = { provider: worker.name, order: orderId, tries };
     if (order.placement === "expired") {
-      lane.works.log.warn(fields, "given up and refunded");
-      lane.works.onPlacement?.("expired");
+      worker.deps.log.warn(fields, "given up and refunded");
+      worker.deps.onSubmission?.("expired");
     }
     return order;
   }
   const service = order.providerService!;
   const { link, quantity } = order;
-  const result = await lane.api.add({ service, link, quantity }, lane.stop.signal);
-  const pauseMs = placePauseMs(tries, random);
-  const finished = await finish(lane, { orderId, result, placeRetryMs, pauseMs });
-  logResult(lane, orderId, result, finished.sameNumberAs);
-  lane.works.onPlacement?.(result.outcome);
+  const result = await worker.api.add({ service, link, quantity }, worker.stop.signal);
+  const backoffMs = submitBackoffMs(tries, random);
+  const finished = await finish(worker, { orderId, result, placeRetryMs, backoffMs });
+  logResult(worker, orderId, result, finished.sameNumberAs);
+  worker.deps.onSubmission?.(result.outcome);
   return finished.order;
 }
 
@@ -110,30 +115,30 @@ async function placeOnce(lane: Lane, orderId: number): Promise<Order> {
  * before, the attempt is unknown at the next start.
  */
 async function finish(
-  lane: Lane,
+  worker: ProviderWorker,
   input: CommandInput<"finishAttempt">,
 ): Promise<CommandOutput<"finishAttempt">> {
-  const { writer, clock, random, log } = lane.works;
+  const { writer, clock, random, log } = worker.deps;
   for (let tries = 0; ; tries += 1) {
     try {
       return await writer.submit("finishAttempt", input);
     } catch (error) {
-      if (!(error instanceof Refusal) || lane.stop.signal.aborted) throw error;
-      const fields = { provider: lane.name, order: input.orderId };
+      if (!(error instanceof Refusal) || worker.stop.signal.aborted) throw error;
+      const fields = { provider: worker.name, order: input.orderId };
       log.warn(fields, "an outcome could not be written down yet");
-      await sleep(clock, writePauseMs(tries, random));
+      await sleep(clock, writeBackoffMs(tries, random));
     }
   }
 }
 
 function logResult(
-  lane: Lane,
+  worker: ProviderWorker,
   order: number,
-  result: PlacementResult,
+  result: SubmissionResult,
   sameNumberAs: number | null,
 ): void {
-  const { log } = lane.works;
-  const fields = { provider: lane.name, order };
+  const { log } = worker.deps;
+  const fields = { provider: worker.name, order };
   switch (result.outcome) {
     case "unknown":
       log.error({ ...fields, cause: result.cause }, "placement unknown: settle it by hand");

@@ -25,7 +25,7 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 export type AuditFacts = Record<string, string | number | bigint | boolean | null>;
 
 /** What differs between the two, each side with its own values; null when nothing does. */
-export function differing(
+export function diffFacts(
   before: AuditFacts | null,
   after: AuditFacts | null,
 ): { before: AuditFacts | null; after: AuditFacts | null } | null {

@@ -3,7 +3,7 @@
 
 import { AMOUNT_LIMIT_MICROS } from "./money.ts";
 import { QUANTITY_LIMIT } from "./orders.ts";
-import type { Per } from "./services.ts";
+import type { PriceUnit } from "./services.ts";
 
 /** A decimal number: digits ÷ 10^scale. Never negative. */
 export interface Decimal {
@@ -28,7 +28,7 @@ export interface KnownService {
   providerService: string | null;
   name: string;
   priceMicros: number;
-  per: Per;
+  per: PriceUnit;
   min: number;
   max: number;
   active: boolean;
@@ -36,7 +36,7 @@ export interface KnownService {
   priceByHand: boolean;
   minByHand: boolean;
   maxByHand: boolean;
-  vanished: boolean;
+  delisted: boolean;
 }
 
 /** The fields of a service that follow the provider's. */
@@ -82,7 +82,7 @@ export function priceWithMarkup(rate: Decimal, markupPercent: Decimal): number |
 
 /** Whether the price is under what the provider takes, for the quantity that costs most if it is one price an order. */
 export function isBelowCost(
-  service: { priceMicros: number; per: Per; max: number },
+  service: { priceMicros: number; per: PriceUnit; max: number },
   rate: Decimal,
 ): boolean {
   const units = { "1000": 1000n, "1": 1n, order: BigInt(service.max) }[service.per];
@@ -97,11 +97,11 @@ interface Wanted extends SyncedFields {
 }
 
 /** A list that cannot be taken: which entry, and why. */
-export class ListProblem extends Error {
-  override name = "ListProblem";
+export class CatalogueError extends Error {
+  override name = "CatalogueError";
 }
 
-/** Compares the provider's whole list with ours. Throws ListProblem; then nothing must be changed. */
+/** Compares the provider's whole list with ours. Throws CatalogueError; then nothing must be changed. */
 export function planSync(
   upstream: readonly UpstreamService[],
   known: readonly KnownService[],
@@ -126,7 +126,7 @@ export function planSync(
   }
   // Such a list says more of the provider's types than of its services: a catalogue is not emptied on its word.
   if (wanted.size === 0 && known.some((service) => service.active)) {
-    throw new ListProblem("the provider's list has no service of type Default");
+    throw new CatalogueError("the provider's list has no service of type Default");
   }
   for (const service of known) planKnown(plan, service, wanted.get(service.providerService ?? ""));
   return plan;
@@ -147,7 +147,7 @@ function planKnown(plan: SyncPlan, known: KnownService, wanted: Wanted | undefin
   };
   // A bound set by hand that crosses the provider's new one: both stay until the operator decides.
   if (after.min > after.max) Object.assign(after, { min, max });
-  const returns = known.vanished;
+  const returns = known.delisted;
   if (returns || !sameFields(before, after)) plan.updated.push({ id, before, after, returns });
   else plan.unchanged += 1;
   warnBelowCost(plan, id, { ...after, per: known.per }, wanted.rate);
@@ -158,7 +158,7 @@ function wantedServices(
   markupPercent: Decimal,
   plan: SyncPlan,
 ): Map<string, Wanted> {
-  if (upstream.length === 0) throw new ListProblem("the provider's list is empty");
+  if (upstream.length === 0) throw new CatalogueError("the provider's list is empty");
   const wanted = new Map<string, Wanted>();
   for (const entry of upstream) {
     const { service, name, type } = entry;
@@ -166,7 +166,7 @@ function wantedServices(
       plan.skipped.push({ service, name, reason: `type ${type}` });
       continue;
     }
-    if (wanted.has(service)) throw new ListProblem(`service ${service} is listed twice`);
+    if (wanted.has(service)) throw new CatalogueError(`service ${service} is listed twice`);
     wanted.set(service, wantedService(entry, markupPercent));
   }
   return wanted;
@@ -176,18 +176,18 @@ function wantedService(entry: UpstreamService, markupPercent: Decimal): Wanted {
   const { service, name, rate } = entry;
   const decimal = parseDecimal(rate);
   const priceMicros = decimal && priceWithMarkup(decimal, markupPercent);
-  if (priceMicros === null) throw new ListProblem(`the rate of service ${service} is no price`);
+  if (priceMicros === null) throw new CatalogueError(`the rate of service ${service} is no price`);
   // Panels write 0 for "no minimum" and 2147483647 for "no maximum".
   const min = Math.max(entry.min, 1);
   const max = Math.min(entry.max, QUANTITY_LIMIT);
-  if (min > max) throw new ListProblem(`min of service ${service} is above its max`);
+  if (min > max) throw new CatalogueError(`min of service ${service} is above its max`);
   return { service, name, rate, priceMicros, min, max };
 }
 
 function warnBelowCost(
   plan: SyncPlan,
   id: string | null,
-  service: SyncedFields & { per: Per },
+  service: SyncedFields & { per: PriceUnit },
   rate: string,
 ): void {
   if (!isBelowCost(service, parseDecimal(rate)!)) return;

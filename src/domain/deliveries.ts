@@ -18,7 +18,7 @@ export type Placement = (typeof PLACEMENTS)[number];
 export type AttemptOutcome = "sending" | "accepted" | "refused" | "not_sent" | "unknown";
 
 /** What one call upstream came to. Causes are for the operator, with the provider's key masked. */
-export type PlacementResult =
+export type SubmissionResult =
   | { outcome: "accepted"; providerOrder: string }
   | { outcome: "refused"; cause: string; outOfFunds: boolean }
   | { outcome: "not_sent"; cause: string }
@@ -32,13 +32,13 @@ export function isProviderOrder(text: string): boolean {
 }
 
 /** When an order that was not sent is tried next: after the pause, and not past the end of its retries. */
-export function nextPlaceAt(
+export function nextSubmitAt(
   order: { createdAt: number },
   now: number,
-  pauseMs: number,
+  backoffMs: number,
   retryMs: number,
 ): number {
-  return Math.max(now, Math.min(now + pauseMs, order.createdAt + retryMs));
+  return Math.max(now, Math.min(now + backoffMs, order.createdAt + retryMs));
 }
 
 /** Whether a queued order is given up. One that was never tried is tried once, however late it is. */
@@ -53,14 +53,14 @@ export function isExpired(
 
 /**
  * An operator may cancel a PENDING order, unless it is being sent; whether it failed is the provider's to say.
- * Refuses: order_being_sent, order_move_illegal.
+ * Refuses: order_being_sent, order_transition_illegal.
  */
-export function refuseOperatorMove(
+export function refuseOperatorTransition(
   order: { status: OrderStatus; placement: Placement },
   to: OrderStatus,
 ): void {
   if (order.status !== "PENDING") return;
-  if (to !== "CANCELLED") throw new Refusal("order_move_illegal", { from: order.status, to });
+  if (to !== "CANCELLED") throw new Refusal("order_transition_illegal", { from: order.status, to });
   if (order.placement === "sending") throw refusal("order_being_sent");
 }
 

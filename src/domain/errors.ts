@@ -2,7 +2,7 @@
 // A rule or an operation throws Refusal; http/errors.ts and cli/errors.ts turn each code into an answer.
 // Anything else that is thrown is a fault of ours ("internal"): logged, never shown.
 
-import type { ToldStatus } from "./responses.ts";
+import type { PublicOrderStatus } from "./responses.ts";
 
 /** Every refusal and the details its message may use. Details hold numbers, our own words and the caller's own order, never another text. */
 export interface Refusals {
@@ -36,15 +36,15 @@ export interface Refusals {
   grant_not_found: null;
   quantity_below_minimum: { min: number };
   quantity_above_maximum: { max: number };
-  balance_insufficient: null;
+  insufficient_balance: null;
   balance_too_large: null;
   deposits_too_large: null;
   charge_too_large: null;
   idempotency_key_reused: null;
   /** The order that has it already. */
-  reference_taken: { order: ToldStatus };
+  reference_taken: { order: PublicOrderStatus };
   order_not_found: null;
-  order_move_illegal: { from: string; to: string };
+  order_transition_illegal: { from: string; to: string };
   order_not_processing: { status: string };
   remains_above_quantity: { quantity: number };
   order_being_sent: null;

@@ -7,7 +7,7 @@ export const KEY_FORM = "1 to 255 visible ASCII characters";
  * How long the service runs before it forgets a used key. The contract promises 24 hours; forgetting a key too early
  * would let its retry order twice, so no wall clock has a say in it. Time in which no service runs is not counted.
  */
-export const REMEMBERED_MILLISECONDS = 72 * 60 * 60 * 1000;
+export const IDEMPOTENCY_RETENTION_MS = 72 * 60 * 60 * 1000;
 
 /** What a request with a key says of itself. */
 export interface Claim {
@@ -17,7 +17,7 @@ export interface Claim {
 }
 
 /** An answer as it was given, to be given again byte for byte. */
-export interface GivenAnswer {
+export interface StoredResponse {
   status: number;
   body: string;
 }

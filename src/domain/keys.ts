@@ -5,13 +5,13 @@ import { Refusal, refusal } from "./errors.ts";
 
 export const KEY_TYPES = ["order", "recharge", "full"] as const;
 export type KeyType = (typeof KEY_TYPES)[number];
-export const KEY_REACHES = ["all", "children"] as const;
+export const KEY_SCOPES = ["all", "children"] as const;
 /** Whom a key may look up and recharge: every user, or only its reseller's child users. */
-export type KeyReach = (typeof KEY_REACHES)[number];
+export type KeyScope = (typeof KEY_SCOPES)[number];
 
 export const KEY_LABEL_LENGTH_LIMIT = 100;
 /** How far apart two notes of a key's last use are, at least. */
-export const KEY_USE_INTERVAL_MILLISECONDS = 60_000;
+export const KEY_USE_INTERVAL_MS = 60_000;
 /** Networks a key may name with --allow. */
 export const KEY_NETWORKS_LIMIT = 50;
 /** Bytes of randomness `formatKey` wants: 17 bytes are 136 bits, cut to 22 base62 characters. */

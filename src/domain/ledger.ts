@@ -46,7 +46,7 @@ export function refuseCreditAboveLimit(
   if (user.depositedMicros + amount > DEPOSIT_LIMIT_MICROS) throw refusal("deposits_too_large");
 }
 
-/** Refuses: balance_insufficient. */
+/** Refuses: insufficient_balance. */
 export function refuseDebitAboveBalance(balanceMicros: bigint, amountMicros: number): void {
-  if (amountMicros > balanceMicros) throw refusal("balance_insufficient");
+  if (amountMicros > balanceMicros) throw refusal("insufficient_balance");
 }

@@ -3,7 +3,7 @@
 
 import { Refusal, refusal } from "./errors.ts";
 import { multiplyDivideDown, multiplyDivideUp, TRANSFER_LIMIT_MICROS } from "./money.ts";
-import type { Per } from "./services.ts";
+import type { PriceUnit } from "./services.ts";
 import { isLabel } from "./text.ts";
 
 export const QUANTITY_LIMIT = 1_000_000_000;
@@ -21,7 +21,7 @@ export const ORDER_STATUSES = [
 ] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
-const MOVES: Record<OrderStatus, readonly OrderStatus[]> = {
+const TRANSITIONS: Record<OrderStatus, readonly OrderStatus[]> = {
   PENDING: ["PROCESSING", "FAILED", "CANCELLED"],
   PROCESSING: ["COMPLETED", "PARTIAL", "FAILED", "CANCELLED"],
   COMPLETED: ["REFUNDED"],
@@ -32,12 +32,12 @@ const MOVES: Record<OrderStatus, readonly OrderStatus[]> = {
 };
 
 /** The states that an order in this one can move to. */
-export function movesFrom(status: OrderStatus): readonly OrderStatus[] {
-  return MOVES[status];
+export function transitionsFrom(status: OrderStatus): readonly OrderStatus[] {
+  return TRANSITIONS[status];
 }
 
 /** What an order must tell for its next move to be decided. */
-export interface OrderPosition {
+export interface TransitionInput {
   status: OrderStatus;
   quantity: number;
   chargeMicros: number;
@@ -45,7 +45,7 @@ export interface OrderPosition {
   remains: number;
 }
 
-export interface OrderMove {
+export interface OrderTransition {
   status: OrderStatus;
   remains: number;
   /** 0 when the move refunds nothing. */
@@ -58,7 +58,7 @@ export function isReference(text: string): boolean {
 }
 
 /** The charge of an order in micros, rounded up to a whole micro; exact up to TRANSFER_LIMIT_MICROS. Contract 2, Amounts. */
-export function chargeMicros(priceMicros: number, per: Per, quantity: number): number {
+export function chargeMicros(priceMicros: number, per: PriceUnit, quantity: number): number {
   if (per === "order") return priceMicros;
   return multiplyDivideUp(priceMicros, quantity, per === "1000" ? 1000 : 1);
 }
@@ -70,11 +70,15 @@ export function refuseChargeAboveLimit(chargeMicros: number): void {
 
 /**
  * Decides a move of the state table and its refund, never more than what is left of the charge.
- * `remains` counts for PARTIAL only. Refuses: order_move_illegal, remains_above_quantity.
+ * `remains` counts for PARTIAL only. Refuses: order_transition_illegal, remains_above_quantity.
  */
-export function decideMove(order: OrderPosition, to: OrderStatus, remains = 0): OrderMove {
-  if (!MOVES[order.status].includes(to)) {
-    throw new Refusal("order_move_illegal", { from: order.status, to });
+export function decideTransition(
+  order: TransitionInput,
+  to: OrderStatus,
+  remains = 0,
+): OrderTransition {
+  if (!TRANSITIONS[order.status].includes(to)) {
+    throw new Refusal("order_transition_illegal", { from: order.status, to });
   }
   const leftMicros = order.chargeMicros - order.refundedMicros;
   switch (to) {
@@ -101,7 +105,7 @@ export function decideMove(order: OrderPosition, to: OrderStatus, remains = 0): 
 }
 
 /** Refuses: order_not_processing, remains_above_quantity. */
-export function refuseProgress(order: OrderPosition, remains: number | null): void {
+export function refuseProgress(order: TransitionInput, remains: number | null): void {
   if (order.status !== "PROCESSING") {
     throw new Refusal("order_not_processing", { status: order.status });
   }

@@ -1,12 +1,17 @@
 // What a provider reports of an order, and what may be made of it. Contract 3, the last two paragraphs.
 // A word that is not known, or a PARTIAL that does not add up, moves nothing; the caller logs it.
 
-import { decideMove, type OrderMove, type OrderPosition, type OrderStatus } from "./orders.ts";
+import {
+  decideTransition,
+  type OrderTransition,
+  type TransitionInput,
+  type OrderStatus,
+} from "./orders.ts";
 
 /** An order is looked at again after at most this many poll intervals. */
-export const CHECK_PAUSE_LIMIT_INTERVALS = 30;
+export const POLL_BACKOFF_LIMIT_INTERVALS = 30;
 /** How long after its end an order is still looked at, ever more rarely: late changes come within days. */
-export const LATE_WATCH_MS = 3 * 24 * 60 * 60 * 1000;
+export const LATE_POLL_MS = 3 * 24 * 60 * 60 * 1000;
 /** A pause is made longer by up to this part of it, so that orders placed together part. */
 const JITTER_PART = 0.2;
 
@@ -44,7 +49,7 @@ export function statusOfWord(word: string): ReportedStatus | null {
   return Object.hasOwn(WORDS, plain) ? WORDS[plain]! : null;
 }
 
-export interface FollowedOrder extends OrderPosition {
+export interface PolledOrder extends TransitionInput {
   startCount: number;
   /** What the provider reported last; null: nothing yet. */
   reported: OrderStatus | null;
@@ -58,31 +63,31 @@ export type ReportDecision =
   | { kind: "keep" }
   | { kind: "late"; reported: ReportedStatus }
   | { kind: "progress"; reported: ReportedStatus; startCount: number; remains: number }
-  | { kind: "move"; reported: ReportedStatus; startCount: number; move: OrderMove };
+  | { kind: "move"; reported: ReportedStatus; startCount: number; move: OrderTransition };
 
-export function decideReport(order: FollowedOrder, report: Report): ReportDecision {
+export function decideReport(order: PolledOrder, report: Report): ReportDecision {
   const reported = report.word === null ? null : statusOfWord(report.word);
   if (reported === null) return { kind: "keep" };
-  const sane = report.remains !== null && report.remains <= order.quantity;
-  if (reported === "PARTIAL" && !sane) return { kind: "keep" };
+  const isValid = report.remains !== null && report.remains <= order.quantity;
+  if (reported === "PARTIAL" && !isValid) return { kind: "keep" };
   const startCount = report.startCount ?? order.startCount;
-  const remains = sane ? report.remains! : order.remains;
+  const remains = isValid ? report.remains! : order.remains;
   if (order.status !== "PROCESSING") {
     const isNew = reported !== order.reported && reported !== order.status;
     if (isNew) return { kind: "late", reported };
     return { kind: "progress", reported, startCount: order.startCount, remains: order.remains };
   }
   if (reported === "PROCESSING") return { kind: "progress", reported, startCount, remains };
-  const move = decideMove({ ...order, remains }, reported, remains);
+  const move = decideTransition({ ...order, remains }, reported, remains);
   return { kind: "move", reported, startCount, move };
 }
 
 /**
  * When an order is looked at next: the longer nothing has changed, the longer the pause, from one poll interval
- * to CHECK_PAUSE_LIMIT_INTERVALS of them. After its end the pauses go on growing until LATE_WATCH_MS; then null.
+ * to POLL_BACKOFF_LIMIT_INTERVALS of them. After its end the pauses go on growing until LATE_POLL_MS; then null.
  * `jitter` is 0 to 1.
  */
-export function nextCheckAt(
+export function nextPollAt(
   order: { status: OrderStatus; changedAt: number },
   now: number,
   pollIntervalMs: number,
@@ -90,8 +95,11 @@ export function nextCheckAt(
 ): number | null {
   const unchangedMs = Math.max(0, now - order.changedAt);
   const open = order.status === "PROCESSING";
-  if (!open && unchangedMs > LATE_WATCH_MS) return null;
-  const limitMs = open ? pollIntervalMs * CHECK_PAUSE_LIMIT_INTERVALS : LATE_WATCH_MS;
-  const pauseMs = Math.max(Math.min(unchangedMs / 2, limitMs / (1 + JITTER_PART)), pollIntervalMs);
-  return now + Math.ceil(pauseMs * (1 + JITTER_PART * jitter));
+  if (!open && unchangedMs > LATE_POLL_MS) return null;
+  const limitMs = open ? pollIntervalMs * POLL_BACKOFF_LIMIT_INTERVALS : LATE_POLL_MS;
+  const backoffMs = Math.max(
+    Math.min(unchangedMs / 2, limitMs / (1 + JITTER_PART)),
+    pollIntervalMs,
+  );
+  return now + Math.ceil(backoffMs * (1 + JITTER_PART * jitter));
 }

@@ -5,7 +5,7 @@ import { jsonAmount, type Micros } from "./money.ts";
 import type { OrderStatus } from "./orders.ts";
 
 /** What an answer tells of an order. */
-export interface ToldOrder {
+export interface PublicOrder {
   id: string;
   orderId: number;
   serviceName: string;
@@ -17,14 +17,14 @@ export interface ToldOrder {
 }
 
 /** What the status of an order tells besides. */
-export interface ToldStatus extends ToldOrder {
+export interface PublicOrderStatus extends PublicOrder {
   startCount: number;
   remains: number;
   reference: string | null;
 }
 
 /** What an answer tells of a user. */
-export interface ToldUser {
+export interface PublicUser {
   id: string;
   username: string;
   name: string;
@@ -32,19 +32,19 @@ export interface ToldUser {
   balanceMicros: Micros;
 }
 
-export interface ToldRecharge {
+export interface PublicRecharge {
   /** As it is after the credit, which BALANCE_LIMIT_MICROS keeps below 2^53. */
-  user: ToldUser & { balanceMicros: number };
+  user: PublicUser & { balanceMicros: number };
   previousBalanceMicros: number;
 }
 
 /** The body of a 200 to `POST /orders`. */
-export function orderAnswer(order: ToldOrder) {
+export function orderResponse(order: PublicOrder) {
   return { status: "success", order: orderCreated(order) };
 }
 
 /** The body of a 200 to `POST /recharge`. */
-export function rechargeAnswer({ user, previousBalanceMicros }: ToldRecharge) {
+export function rechargeResponse({ user, previousBalanceMicros }: PublicRecharge) {
   return {
     status: "success",
     user: { ...userBalances(user), previousBalance: jsonAmount(previousBalanceMicros) },
@@ -53,7 +53,7 @@ export function rechargeAnswer({ user, previousBalanceMicros }: ToldRecharge) {
 }
 
 /** The Order creation shape. */
-export function orderCreated(order: ToldOrder) {
+export function orderCreated(order: PublicOrder) {
   return {
     id: order.id,
     orderId: order.orderId,
@@ -67,14 +67,14 @@ export function orderCreated(order: ToldOrder) {
 }
 
 /** The Order status shape; `reference` only when the order was given one. */
-export function orderStatus(order: ToldStatus) {
+export function orderStatus(order: PublicOrderStatus) {
   const { startCount, remains, reference } = order;
   const status = { ...orderCreated(order), startCount, remains };
   return reference === null ? status : { ...status, reference };
 }
 
 /** Both balances are always there; the one that does not apply is 0. */
-export function userBalances(user: ToldUser) {
+export function userBalances(user: PublicUser) {
   const balance = jsonAmount(user.balanceMicros);
   const isChild = user.parentAccount !== null;
   return {

@@ -2,9 +2,9 @@
 
 import { QUANTITY_LIMIT } from "./orders.ts";
 
-export const PERS = ["1000", "1", "order"] as const;
+export const PRICE_UNITS = ["1000", "1", "order"] as const;
 /** What a price buys: 1000 units, one unit, or the whole order. */
-export type Per = (typeof PERS)[number];
+export type PriceUnit = (typeof PRICE_UNITS)[number];
 
 export const SERVICE_NAME_LENGTH_LIMIT = 200;
 

@@ -1,6 +1,6 @@
 // Who holds a balance: resellers (main users) and their child users.
 
-import type { KeyReach } from "./keys.ts";
+import type { KeyScope } from "./keys.ts";
 
 const USERNAME = /^[A-Za-z0-9._@+-]{1,64}$/;
 export const USER_NAME_LENGTH_LIMIT = 200;
@@ -11,8 +11,8 @@ export function isUsername(text: string): boolean {
 }
 
 /** Whether a key of that reach may look up and recharge the user. Contract 2, Permissions. */
-export function canReach(
-  reach: KeyReach,
+export function isInScope(
+  reach: KeyScope,
   resellerAccount: number,
   user: { parentAccount: number | null },
 ): boolean {

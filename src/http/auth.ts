@@ -11,21 +11,21 @@ import {
   refuseEndedKey,
   refuseMissingPermission,
 } from "../domain/keys.ts";
-import type { Limits } from "./rate-limits.ts";
+import type { RateLimits } from "./rate-limits.ts";
 
 /** Allow lists that are kept parsed. */
 const PARSED_LIMIT = 1000;
 
-export interface Gate {
-  limits: Limits;
+export interface AuthDeps {
+  limits: RateLimits;
   /** By its hash; on the current view. */
   findKey(hash: string): Readonly<CallerKey> | undefined;
   /** Notes that a key was used, for `key list`. */
-  noteUse(keyId: string, now: number): void;
+  recordKeyUse(keyId: string, now: number): void;
 }
 
 /** What asks to be let in. */
-export interface Applicant {
+export interface AuthRequest {
   request: Request;
   /** Found out only where it matters: most requests need no address. */
   address(): string;
@@ -40,13 +40,13 @@ export interface Applicant {
  * key_address_refused, permission_missing, too_many_requests (key).
  */
 export function authenticate(
-  gate: Gate,
-  applicant: Applicant,
+  gate: AuthDeps,
+  applicant: AuthRequest,
   permission: Permission,
   now: number,
 ): Readonly<CallerKey> {
   const { limits } = gate;
-  if (limits.isAnyoneFailing()) limits.refuseFailing(applicant.address());
+  if (limits.hasFailures()) limits.refuseGuessing(applicant.address());
   const text = applicant.request.headers.get("x-api-key");
   if (!text) throw refusal("key_missing");
   // Every key costs one hash and one look-up by it: how near it is to a real one cannot be timed.
@@ -63,7 +63,7 @@ export function authenticate(
   }
   refuseMissingPermission(key.type, permission);
   limits.takeForKey(key.id);
-  gate.noteUse(key.id, now);
+  gate.recordKeyUse(key.id, now);
   return key;
 }
 

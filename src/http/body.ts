@@ -73,7 +73,8 @@ export function objectOf(value: unknown): Fields {
 /** `service`: any non-empty text; one that names no service is refused later. */
 export function serviceField(fields: Fields): string {
   const service = required(fields, "service");
-  if (typeof service !== "string" || service === "") throw must("service", "a non-empty string");
+  if (typeof service !== "string" || service === "")
+    throw invalidField("service", "a non-empty string");
   return service;
 }
 
@@ -87,7 +88,7 @@ export function linkField(fields: Fields): string {
     link.isWellFormed() &&
     !hasControlCharacter(link);
   if (!valid) {
-    throw must("link", `1 to ${LINK_LENGTH_LIMIT} characters without control characters`);
+    throw invalidField("link", `1 to ${LINK_LENGTH_LIMIT} characters without control characters`);
   }
   return link;
 }
@@ -95,10 +96,10 @@ export function linkField(fields: Fields): string {
 export function quantityField(fields: Fields): number {
   const quantity = required(fields, "quantity");
   if (typeof quantity !== "number" || !Number.isInteger(quantity)) {
-    throw must("quantity", "a whole number");
+    throw invalidField("quantity", "a whole number");
   }
   if (quantity < 1 || quantity > QUANTITY_LIMIT) {
-    throw must("quantity", `a whole number from 1 to ${QUANTITY_LIMIT}`);
+    throw invalidField("quantity", `a whole number from 1 to ${QUANTITY_LIMIT}`);
   }
   return quantity;
 }
@@ -108,7 +109,7 @@ export function referenceField(fields: Fields): string | null {
   const reference = optional(fields, "reference");
   if (reference === null) return null;
   if (typeof reference !== "string" || !isReference(reference)) {
-    throw must("reference", REFERENCE_FORM);
+    throw invalidField("reference", REFERENCE_FORM);
   }
   return reference;
 }
@@ -117,7 +118,7 @@ export function referenceField(fields: Fields): string | null {
 export function ordersField(fields: Fields): unknown[] {
   const orders = required(fields, "orders");
   if (!Array.isArray(orders) || orders.length < 1 || orders.length > BATCH_LIMIT) {
-    throw must("orders", `a list of 1 to ${BATCH_LIMIT} orders`);
+    throw invalidField("orders", `a list of 1 to ${BATCH_LIMIT} orders`);
   }
   return orders;
 }
@@ -125,7 +126,7 @@ export function ordersField(fields: Fields): unknown[] {
 export function usernameField(fields: Fields): string {
   const username = required(fields, "username");
   if (typeof username !== "string" || !isUsername(username)) {
-    throw must("username", "1 to 64 of letters, digits and . _ - @ +");
+    throw invalidField("username", "1 to 64 of letters, digits and . _ - @ +");
   }
   return username;
 }
@@ -134,13 +135,13 @@ export function usernameField(fields: Fields): string {
 export function amountField(fields: Fields): number {
   const amount = required(fields, "amount");
   if (typeof amount !== "number" || !(amount > 0) || amount === Infinity) {
-    throw must("amount", "a positive number");
+    throw invalidField("amount", "a positive number");
   }
   if (amount > AMOUNT_LIMIT_MICROS / MICROS_PER_DOLLAR) {
-    throw must("amount", `at most ${AMOUNT_LIMIT_MICROS / MICROS_PER_DOLLAR}`);
+    throw invalidField("amount", `at most ${AMOUNT_LIMIT_MICROS / MICROS_PER_DOLLAR}`);
   }
   const micros = microsFromNumber(amount);
-  if (micros === null) throw must("amount", "a number with at most six decimals");
+  if (micros === null) throw invalidField("amount", "a number with at most six decimals");
   return micros;
 }
 
@@ -156,6 +157,6 @@ function optional(fields: Fields, field: string): unknown {
 }
 
 /** A field, a header or a filter that is not of the form it must have. */
-export function must(field: string, must: string): Refusal {
+export function invalidField(field: string, must: string): Refusal {
   return new Refusal("field_invalid", { field, must });
 }

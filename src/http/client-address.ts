@@ -16,7 +16,7 @@ const IPV6_IN_BRACKETS = /^\[([^\]]*)\](?::\d{1,5})?$/;
  * else the connection's. What stands left of it in the header is the caller's own invention.
  * A hop that cannot be read (`unknown`, empty, garbage) may be anybody: never the proxy that wrote it.
  */
-export function callerAddress(
+export function clientAddress(
   connection: string | undefined,
   forwarded: string | null,
   trusted: readonly Network[],

@@ -6,32 +6,32 @@ import type { Network } from "../config/networks.ts";
 import type { Connection } from "../db/connection.ts";
 import type { CallerKey } from "../db/keys.ts";
 import type { Order } from "../db/orders.ts";
-import type { View } from "../db/snapshot.ts";
+import type { Snapshot } from "../db/snapshot.ts";
 import { Refusal } from "../domain/errors.ts";
 import { maskKeys, type Permission } from "../domain/keys.ts";
-import type { GivenAnswer } from "../domain/idempotency.ts";
+import type { StoredResponse } from "../domain/idempotency.ts";
 import type { Logger, RequestLog } from "../monitoring/log.ts";
 import type { Observer } from "../monitoring/metrics.ts";
 import type { Readiness } from "../monitoring/readiness.ts";
 import type { Writer } from "../writer/writer.ts";
-import { type Applicant, authenticate, type Gate } from "./auth.ts";
+import { type AuthRequest, authenticate, type AuthDeps } from "./auth.ts";
 import { peerAddress } from "../http1/request.ts";
 import type { ResponseTemplate } from "../http1/response.ts";
 import { announcesTooMuch } from "./body.ts";
-import { callerAddress, FORWARDED_HEADER } from "./client-address.ts";
-import { type Answer, answerOf, errorBody, INTERNAL } from "./errors.ts";
-import type { Unanswered } from "./idempotency.ts";
+import { clientAddress, FORWARDED_HEADER } from "./client-address.ts";
+import { type ErrorResponse, errorResponseOf, errorBody, INTERNAL } from "./errors.ts";
+import type { InFlight } from "./idempotency.ts";
 
-export interface Api extends Gate {
+export interface Api extends AuthDeps {
   /** Reads only, on the view. */
   connection: Connection;
-  view: View;
+  snapshot: Snapshot;
   writer: Writer;
   log: Logger;
   observer: Observer;
-  unanswered: Unanswered;
+  inFlight: InFlight;
   /** Told of every error that is no refusal: a database that cannot be read ends the server. */
-  onFault: (error: unknown) => void;
+  onInternalError: (error: unknown) => void;
   /** Resolves with the order once its provider has answered, or as it is when that takes too long. */
   placed: (order: Order) => Promise<Order>;
   /** Whose word for a caller's address is taken. */
@@ -53,18 +53,18 @@ export interface Call {
 }
 
 /** An answer with its status and body settled: what a handler returns that does not mean a 200. */
-export class PreparedAnswer {
+export class PreparedResponse {
   constructor(
-    readonly answer: GivenAnswer,
+    readonly answer: StoredResponse,
     readonly replayed: boolean,
   ) {}
 }
 
-/** Returns the JSON value of a 200, a PreparedAnswer, or a Response that is no JSON. */
+/** Returns the JSON value of a 200, a PreparedResponse, or a Response that is no JSON. */
 export type Handler = (call: Call) => object | Promise<object>;
 
 /** What Elysia hands to a handler, as far as we need it: it makes what a handler names. */
-export interface Arrival {
+export interface RouteContext {
   request: Request;
   params: Record<string, string>;
 }
@@ -82,40 +82,44 @@ export function endpoint(
   handle: Handler,
 ) {
   const log = api.log.requests(method, route);
-  return ({ request, params }: Arrival): Response | Promise<Response> => {
-    const exchange = new Exchange(api, request, route, log);
+  return ({ request, params }: RouteContext): Response | Promise<Response> => {
+    const context = new RequestContext(api, request, route, log);
     try {
-      const result = api.view.read(exchange.started, () => {
-        const key = authenticate(api, exchange, permission, Date.now());
-        return handle({ request, params, key, requestId: exchange.requestId });
+      const result = api.snapshot.read(context.started, () => {
+        const key = authenticate(api, context, permission, Date.now());
+        return handle({ request, params, key, requestId: context.requestId });
       });
       return result instanceof Promise
         ? result.then(
-            (body) => succeed(exchange, body),
-            (error) => fail(exchange, error),
+            (body) => succeed(context, body),
+            (error) => fail(context, error),
           )
-        : succeed(exchange, result);
+        : succeed(context, result);
     } catch (error) {
-      return fail(exchange, error);
+      return fail(context, error);
     }
   };
 }
 
 /** Status and JSON value of an answer that needs no key. */
-export interface OpenAnswer {
+export interface PublicResponse {
   status: number;
   body: object;
 }
 
 /** The Elysia handler of a route that anyone may ask. */
-export function openEndpoint(api: Api, route: string, handle: (api: Api) => Promise<OpenAnswer>) {
+export function publicEndpoint(
+  api: Api,
+  route: string,
+  handle: (api: Api) => Promise<PublicResponse>,
+) {
   return async ({ request }: { request: Request }): Promise<Response> => {
-    const exchange = new Exchange(api, request, route);
+    const context = new RequestContext(api, request, route);
     try {
       const { status, body } = await handle(api);
-      return write(exchange, status, JSON.stringify(body));
+      return write(context, status, JSON.stringify(body));
     } catch (error) {
-      return fail(exchange, error);
+      return fail(context, error);
     }
   };
 }
@@ -123,36 +127,36 @@ export function openEndpoint(api: Api, route: string, handle: (api: Api) => Prom
 /** The Elysia handler of a page that anyone may read. */
 export function openPage(api: Api, route: string, page: () => Response) {
   return ({ request }: { request: Request }): Response => {
-    const exchange = new Exchange(api, request, route);
-    return announce(exchange, page());
+    const context = new RequestContext(api, request, route);
+    return streamResponse(context, page());
   };
 }
 
 /** Answers a request that reaches no handler. */
-export function answerWith(
+export function respondWith(
   api: Api,
   request: Request,
   route: string | null,
-  answer: Answer,
+  answer: ErrorResponse,
 ): Response {
-  return respond(new Exchange(api, request, route), answer);
+  return respond(new RequestContext(api, request, route), answer);
 }
 
 /** Answers bytes that are no request. */
-export function answerMalformed(api: Api, answer: Answer): Response {
-  return respond(new Exchange(api, UNREAD, null), answer);
+export function answerMalformed(api: Api, answer: ErrorResponse): Response {
+  return respond(new RequestContext(api, UNREAD, null), answer);
 }
 
 /** Answers a request whose handling broke outside a handler. */
-export function answerFault(api: Api, request: Request | null, error: unknown): Response {
-  return fail(new Exchange(api, request ?? UNREAD, null), error);
+export function respondInternalError(api: Api, request: Request | null, error: unknown): Response {
+  return fail(new RequestContext(api, request ?? UNREAD, null), error);
 }
 
 /** Stands for what could not be read as a request. */
 const UNREAD = new Request("http://localhost/");
 
 /** One request and what its log line needs. */
-class Exchange implements Applicant {
+class RequestContext implements AuthRequest {
   readonly started = performance.now();
   readonly requestId: string;
   /** The request id without a key that a caller may have put there. */
@@ -176,7 +180,7 @@ class Exchange implements Applicant {
     const { api, request } = this;
     const forwarded = request.headers.get(FORWARDED_HEADER);
     if (forwarded !== null && api.trustedProxy.length === 0) api.noteUntrustedProxy();
-    return callerAddress(peerAddress(request), forwarded, api.trustedProxy);
+    return clientAddress(peerAddress(request), forwarded, api.trustedProxy);
   }
 
   noteUnknownKey(mistyped: boolean): void {
@@ -184,61 +188,61 @@ class Exchange implements Applicant {
   }
 }
 
-function succeed(exchange: Exchange, body: object): Response {
-  if (body instanceof PreparedAnswer) {
+function succeed(context: RequestContext, body: object): Response {
+  if (body instanceof PreparedResponse) {
     const { answer, replayed } = body;
-    if (replayed) exchange.api.observer.replay();
-    return write(exchange, answer.status, answer.body, replayed ? REPLAYED : undefined);
+    if (replayed) context.api.observer.replay();
+    return write(context, answer.status, answer.body, replayed ? REPLAYED : undefined);
   }
-  if (body instanceof Response) return announce(exchange, body);
-  return write(exchange, 200, JSON.stringify(body));
+  if (body instanceof Response) return streamResponse(context, body);
+  return write(context, 200, JSON.stringify(body));
 }
 
-function fail(exchange: Exchange, error: unknown): Response {
-  const { api, loggedId: requestId } = exchange;
-  const answer = error instanceof Refusal ? answerOf(error) : undefined;
+function fail(context: RequestContext, error: unknown): Response {
+  const { api, loggedId: requestId } = context;
+  const answer = error instanceof Refusal ? errorResponseOf(error) : undefined;
   if (error instanceof Refusal && answer) {
     api.observer.refusal(error.code);
     if (error.code === "too_many_requests") api.observer.rateLimited(error.details.by);
-    return respond(exchange, answer);
+    return respond(context, answer);
   }
   noteFault(api, requestId, error);
-  return respond(exchange, INTERNAL);
+  return respond(context, INTERNAL);
 }
 
 /** A fault of ours, whether or not it can still be answered. */
 export function noteFault(api: Api, requestId: string, error: unknown): void {
-  api.log.error({ requestId: maskKeys(requestId), error: faultText(error) }, "fault");
-  api.onFault(error);
+  api.log.error({ requestId: maskKeys(requestId), error: errorText(error) }, "fault");
+  api.onInternalError(error);
 }
 
-function faultText(error: unknown): string {
+function errorText(error: unknown): string {
   return maskKeys(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
 
-function respond(exchange: Exchange, answer: Answer): Response {
+function respond(context: RequestContext, answer: ErrorResponse): Response {
   const { status, headers } = answer;
-  const body = errorBody(answer, exchange.requestId);
+  const body = errorBody(answer, context.requestId);
   // A body that nobody read is not read now: the connection ends instead.
-  const unread = announcesTooMuch(exchange.request);
-  return write(exchange, status, body, unread ? { ...headers, connection: "close" } : headers);
+  const unread = announcesTooMuch(context.request);
+  return write(context, status, body, unread ? { ...headers, connection: "close" } : headers);
 }
 
 function write(
-  exchange: Exchange,
+  context: RequestContext,
   status: number,
   body: string,
   headers?: Record<string, string>,
 ): Response {
-  const { api, requestId } = exchange;
-  noteAnswer(exchange, status);
+  const { api, requestId } = context;
+  recordRequest(context, status);
   return api.template.make(status, body, { "x-request-id": requestId, ...headers });
 }
 
 /** An answer that a handler made: noted when it begins. */
-function announce(exchange: Exchange, response: Response): Response {
-  const { api, requestId } = exchange;
-  noteAnswer(exchange, response.status);
+function streamResponse(context: RequestContext, response: Response): Response {
+  const { api, requestId } = context;
+  recordRequest(context, response.status);
   for (const [name, value] of Object.entries(api.template.fields)) {
     if (!response.headers.has(name)) response.headers.set(name, value);
   }
@@ -246,14 +250,14 @@ function announce(exchange: Exchange, response: Response): Response {
   return response;
 }
 
-function noteAnswer(exchange: Exchange, status: number): void {
-  const { api, route, loggedId: requestId, started, keyId } = exchange;
-  const { method } = exchange.request;
+function recordRequest(context: RequestContext, status: number): void {
+  const { api, route, loggedId: requestId, started, keyId } = context;
+  const { method } = context.request;
   const elapsed = performance.now() - started;
   api.observer.request(method, route, status, elapsed / 1000);
   if (!isLogged(api, method, status)) return;
   const milliseconds = Math.round(elapsed * 1000) / 1000;
-  exchange.log({ requestId, keyId, status, milliseconds });
+  context.log({ requestId, keyId, status, milliseconds });
 }
 
 /** Everything but successful reads, and of those the share that the operator wants. */

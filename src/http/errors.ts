@@ -7,7 +7,7 @@ import { orderStatus } from "../domain/responses.ts";
 /** What a caller should wait before it tries again after a 503. */
 const RETRY_AFTER_SECONDS = "1";
 
-export interface Answer {
+export interface ErrorResponse {
   status: number;
   code: string;
   message: string;
@@ -16,22 +16,22 @@ export interface Answer {
   members?: Record<string, unknown>;
 }
 
-export const INTERNAL: Answer = {
+export const INTERNAL: ErrorResponse = {
   status: 500,
   code: "internal_error",
   message: "Internal server error",
 };
-export const NOT_FOUND: Answer = { status: 404, code: "not_found", message: "Not found" };
+export const NOT_FOUND: ErrorResponse = { status: 404, code: "not_found", message: "Not found" };
 
 /** Bytes that are no HTTP request; the connection ends with each. */
 export const MALFORMED = {
   400: { status: 400, code: "request_malformed", message: "Malformed request" },
   431: { status: 431, code: "headers_too_large", message: "Request headers too large" },
   505: { status: 505, code: "http_version_unsupported", message: "HTTP version not supported" },
-} satisfies Record<number, Answer>;
+} satisfies Record<number, ErrorResponse>;
 
 /** Every refusal that an API call can meet. One that is missing here is a fault of ours: a 500. */
-const ANSWERS: { [Code in RefusalCode]?: (details: Refusals[Code]) => Answer } = {
+const ERROR_RESPONSES: { [Code in RefusalCode]?: (details: Refusals[Code]) => ErrorResponse } = {
   key_missing: () => ({
     status: 401,
     code: "api_key_missing",
@@ -103,7 +103,7 @@ const ANSWERS: { [Code in RefusalCode]?: (details: Refusals[Code]) => Answer } =
     code: "quantity_above_maximum",
     message: `Maximum order is ${max}`,
   }),
-  balance_insufficient: () => ({
+  insufficient_balance: () => ({
     status: 400,
     code: "insufficient_balance",
     message: "Insufficient balance",
@@ -175,22 +175,24 @@ function rateHeaders(exceeded: RateExceeded): Record<string, string> {
 }
 
 /** Undefined for a refusal that no API call should meet. */
-export function answerOf<Code extends RefusalCode>(refusal: Refusal<Code>): Answer | undefined {
-  return ANSWERS[refusal.code]?.(refusal.details);
+export function errorResponseOf<Code extends RefusalCode>(
+  refusal: Refusal<Code>,
+): ErrorResponse | undefined {
+  return ERROR_RESPONSES[refusal.code]?.(refusal.details);
 }
 
 /** The body of an answer that is not a success. */
-export function errorBody(answer: Answer, requestId: string): string {
+export function errorBody(answer: ErrorResponse, requestId: string): string {
   return JSON.stringify({ ...errorMembers(answer), requestId });
 }
 
 /** What it says of the refusal alone. */
-export function errorMembers({ code, message, members }: Answer): object {
+export function errorMembers({ code, message, members }: ErrorResponse): object {
   return { status: "error", message, code, ...members };
 }
 
 /** `allow`: the methods that the path has. */
-export function methodNotAllowed(allow: string): Answer {
+export function methodNotAllowed(allow: string): ErrorResponse {
   return {
     status: 405,
     code: "method_not_allowed",

@@ -4,21 +4,21 @@
 import { Refusal } from "../domain/errors.ts";
 import {
   type Claim,
-  type GivenAnswer,
+  type StoredResponse,
   hashRequest,
   isIdempotencyKey,
   KEY_FORM,
 } from "../domain/idempotency.ts";
 import type { Outcome } from "../operations/idempotency.ts";
-import { type Api, type Call, PreparedAnswer } from "./endpoint.ts";
-import { answerOf, errorBody } from "./errors.ts";
+import { type Api, type Call, PreparedResponse } from "./endpoint.ts";
+import { errorResponseOf, errorBody } from "./errors.ts";
 
 const HEADER = "idempotency-key";
 /** Read from the text: a Host header that makes no address would throw in `new URL`. */
 const PATH = /^[a-z]+:\/\/[^/]*([^?#]*)/;
 
 /** The requests with a key that are being answered now, and what to wait for. */
-export type Unanswered = Map<string, Promise<void>>;
+export type InFlight = Map<string, Promise<void>>;
 
 /** The claim a request makes with its key; null without one. `body` is what was sent. Refuses: field_invalid. */
 export function claimOf(request: Request, body: Uint8Array): Claim | null {
@@ -39,63 +39,63 @@ type Caller = { key: Pick<Call["key"], "resellerAccount"> } & Pick<Call, "reques
  * command did. `wait` makes the answer that the command alone does not give: it returns the body of a 200 or throws
  * a Refusal, as a handler does.
  */
-export async function answerOnce<Effect>(
+export async function respondOnce<Effect>(
   api: Api,
   { key, requestId }: Caller,
   claim: Claim,
   act: () => Promise<Outcome<Effect>>,
-  asItIs: (effect: Effect) => object,
-  wait: (effect: Effect) => object | Promise<object> = asItIs,
-): Promise<PreparedAnswer> {
-  const { unanswered } = api;
+  currentResponse: (effect: Effect) => object,
+  wait: (effect: Effect) => object | Promise<object> = currentResponse,
+): Promise<PreparedResponse> {
+  const { inFlight } = api;
   const { resellerAccount } = key;
   const request = `${resellerAccount} ${claim.requestHash} ${claim.key}`;
-  while (unanswered.has(request)) await unanswered.get(request);
+  while (inFlight.has(request)) await inFlight.get(request);
   const { promise, resolve } = Promise.withResolvers<void>();
-  unanswered.set(request, promise);
+  inFlight.set(request, promise);
   try {
     const outcome = await act();
     const { replayed } = outcome;
-    if (outcome.answer) return new PreparedAnswer(outcome.answer, replayed);
+    if (outcome.answer) return new PreparedResponse(outcome.answer, replayed);
     // Whoever waited for this ended with its process: what it did, as it is now, is the answer.
-    if (replayed) return new PreparedAnswer(success(asItIs(outcome.effect)), replayed);
-    const answer = await waited(requestId, () => wait(outcome.effect));
-    await keep(api, resellerAccount, claim, answer);
-    return new PreparedAnswer(answer, replayed);
+    if (replayed) return new PreparedResponse(success(currentResponse(outcome.effect)), replayed);
+    const answer = await responseOf(requestId, () => wait(outcome.effect));
+    await storeResponse(api, resellerAccount, claim, answer);
+    return new PreparedResponse(answer, replayed);
   } finally {
-    unanswered.delete(request);
+    inFlight.delete(request);
     resolve();
   }
 }
 
 /** The answer that `wait` comes to; its refusals are answers too: the order is there and was refunded. */
-async function waited(
+async function responseOf(
   requestId: string,
   wait: () => object | Promise<object>,
-): Promise<GivenAnswer> {
+): Promise<StoredResponse> {
   try {
     return success(await wait());
   } catch (error) {
-    const answer = error instanceof Refusal ? answerOf(error) : undefined;
+    const answer = error instanceof Refusal ? errorResponseOf(error) : undefined;
     if (!answer) throw error;
     return { status: answer.status, body: errorBody(answer, requestId) };
   }
 }
 
 /** An answer that cannot be kept is given all the same: its duplicates then get the order as it is. */
-async function keep(
+async function storeResponse(
   { writer, log }: Api,
   resellerAccount: number,
   { key }: Claim,
-  answer: GivenAnswer,
+  answer: StoredResponse,
 ): Promise<void> {
   try {
-    await writer.submit("recordAnswer", { resellerAccount, key, answer });
+    await writer.submit("recordResponse", { resellerAccount, key, answer });
   } catch (error) {
     log.warn({ error: String(error) }, "the answer to a request with a key could not be kept");
   }
 }
 
-function success(body: object): GivenAnswer {
+function success(body: object): StoredResponse {
   return { status: 200, body: JSON.stringify(body) };
 }

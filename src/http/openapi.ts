@@ -17,7 +17,7 @@ import { SCHEMAS } from "../api-docs/schemas.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
 import { KEY_FORM } from "../domain/idempotency.ts";
 import type { Permission } from "../domain/keys.ts";
-import { type Answer, answerOf, errorMembers, INTERNAL } from "./errors.ts";
+import { type ErrorResponse, errorResponseOf, errorMembers, INTERNAL } from "./errors.ts";
 import { type Route, ROUTES } from "./routes.ts";
 
 /** What a key is told at the rate that `serve` has by default. */
@@ -212,12 +212,12 @@ function commonRefusals(operation: Operation, permission: Permission): Refusal[]
 
 interface NamedError {
   summary: string;
-  answer: Answer;
+  answer: ErrorResponse;
   request?: ExampleRequest;
 }
 
-function answerTo(refused: Refusal): Answer {
-  const answer = answerOf(refused);
+function answerTo(refused: Refusal): ErrorResponse {
+  const answer = errorResponseOf(refused);
   if (!answer) throw new Error(`${refused.code} has no answer`);
   return answer;
 }

@@ -2,13 +2,13 @@
 
 import type { CallerKey } from "../db/keys.ts";
 import { attempt, Refusal } from "../domain/errors.ts";
-import { orderAnswer } from "../domain/responses.ts";
+import { orderResponse } from "../domain/responses.ts";
 import type { Placed } from "../operations/order-batches.ts";
 import { objectOf, ordersField, readBody } from "./body.ts";
 import type { Api, Call } from "./endpoint.ts";
-import { answerOf, errorMembers } from "./errors.ts";
-import { answerOnce, claimOf } from "./idempotency.ts";
-import { placedAnswer, placeOrderOf } from "./orders.ts";
+import { errorResponseOf, errorMembers } from "./errors.ts";
+import { respondOnce, claimOf } from "./idempotency.ts";
+import { placedResponse, placeOrderOf } from "./orders.ts";
 
 /** Orders that go to providers are waited for side by side: a batch takes no longer than its slowest order. */
 export async function postOrderBatch(api: Api, call: Call): Promise<object> {
@@ -18,13 +18,13 @@ export async function postOrderBatch(api: Api, call: Call): Promise<object> {
   const { bytes, fields } = await readBody(request);
   const entries = ordersField(fields).map((body) => entryOf(body, key));
   const wait = async (placed: Placed[]) =>
-    batchAnswer(await Promise.all(placed.map((each) => waitedResult(api, each))));
-  const asItIs = (placed: Placed[]) => batchAnswer(placed.map(resultOf));
+    batchResponse(await Promise.all(placed.map((each) => waitedResult(api, each))));
+  const currentResponse = (placed: Placed[]) => batchResponse(placed.map(resultOf));
   const claim = claimOf(request, bytes);
   if (!claim) return wait(await writer.submit("placeOrders", { keyId, entries }));
   const once = { keyId, entries, resellerAccount, claim };
   const act = () => writer.submit("placeOrdersOnce", once);
-  return answerOnce(api, call, claim, act, asItIs, wait);
+  return respondOnce(api, call, claim, act, currentResponse, wait);
 }
 
 function entryOf(body: unknown, key: CallerKey) {
@@ -32,7 +32,7 @@ function entryOf(body: unknown, key: CallerKey) {
   return order instanceof Refusal ? { refused: order.code, details: order.details } : { order };
 }
 
-function batchAnswer(results: object[]): object {
+function batchResponse(results: object[]): object {
   return { status: "success", results };
 }
 
@@ -40,19 +40,19 @@ function batchAnswer(results: object[]): object {
 async function waitedResult(api: Api, placed: Placed): Promise<object> {
   if (!("order" in placed)) return resultOf(placed);
   const order = await api.placed(placed.order);
-  const answer = attempt(() => placedAnswer(order));
+  const answer = attempt(() => placedResponse(order));
   return answer instanceof Refusal ? refusedResult(answer) : answer;
 }
 
 /** The same without waiting. */
 function resultOf(placed: Placed): object {
-  if ("order" in placed) return orderAnswer(placed.order);
+  if ("order" in placed) return orderResponse(placed.order);
   return refusedResult(new Refusal(placed.refused, placed.details as never));
 }
 
 /** Without a request id: that is the batch's. */
 function refusedResult(refusal: Refusal): object {
-  const answer = answerOf(refusal);
+  const answer = errorResponseOf(refusal);
   // Thrown, it becomes the fault that it is.
   if (!answer) throw refusal;
   return errorMembers(answer);

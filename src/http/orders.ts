@@ -2,7 +2,7 @@
 
 import { findAnsweredOrder, type Order } from "../db/orders.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
-import { orderAnswer, orderCreated, orderStatus } from "../domain/responses.ts";
+import { orderResponse, orderCreated, orderStatus } from "../domain/responses.ts";
 import type { PlaceOrder } from "../operations/orders.ts";
 import {
   type Fields,
@@ -13,7 +13,7 @@ import {
   serviceField,
 } from "./body.ts";
 import type { Api, Call } from "./endpoint.ts";
-import { answerOnce, claimOf } from "./idempotency.ts";
+import { respondOnce, claimOf } from "./idempotency.ts";
 
 /** An order that its provider refuses while the caller waits is a 502, refunded already. Contract 3. */
 export async function postOrder(api: Api, call: Call): Promise<object> {
@@ -21,19 +21,19 @@ export async function postOrder(api: Api, call: Call): Promise<object> {
   const { request, key } = call;
   const { bytes, fields } = await readBody(request);
   const order = placeOrderOf(fields, key);
-  const wait = async (placed: Order) => placedAnswer(await api.placed(placed));
+  const wait = async (placed: Order) => placedResponse(await api.placed(placed));
   const claim = claimOf(request, bytes);
   if (!claim) return wait(await writer.submit("placeOrder", order));
   const act = () => writer.submit("placeOrderOnce", { order, claim });
-  return answerOnce(api, call, claim, act, orderAnswer, wait);
+  return respondOnce(api, call, claim, act, orderResponse, wait);
 }
 
 /** Refuses: provider_refused. */
-export function placedAnswer(order: Order): object {
+export function placedResponse(order: Order): object {
   if (order.placement === "refused") {
     throw new Refusal("provider_refused", { order: orderCreated(order) });
   }
-  return orderAnswer(order);
+  return orderResponse(order);
 }
 
 /** Another reseller's order is as unknown as one that does not exist. */

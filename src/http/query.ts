@@ -3,13 +3,13 @@
 import { ORDER_STATUSES, isReference } from "../domain/orders.ts";
 import { TRANSFER_KINDS } from "../domain/ledger.ts";
 import type { TimeWindow } from "../db/time-spans.ts";
-import { must, REFERENCE_FORM } from "./body.ts";
+import { invalidField, REFERENCE_FORM } from "./body.ts";
 
 export const PAGE_DEFAULT = 50;
 export const PAGE_LIMIT = 100;
 /** Ids that one call may ask for. */
 export const IDS_LIMIT = 100;
-const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A date, or a date and a time with its zone. An unescaped `+` of a zone arrives as a blank. */
 const TIME =
@@ -35,13 +35,14 @@ export function kindFilter(query: Query) {
 /** The id of a service; one that does not exist was never ordered. */
 export function serviceFilter(query: Query): string | null {
   const service = query.get("service");
-  if (service === "") throw must("service", "a non-empty string");
+  if (service === "") throw invalidField("service", "a non-empty string");
   return service;
 }
 
 export function referenceFilter(query: Query): string | null {
   const reference = query.get("reference");
-  if (reference !== null && !isReference(reference)) throw must("reference", REFERENCE_FORM);
+  if (reference !== null && !isReference(reference))
+    throw invalidField("reference", REFERENCE_FORM);
   return reference;
 }
 
@@ -49,15 +50,15 @@ export function referenceFilter(query: Query): string | null {
 export function orderFilter(query: Query): number | null {
   const order = query.get("order");
   if (order === null) return null;
-  if (!WHOLE.test(order)) throw must("order", "an order number");
+  if (!WHOLE.test(order)) throw invalidField("order", "an order number");
   return Number(order);
 }
 
 /** `from` and `to`, both included. A date alone is that whole day in UTC. */
 export function windowFilter(query: Query): TimeWindow {
   const from = timeFilter(query, "from", 0);
-  const to = timeFilter(query, "to", DAY_MILLISECONDS - 1);
-  if (from !== null && to !== null && from > to) throw must("from", "at or before to");
+  const to = timeFilter(query, "to", DAY_MS - 1);
+  if (from !== null && to !== null && from > to) throw invalidField("from", "at or before to");
   return { from, to };
 }
 
@@ -69,7 +70,7 @@ function timeFilter(query: Query, name: "from" | "to", dateSpan: number): number
   const day = match?.[1] ?? "";
   // A day that its month does not have becomes another one.
   const exists = match && new Date(day).toJSON()?.startsWith(day);
-  if (!exists) throw must(name, "an ISO 8601 time such as 2026-01-31T09:30:00Z, or a date");
+  if (!exists) throw invalidField(name, "an ISO 8601 time such as 2026-01-31T09:30:00Z, or a date");
   return match[2] === undefined ? Date.parse(day) + dateSpan : Date.parse(text.replace(" ", "+"));
 }
 
@@ -77,7 +78,7 @@ export function limitFilter(query: Query): number {
   const text = query.get("limit");
   if (text === null) return PAGE_DEFAULT;
   const limit = WHOLE.test(text) ? Number(text) : Number.NaN;
-  if (!(limit <= PAGE_LIMIT)) throw must("limit", `a whole number from 1 to ${PAGE_LIMIT}`);
+  if (!(limit <= PAGE_LIMIT)) throw invalidField("limit", `a whole number from 1 to ${PAGE_LIMIT}`);
   return limit;
 }
 
@@ -87,10 +88,10 @@ export function idsFilter(query: Query): string[] | null {
   if (text === null) return null;
   const ids = text.split(",").map((id) => id.trim());
   if (ids.length > IDS_LIMIT || ids.includes("")) {
-    throw must("ids", `1 to ${IDS_LIMIT} order ids separated by commas`);
+    throw invalidField("ids", `1 to ${IDS_LIMIT} order ids separated by commas`);
   }
   const others = [...query.keys()].some((name) => name !== "ids" && FILTERS.includes(name));
-  if (others) throw must("ids", "given without other filters");
+  if (others) throw invalidField("ids", "given without other filters");
   return ids;
 }
 
@@ -110,7 +111,7 @@ export function cursorFilter(query: Query, kind: CursorKind): number {
   if (cursor === null) return Number.MAX_SAFE_INTEGER;
   const [of, below = ""] = Buffer.from(cursor, "base64url").toString().split(":");
   if (of !== kind || !WHOLE.test(below) || formatCursor(kind, Number(below)) !== cursor) {
-    throw must("cursor", "the nextCursor of an earlier answer");
+    throw invalidField("cursor", "the nextCursor of an earlier answer");
   }
   return Number(below);
 }
@@ -123,6 +124,6 @@ function oneOf<Word extends string>(
   const text = query.get(name);
   if (text === null) return null;
   const word = words.find((each) => each === text);
-  if (word === undefined) throw must(name, `one of ${words.join(", ")}`);
+  if (word === undefined) throw invalidField(name, `one of ${words.join(", ")}`);
   return word;
 }

@@ -2,7 +2,7 @@
 // A token bucket each: it fills at the rate and holds the burst, so nobody waits for a window to end.
 
 import { TokenBucket } from "limiter";
-import { customerOf } from "../config/networks.ts";
+import { rateLimitGroup } from "../config/networks.ts";
 import { type RateExceeded, Refusal } from "../domain/errors.ts";
 import type { Rate } from "../domain/units.ts";
 
@@ -13,26 +13,26 @@ const FAILURE_RATE: Rate = { requests: 20, milliseconds: 60_000 };
 /** Addresses that are remembered for it: some 2 MB. The oldest goes first. */
 const ADDRESS_LIMIT = 10_000;
 
-export interface Limits {
+export interface RateLimits {
   /** Counts a request of a key. Throws too_many_requests. */
   takeForKey(keyId: string): void;
   /** Whether any address has offered unknown keys lately: while none has, nobody's address matters. */
-  isAnyoneFailing(): boolean;
+  hasFailures(): boolean;
   /** Throws too_many_requests while an address offers too many unknown keys. */
-  refuseFailing(address: string): void;
+  refuseGuessing(address: string): void;
   /** Counts an unknown key. */
   noteFailure(address: string): void;
 }
 
-const UNLIMITED: Limits = {
+const UNLIMITED: RateLimits = {
   takeForKey() {},
-  isAnyoneFailing: () => false,
-  refuseFailing() {},
+  hasFailures: () => false,
+  refuseGuessing() {},
   noteFailure() {},
 };
 
 /** `rate` is that of a key; 0 turns every limit off. */
-export function createLimits(rate: Rate | 0): Limits {
+export function createRateLimits(rate: Rate | 0): RateLimits {
   if (rate === 0) return UNLIMITED;
   const keys = new Map<string, TokenBucket>();
   const failures = new Map<string, TokenBucket>();
@@ -42,14 +42,14 @@ export function createLimits(rate: Rate | 0): Limits {
       if (!bucket) keys.set(keyId, (bucket = fullBucket(rate, BURST_FACTOR)));
       if (!bucket.tryRemoveTokens(1)) throw exceeded("key", rate, bucket);
     },
-    isAnyoneFailing: () => failures.size > 0,
-    refuseFailing(address) {
-      const bucket = failures.get(customerOf(address));
+    hasFailures: () => failures.size > 0,
+    refuseGuessing(address) {
+      const bucket = failures.get(rateLimitGroup(address));
       if (bucket && bucket.getWaitTime(1) > 0) throw exceeded("address", FAILURE_RATE, bucket);
     },
     noteFailure(address) {
-      forgetOldest(failures);
-      const customer = customerOf(address);
+      evictOldest(failures);
+      const customer = rateLimitGroup(address);
       const bucket = failures.get(customer) ?? fullBucket(FAILURE_RATE, 1);
       bucket.tryRemoveTokens(1);
       // Set anew, so that the map's order is that of the last failure.
@@ -81,7 +81,7 @@ function exceeded(by: RateExceeded["by"], rate: Rate, bucket: TokenBucket): Refu
 }
 
 /** Drops what has been quiet long enough to be as good as new, and the oldest where there is no more room. */
-function forgetOldest(buckets: Map<string, TokenBucket>): void {
+function evictOldest(buckets: Map<string, TokenBucket>): void {
   for (const [address, bucket] of buckets) {
     const isFull = bucket.getWaitTime(bucket.bucketSize) === 0;
     if (!isFull && buckets.size < ADDRESS_LIMIT) return;

@@ -1,13 +1,13 @@
 // Bodies that are kept to be given again, one for each owner, while the version they were made of is the current one.
 // Where room is short, the one that was not asked for the longest goes.
 
-export interface KeptBodies {
+export interface ResponseCache {
   /** The body kept for `owner`, or the one that `make` makes now: kept, unless it is larger than all the room. */
   bodyOf(version: number, owner: number | null, make: () => string): string;
 }
 
 /** A character takes one byte, or two in a body that holds any beyond Latin-1. */
-export function createKeptBodies(characterLimit: number): KeptBodies {
+export function createResponseCache(characterLimit: number): ResponseCache {
   const bodies = new Map<number | null, string>();
   let characters = 0;
   let keptVersion: number | null = null;

@@ -10,7 +10,7 @@ const SECURITY = {
 /** A year, for clients that are browsers all the same. */
 const STRICT_TRANSPORT = { "strict-transport-security": "max-age=31536000" };
 
-export function answerTemplate(isTls: boolean): ResponseTemplate {
+export function responseTemplate(isTls: boolean): ResponseTemplate {
   return new ResponseTemplate({
     "content-type": "application/json",
     ...SECURITY,

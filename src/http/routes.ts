@@ -2,7 +2,12 @@
 
 import { getBalance as describeBalance, listTransactions } from "../api-docs/balance.ts";
 import type { Operation } from "../api-docs/operation.ts";
-import { getOrder as describeOrder, listOrders, placeOrder, placeOrders } from "../api-docs/orders.ts";
+import {
+  getOrder as describeOrder,
+  listOrders,
+  placeOrder,
+  placeOrders,
+} from "../api-docs/orders.ts";
 import { listServices } from "../api-docs/services.ts";
 import { getUser as describeUser, recharge } from "../api-docs/users.ts";
 import type { Permission } from "../domain/keys.ts";

@@ -8,12 +8,12 @@ import type { Tls } from "../config/tls.ts";
 import { BODY_LIMIT_BYTES } from "./body.ts";
 import { documentationRoutes } from "./documentation.ts";
 import {
-  answerFault,
+  respondInternalError,
   answerMalformed,
-  answerWith,
+  respondWith,
   type Api,
   endpoint,
-  openEndpoint,
+  publicEndpoint,
   openPage,
 } from "./endpoint.ts";
 import { MALFORMED, methodNotAllowed, NOT_FOUND } from "./errors.ts";
@@ -32,7 +32,7 @@ function handlerOf(api: Api): Handler {
   return {
     handle: createApp(api).compile().fetch,
     refuse: (status: Malformed) => answerMalformed(api, MALFORMED[status]),
-    fail: (error) => answerFault(api, null, error),
+    fail: (error) => respondInternalError(api, null, error),
     bodyLimitBytes: BODY_LIMIT_BYTES,
   };
 }
@@ -48,7 +48,7 @@ function createApp(api: Api) {
     ["/livez", getLivez],
     ["/readyz", getReadyz],
   ] as const) {
-    app.get(path, openEndpoint(api, path, handle));
+    app.get(path, publicEndpoint(api, path, handle));
     others.set(path, ["GET"]);
   }
   for (const [path, page] of documentationRoutes()) {
@@ -60,16 +60,16 @@ function createApp(api: Api) {
       // `/orders/%62atch` is found as an order of that id before it is found to be another path.
       const decoded = decodedRequest(request);
       if (decoded) return app.handle(decoded);
-      return answerWith(api, request, path, methodNotAllowed(methods.join(", ")));
+      return respondWith(api, request, path, methodNotAllowed(methods.join(", ")));
     };
     // Elysia answers HEAD with the GET route unless it is told otherwise.
     app.route("HEAD", path, refuse, { parse: "none" });
     app.all(path, refuse, { parse: "none" });
   }
   app.onError(({ error, request }) => {
-    if (!(error instanceof NotFoundError)) return answerFault(api, request, error);
+    if (!(error instanceof NotFoundError)) return respondInternalError(api, request, error);
     const decoded = decodedRequest(request);
-    return decoded ? app.handle(decoded) : answerWith(api, request, null, NOT_FOUND);
+    return decoded ? app.handle(decoded) : respondWith(api, request, null, NOT_FOUND);
   });
   return app;
 }

@@ -5,8 +5,8 @@
 import type { Connection } from "../db/connection.ts";
 import { findCatalogueState, listOpenServices } from "../db/services.ts";
 import { jsonAmount } from "../domain/money.ts";
-import { type Api, type Call, PreparedAnswer } from "./endpoint.ts";
-import { createKeptBodies, type KeptBodies } from "./response-cache.ts";
+import { type Api, type Call, PreparedResponse } from "./endpoint.ts";
+import { createResponseCache, type ResponseCache } from "./response-cache.ts";
 
 /** Of all lists that are kept: 16 MiB, at most twice that where names go beyond Latin-1. */
 const KEPT_CHARACTERS = 16 * 1024 * 1024;
@@ -15,21 +15,21 @@ const KEPT_CHARACTERS = 16 * 1024 * 1024;
 const ANYONE = null;
 
 /** What was read from one database says nothing of another. */
-const keptLists = new WeakMap<Connection, KeptBodies>();
+const keptLists = new WeakMap<Connection, ResponseCache>();
 
-export function getServices({ connection }: Api, { key }: Call): PreparedAnswer {
+export function getServices({ connection }: Api, { key }: Call): PreparedResponse {
   const account = key.resellerAccount;
   // Of the same moment as the key and the list: a request reads in one transaction.
   const { version, hasGrants } = findCatalogueState(connection, account);
   const body = keptListsOf(connection).bodyOf(version, hasGrants ? account : ANYONE, () =>
     writeList(connection, account),
   );
-  return new PreparedAnswer({ status: 200, body }, false);
+  return new PreparedResponse({ status: 200, body }, false);
 }
 
-function keptListsOf(connection: Connection): KeptBodies {
+function keptListsOf(connection: Connection): ResponseCache {
   let kept = keptLists.get(connection);
-  if (!kept) keptLists.set(connection, (kept = createKeptBodies(KEPT_CHARACTERS)));
+  if (!kept) keptLists.set(connection, (kept = createResponseCache(KEPT_CHARACTERS)));
   return kept;
 }
 

@@ -1,7 +1,11 @@
 // GET /transactions: the caller's statement from the ledger, as a page of JSON or, whole, as CSV.
 
 import type { Connection } from "../db/connection.ts";
-import { listStatementBelow, type StatementLine, type StatementQuery } from "../db/transactions.ts";
+import {
+  listTransactionsBelow,
+  type TransactionRow,
+  type TransactionQuery,
+} from "../db/transactions.ts";
 import { formatMicros, jsonAmount } from "../domain/money.ts";
 import { type Api, type Call, noteFault } from "./endpoint.ts";
 import {
@@ -33,7 +37,7 @@ export function getTransactions(api: Api, { request, key, requestId }: Call): ob
   if (CSV_TYPE.test(request.headers.get("accept") ?? "")) {
     return csvOf(connection, filters, below, (error) => noteFault(api, requestId, error));
   }
-  const { rows, next } = listStatementBelow(connection, filters, below, limit);
+  const { rows, next } = listTransactionsBelow(connection, filters, below, limit);
   return {
     status: "success",
     transactions: rows.map(transaction),
@@ -41,7 +45,7 @@ export function getTransactions(api: Api, { request, key, requestId }: Call): ob
   };
 }
 
-function transaction(line: StatementLine) {
+function transaction(line: TransactionRow) {
   return {
     seq: line.seq,
     kind: line.kind,
@@ -56,9 +60,9 @@ function transaction(line: StatementLine) {
 /** All of it: `limit` counts for pages only. A step is read when the last one was taken. */
 function csvOf(
   connection: Connection,
-  filters: StatementQuery,
+  filters: TransactionQuery,
   below: number,
-  onFault: (error: unknown) => void,
+  onInternalError: (error: unknown) => void,
 ): Response {
   let next: number | null = below;
   const encoder = new TextEncoder();
@@ -69,11 +73,11 @@ function csvOf(
       // Without this the next step would begin before any other request is looked at.
       await new Promise(setImmediate);
       try {
-        const page = listStatementBelow(connection, filters, next, CSV_STEP);
+        const page = listTransactionsBelow(connection, filters, next, CSV_STEP);
         next = page.next;
         controller.enqueue(encoder.encode(page.rows.map(csvLine).join("")));
       } catch (error) {
-        onFault(error);
+        onInternalError(error);
         // Ends the connection, so that nobody takes half a statement for all of it. Bun prints an error that it is given.
         controller.error();
       }
@@ -87,7 +91,7 @@ function csvOf(
   });
 }
 
-function csvLine(line: StatementLine): string {
+function csvLine(line: TransactionRow): string {
   const cells = [
     line.seq,
     line.kind,

@@ -3,11 +3,11 @@
 import { balanceOf, findUser } from "../db/users.ts";
 import { refusal } from "../domain/errors.ts";
 import { jsonAmount } from "../domain/money.ts";
-import { canReach } from "../domain/users.ts";
-import { rechargeAnswer, userBalances } from "../domain/responses.ts";
+import { isInScope } from "../domain/users.ts";
+import { rechargeResponse, userBalances } from "../domain/responses.ts";
 import { amountField, readBody, usernameField } from "./body.ts";
 import type { Api, Call } from "./endpoint.ts";
-import { answerOnce, claimOf } from "./idempotency.ts";
+import { respondOnce, claimOf } from "./idempotency.ts";
 import { queryOf } from "./query.ts";
 
 export function getBalance({ connection }: Api, { key }: Call): object {
@@ -19,7 +19,7 @@ export function getUser({ connection }: Api, { request, key }: Call): object {
   const username = usernameField({ username: queryOf(request).get("username") });
   const user = findUser(connection, username);
   if (!user) throw refusal("user_unknown");
-  if (!canReach(key.reach, key.resellerAccount, user)) throw refusal("user_out_of_reach");
+  if (!isInScope(key.reach, key.resellerAccount, user)) throw refusal("user_out_of_reach");
   return { exists: true, user: { ...userBalances(user), resellerId: user.resellerId } };
 }
 
@@ -34,7 +34,7 @@ export async function postRecharge(api: Api, call: Call): Promise<object> {
     amountMicros: amountField(fields),
   };
   const claim = claimOf(request, bytes);
-  if (!claim) return rechargeAnswer(await writer.submit("recharge", recharge));
+  if (!claim) return rechargeResponse(await writer.submit("recharge", recharge));
   const act = () => writer.submit("rechargeOnce", { recharge, claim });
-  return answerOnce(api, call, claim, act, rechargeAnswer);
+  return respondOnce(api, call, claim, act, rechargeResponse);
 }

@@ -8,14 +8,14 @@ const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
 
 const ARRIVAL = Symbol("arrival");
 
-interface Arrival {
+interface RouteContext {
   message: Message;
   /** Where the connection comes from. */
   address: string;
 }
 
 interface ArrivedRequest extends Request {
-  [ARRIVAL]?: Arrival;
+  [ARRIVAL]?: RouteContext;
 }
 
 /** Null when it names no host or several, or what Headers do not take: RFC 9112, 3.2 has these refused. */
@@ -32,7 +32,7 @@ export function requestOf(message: Message, address: string): Request | null {
       headers.append(name, fields[index + 1]!);
     }
     if (hosts > 1 || (hosts === 0 && !isHttp10)) return null;
-    return arrivedAs(request, { message, address });
+    return originalRequests(request, { message, address });
   } catch {
     return null;
   }
@@ -42,7 +42,7 @@ export function requestOf(message: Message, address: string): Request | null {
 export function readdressed(request: Request, url: string): Request {
   const arrival = arrivalOf(request);
   const other = new Request(url, request);
-  return arrival ? arrivedAs(other, arrival) : other;
+  return arrival ? originalRequests(other, arrival) : other;
 }
 
 /** The peer's address; undefined for a request that came over no connection. */
@@ -55,12 +55,12 @@ export function bodyOf(request: Request): Promise<Uint8Array | null> {
   return arrivalOf(request)?.message.body() ?? request.bytes();
 }
 
-function arrivedAs(request: Request, arrival: Arrival): Request {
+function originalRequests(request: Request, arrival: RouteContext): Request {
   (request as ArrivedRequest)[ARRIVAL] = arrival;
   return request;
 }
 
-function arrivalOf(request: Request): Arrival | undefined {
+function arrivalOf(request: Request): RouteContext | undefined {
   return (request as ArrivedRequest)[ARRIVAL];
 }
 

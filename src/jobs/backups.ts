@@ -11,10 +11,10 @@ import {
   removeRemains,
 } from "../storage/backup-folder.ts";
 import { claimInstanceId } from "../storage/instance.ts";
-import type { Upkeep } from "./expiry.ts";
+import type { BackgroundJob } from "./expiry.ts";
 
 /** After a start without a backup that is young enough: not in the way of the first requests. */
-const FIRST_MILLISECONDS = 60_000;
+const FIRST_MS = 60_000;
 
 /** How this program is run again: the binary is one, from source it is Bun and the program's file. */
 const PROGRAM = import.meta.url.includes("$bunfs")
@@ -31,7 +31,7 @@ export interface BackupPlan {
   keep: number;
 }
 
-export interface Backups extends Upkeep {
+export interface Backups extends BackgroundJob {
   backUpNow(): void;
 }
 
@@ -106,7 +106,7 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
       const [newest] = listBackups(folder, id(), Date.now());
       return untilFirst(newest?.begunAt ?? null, every, Date.now());
     });
-    if (!stopped) schedule(first ?? Math.min(every, FIRST_MILLISECONDS));
+    if (!stopped) schedule(first ?? Math.min(every, FIRST_MS));
   };
   void start();
   return {
@@ -122,7 +122,7 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
 
 /** An interval after the newest one; soon when that is past. A clock that was put back waits for one interval at most. */
 function untilFirst(newest: number | null, every: number, now: number): number {
-  const soon = Math.min(every, FIRST_MILLISECONDS);
+  const soon = Math.min(every, FIRST_MS);
   if (newest === null) return soon;
   return Math.min(every, Math.max(soon, newest + every - now));
 }

@@ -5,17 +5,17 @@ import { Refusal } from "../domain/errors.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 
-const INTERVAL_MILLISECONDS = 60_000;
+const INTERVAL_MS = 60_000;
 /** Deleted in one command: about a millisecond of the writer's time. */
 const BATCH_LIMIT = 200;
 /** Between two full batches: 4,000 keys a second at most. */
-const PAUSE_MILLISECONDS = 50;
+const PAUSE_MS = 50;
 /** A wall clock that goes wrong by more than this from one minute to the next was set. */
-const STEP_MILLISECONDS = 1000;
+const STEP_MS = 1000;
 /** How long the wall clock must not have been set before keys are ended by it: a wrong one is corrected by then. */
-const STEADY_MILLISECONDS = 3_600_000;
+const STEADY_MS = 3_600_000;
 
-export interface Upkeep {
+export interface BackgroundJob {
   /** Resolves once nothing of it runs any more. */
   stop(): Promise<void>;
 }
@@ -30,12 +30,12 @@ export interface Clocks {
 
 const systemClocks: Clocks = { wall: () => Date.now(), monotonic: () => performance.now() };
 
-export function startUpkeep(
+export function startExpiry(
   writer: Writer,
   log: Logger,
   clocks = systemClocks,
-  interval = INTERVAL_MILLISECONDS,
-): Upkeep {
+  interval = INTERVAL_MS,
+): BackgroundJob {
   let stopped = false;
   let running = Promise.resolve();
   let counted = clocks.monotonic();
@@ -47,12 +47,12 @@ export function startUpkeep(
     // Only what was written down: after a refusal the next time counts all of it.
     counted += milliseconds;
   };
-  const forget = async (): Promise<void> => {
-    let forgotten: number;
+  const expire = async (): Promise<void> => {
+    let expired: number;
     do {
-      forgotten = await writer.submit("forgetUsedKeys", { limit: BATCH_LIMIT });
-      if (forgotten === BATCH_LIMIT) await Bun.sleep(PAUSE_MILLISECONDS);
-    } while (forgotten === BATCH_LIMIT && !stopped);
+      expired = await writer.submit("expireIdempotencyRecords", { limit: BATCH_LIMIT });
+      if (expired === BATCH_LIMIT) await Bun.sleep(PAUSE_MS);
+    } while (expired === BATCH_LIMIT && !stopped);
   };
   const endExpired = async (): Promise<void> => {
     if (!isSteady()) return;
@@ -71,7 +71,7 @@ export function startUpkeep(
     running = running.then(async () => {
       if (stopped) return;
       await guarded(count);
-      await guarded(forget);
+      await guarded(expire);
       await guarded(endExpired);
     });
   }, interval);
@@ -93,7 +93,7 @@ function watchSteps({ wall, monotonic }: Clocks): () => boolean {
     const now = monotonic();
     const before = offset;
     offset = wall() - now;
-    if (Math.abs(offset - before) > STEP_MILLISECONDS) steadySince = now;
-    return now - steadySince >= STEADY_MILLISECONDS;
+    if (Math.abs(offset - before) > STEP_MS) steadySince = now;
+    return now - steadySince >= STEADY_MS;
   };
 }

@@ -1,35 +1,35 @@
 // Notes when keys were last used: gathered as requests come, written in one command now and then.
 // A key is written at most once a minute, however often it is used and however often the server starts.
 
-import { KEY_USE_INTERVAL_MILLISECONDS } from "../domain/keys.ts";
+import { KEY_USE_INTERVAL_MS } from "../domain/keys.ts";
 import { Refusal } from "../domain/errors.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 
 /** How late a use may show in `key list`, and how much of it a crash may forget. */
-const FLUSH_MILLISECONDS = 10_000;
+const FLUSH_MS = 10_000;
 
-export interface KeyUses {
+export interface KeyUsage {
   /** Costs one entry of a map. */
   note(keyId: string, now: number): void;
   /** Writes what was gathered. Resolves once nothing of it runs any more. */
   stop(): Promise<void>;
 }
 
-export function startKeyUses(writer: Writer, log: Logger, interval = FLUSH_MILLISECONDS): KeyUses {
+export function startKeyUsage(writer: Writer, log: Logger, interval = FLUSH_MS): KeyUsage {
   const used = new Map<string, number>();
   const written = new Map<string, number>();
   const flush = async (): Promise<void> => {
     const uses = [];
     for (const [id, usedAt] of used) {
-      if (Math.abs(usedAt - (written.get(id) ?? 0)) < KEY_USE_INTERVAL_MILLISECONDS) continue;
+      if (Math.abs(usedAt - (written.get(id) ?? 0)) < KEY_USE_INTERVAL_MS) continue;
       uses.push({ id, usedAt });
       used.delete(id);
       written.set(id, usedAt);
     }
     if (uses.length === 0) return;
     try {
-      await writer.submit("recordKeyUses", { uses });
+      await writer.submit("recordKeyUsage", { uses });
     } catch (error) {
       // No room or no place in the queue: a later use is noted instead.
       if (!(error instanceof Refusal)) {

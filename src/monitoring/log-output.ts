@@ -7,17 +7,17 @@ import { write } from "node:fs";
 const STDERR = 2;
 /** Lines wait for this many characters or milliseconds, unless they are flushed. */
 const BATCH_LENGTH = 64 * 1024;
-const BATCH_MILLISECONDS = 250;
+const BATCH_MS = 250;
 /**
  * What may wait, in characters, while a write is under way: the lines of 150 ms at 100,000 requests a second. A reader
  * that stands still costs no more memory than twice that.
  */
 const BUFFER_LIMIT = 4 * 1024 * 1024;
 /** Bun sets O_NONBLOCK on standard error where it is a pipe: a full one is tried again, ever more rarely. */
-const RETRY_MILLISECONDS = { first: 1, last: 100 };
+const RETRY_MS = { first: 1, last: 100 };
 const TRANSIENT_CODES = new Set(["EAGAIN", "EINTR"]);
 /** How long `close` waits for what is still to be written. */
-const CLOSE_MILLISECONDS = 1000;
+const CLOSE_MS = 1000;
 const NEWLINE = 0x0a;
 
 export interface LogOutput {
@@ -40,23 +40,23 @@ export function openLogOutput(lossNotice: (lines: number) => string): LogOutput 
   let isTorn = false;
   let lost = 0;
   /** Of the lost lines, those that no notice has told of. */
-  let untold = 0;
+  let unreported = 0;
   let onIdle: (() => void) | undefined;
 
   const lose = (lines: number) => {
     lost += lines;
-    untold += lines;
+    unreported += lines;
   };
 
   const writeNext = () => {
     clearTimeout(timer);
     timer = undefined;
     if (isWriting) return;
-    if (waiting === "" && untold === 0) {
+    if (waiting === "" && unreported === 0) {
       onIdle?.();
       return;
     }
-    const told = untold;
+    const told = unreported;
     const head = (isTorn ? "\n" : "") + (told > 0 ? lossNotice(told) : "");
     const headLength = Buffer.byteLength(head);
     const bytes = Buffer.from(head + waiting);
@@ -65,12 +65,12 @@ export function openLogOutput(lossNotice: (lines: number) => string): LogOutput 
     void writeAll(bytes).then(({ written, failed }) => {
       isWriting = false;
       if (written > 0) isTorn = bytes[written - 1] !== NEWLINE;
-      if (written >= headLength) untold -= told;
+      if (written >= headLength) unreported -= told;
       if (!failed) return writeNext();
       lose(countLines(bytes, Math.max(written, headLength)));
       // Not tried again before there is something new to write: the next line, or the end.
       if (waiting === "") onIdle?.();
-      else timer ??= setTimeout(writeNext, BATCH_MILLISECONDS).unref();
+      else timer ??= setTimeout(writeNext, BATCH_MS).unref();
     });
   };
 
@@ -79,7 +79,7 @@ export function openLogOutput(lossNotice: (lines: number) => string): LogOutput 
       if (waiting.length + line.length > BUFFER_LIMIT) return lose(1);
       waiting += line;
       if (waiting.length >= BATCH_LENGTH) writeNext();
-      else timer ??= setTimeout(writeNext, BATCH_MILLISECONDS).unref();
+      else timer ??= setTimeout(writeNext, BATCH_MS).unref();
     },
     flush: () => {
       if (waiting !== "") writeNext();
@@ -89,7 +89,7 @@ export function openLogOutput(lossNotice: (lines: number) => string): LogOutput 
       const { promise, resolve } = Promise.withResolvers<void>();
       onIdle = resolve;
       writeNext();
-      return Promise.race([promise, Bun.sleep(CLOSE_MILLISECONDS)]);
+      return Promise.race([promise, Bun.sleep(CLOSE_MS)]);
     },
   };
 }
@@ -102,16 +102,16 @@ interface Written {
 
 async function writeAll(bytes: Buffer): Promise<Written> {
   let written = 0;
-  let pause = RETRY_MILLISECONDS.first;
+  let pause = RETRY_MS.first;
   while (written < bytes.length) {
     const { code, count } = await writeSome(bytes, written);
     written += count;
     if (code !== null && !TRANSIENT_CODES.has(code)) return { written, failed: true };
     if (count > 0) {
-      pause = RETRY_MILLISECONDS.first;
+      pause = RETRY_MS.first;
     } else {
       await Bun.sleep(pause);
-      pause = Math.min(2 * pause, RETRY_MILLISECONDS.last);
+      pause = Math.min(2 * pause, RETRY_MS.last);
     }
   }
   return { written, failed: false };

@@ -31,7 +31,7 @@ export interface Logger {
 }
 
 /** Both ids have no character that JSON escapes. */
-export interface AnsweredRequest {
+export interface LoggedRequest {
   requestId: string;
   /** Null: no key was offered, or one that does not exist. */
   keyId: string | null;
@@ -39,7 +39,7 @@ export interface AnsweredRequest {
   milliseconds: number;
 }
 
-export type RequestLog = (answered: AnsweredRequest) => void;
+export type RequestLog = (answered: LoggedRequest) => void;
 
 export function createLog(level: LogLevel, logFormat: LogFormat = "json"): Logger {
   const isPretty = logFormat === "pretty" || (logFormat === "auto" && process.stderr.isTTY);

@@ -10,9 +10,9 @@ import { Refusal } from "../domain/errors.ts";
 import type { Writer } from "../writer/writer.ts";
 
 /** How long an answer is given again. */
-const ANSWER_MILLISECONDS = 1000;
+const ANSWER_MS = 1000;
 /** The writer answers within this or counts as stuck. */
-const WRITER_MILLISECONDS = 2000;
+const WRITER_MS = 2000;
 
 export interface Check {
   ok: boolean;
@@ -31,7 +31,7 @@ export interface ReadinessOptions {
   writer: Writer;
   diskFloorBytes: number;
   /** Whether placed orders are looked at in time. */
-  isFollowingOnTime: () => boolean;
+  isDeliveryOnTime: () => boolean;
 }
 
 const FINE: Check = { ok: true };
@@ -46,7 +46,7 @@ export function createReadiness(options: ReadinessOptions): () => Promise<Readin
   let answeredAt = Number.NEGATIVE_INFINITY;
   return () => {
     if (!writer.isWritable()) return check(options);
-    if (answer === null || performance.now() - answeredAt >= ANSWER_MILLISECONDS) {
+    if (answer === null || performance.now() - answeredAt >= ANSWER_MS) {
       answeredAt = performance.now();
       answer = check(options);
     }
@@ -60,7 +60,7 @@ async function check(options: ReadinessOptions): Promise<Readiness> {
     ...(await checkWriter(writer)),
     disk: checkDisk(connection.path, diskFloorBytes),
     migrations: checkMigrations(connection),
-    pollers: options.isFollowingOnTime() ? FINE : BEHIND,
+    pollers: options.isDeliveryOnTime() ? FINE : BEHIND,
   };
   return { ready: Object.values(checks).every(({ ok }) => ok), checks };
 }
@@ -73,10 +73,10 @@ async function checkWriter(writer: Writer): Promise<{ database: Check; writer: C
   try {
     const written = await Promise.race([
       writer.submit("probe", undefined),
-      Bun.sleep(WRITER_MILLISECONDS).then(() => late),
+      Bun.sleep(WRITER_MS).then(() => late),
     ]);
     if (written !== late) return { database: FINE, writer: FINE };
-    const detail = `no answer within ${WRITER_MILLISECONDS} ms`;
+    const detail = `no answer within ${WRITER_MS} ms`;
     return { database: { ok: false, detail: "not known" }, writer: { ok: false, detail } };
   } catch (error) {
     const isRefused = error instanceof Refusal;

@@ -1,10 +1,10 @@
 // Orders by state without counting them all at every look: the first look counts, each later one adds what
 // happened since. Ten million orders neither slow a scrape down nor hold up a request.
 
-import { type Connection, readSnapshot } from "../db/connection.ts";
+import { type Connection, readInOwnSnapshot } from "../db/connection.ts";
 import {
   countFirstStatuses,
-  countMoves,
+  countTransitions,
   countStatuses,
   lastPosition,
   nextOrder,
@@ -32,7 +32,7 @@ export function createStatusCounter(connection: Connection): () => Promise<Statu
       for (const { status, orders } of count(connection, after, upTo)) fresh[status] += orders;
     }
     for await (const [after, upTo] of stretches(position.eventSeq, counts ? last.eventSeq : 0)) {
-      for (const { fromStatus, toStatus, orders } of countMoves(connection, after, upTo)) {
+      for (const { fromStatus, toStatus, orders } of countTransitions(connection, after, upTo)) {
         fresh[fromStatus] -= orders;
         fresh[toStatus] += orders;
       }
@@ -41,7 +41,7 @@ export function createStatusCounter(connection: Connection): () => Promise<Statu
     return (counts = fresh);
   };
   return () =>
-    (looking ??= readSnapshot(connection, look).finally(() => {
+    (looking ??= readInOwnSnapshot(connection, look).finally(() => {
       looking = null;
     }));
 }

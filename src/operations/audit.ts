@@ -1,6 +1,6 @@
 // How an operation tells the audit log what it changed, in the transaction of the change.
 
-import { type AuditAction, type AuditFacts, differing } from "../domain/audit.ts";
+import { type AuditAction, type AuditFacts, diffFacts } from "../domain/audit.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { insertAuditEntry } from "../db/audit.ts";
 import type { Tx } from "../db/connection.ts";
@@ -23,7 +23,7 @@ export interface Change {
 export function audit(tx: Tx, context: Context, change: Change): void {
   const { actor, action, subject, account } = change;
   if (actor.keyId === null && actor.operator === null) return;
-  const difference = differing(change.before, change.after);
+  const difference = diffFacts(change.before, change.after);
   if (!difference) return;
   insertAuditEntry(tx, {
     createdAt: context.now,

@@ -3,13 +3,18 @@
 import { type Connection, transact, type Tx } from "../db/connection.ts";
 import type { Context } from "./context.ts";
 import { createId } from "./ids.ts";
-import { forgetUsedKeys, placeOrderOnce, rechargeOnce, recordAnswer } from "./idempotency.ts";
-import { createKey, endExpiredKeys, recordKeyUses, rotateKey, setKeyActive } from "./keys.ts";
-import { moveOrder, placeOrder, progressOrder } from "./orders.ts";
 import {
-  abandonAttempts,
+  expireIdempotencyRecords,
+  placeOrderOnce,
+  rechargeOnce,
+  recordResponse,
+} from "./idempotency.ts";
+import { createKey, endExpiredKeys, recordKeyUsage, rotateKey, setKeyActive } from "./keys.ts";
+import { transitionOrder, placeOrder, progressOrder } from "./orders.ts";
+import {
+  markInterruptedUnknown,
   finishAttempt,
-  hurryFulfilment,
+  clampSchedules,
   settleOrder,
   startAttempt,
 } from "./deliveries.ts";
@@ -17,7 +22,7 @@ import { createProvider, noteProviderSuccess, syncCatalogue } from "./providers.
 import { probe } from "./probe.ts";
 import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge } from "./recharges.ts";
-import { recordReports, takeChecks } from "./polling.ts";
+import { recordReports, takeDuePolls } from "./polling.ts";
 import { carryOver } from "./restores.ts";
 import {
   createService,
@@ -37,7 +42,7 @@ const commands = {
   createKey,
   setKeyActive,
   rotateKey,
-  recordKeyUses,
+  recordKeyUsage,
   createService,
   updateService,
   setServiceActive,
@@ -47,23 +52,23 @@ const commands = {
   placeOrder,
   placeOrders,
   placeOrdersOnce,
-  moveOrder,
+  transitionOrder,
   progressOrder,
   startAttempt,
   finishAttempt,
-  abandonAttempts,
+  markInterruptedUnknown,
   settleOrder,
-  takeChecks,
+  takeDuePolls,
   recordReports,
-  hurryFulfilment,
+  clampSchedules,
   createProvider,
   noteProviderSuccess,
   syncCatalogue,
   recharge,
   placeOrderOnce,
   rechargeOnce,
-  recordAnswer,
-  forgetUsedKeys,
+  recordResponse,
+  expireIdempotencyRecords,
   carryOver,
   addUptime,
   endExpiredKeys,

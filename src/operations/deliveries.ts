@@ -3,21 +3,21 @@
 
 import { Refusal } from "../domain/errors.ts";
 import type { Actor } from "../domain/ledger.ts";
-import { decideMove } from "../domain/orders.ts";
+import { decideTransition } from "../domain/orders.ts";
 import {
   isExpired,
-  nextPlaceAt,
-  type PlacementResult,
+  nextSubmitAt,
+  type SubmissionResult,
   refuseSettlement,
 } from "../domain/deliveries.ts";
-import { CHECK_PAUSE_LIMIT_INTERVALS } from "../domain/polling.ts";
+import { POLL_BACKOFF_LIMIT_INTERVALS } from "../domain/polling.ts";
 import type { Tx } from "../db/connection.ts";
-import { findByProviderOrder, hurryChecks } from "../db/polling.ts";
+import { findByProviderOrder, clampPollSchedule } from "../db/polling.ts";
 import { type Order, updateOrder } from "../db/orders.ts";
 import {
   countAttempts,
   finishAttemptRow,
-  hurryQueued,
+  clampSubmitSchedule,
   insertAttempt,
   listQueued,
   listSending,
@@ -25,7 +25,7 @@ import {
 } from "../db/deliveries.ts";
 import { updateLastSuccess, updateOutOfFunds } from "../db/providers.ts";
 import type { Context } from "./context.ts";
-import { applyMove, SERVICE_ITSELF, type Standing } from "./order-transitions.ts";
+import { applyTransition, SYSTEM_ACTOR, type DeliveryChanges } from "./order-transitions.ts";
 import { requireOrder } from "./orders.ts";
 
 export interface StartAttempt {
@@ -50,9 +50,16 @@ export function startAttempt(tx: Tx, command: StartAttempt, context: Context): S
   }
   const tries = countAttempts(tx, order.orderId);
   if (isExpired(order, tries, context.now, command.placeRetryMs)) {
-    const cause = { actor: SERVICE_ITSELF, note: "the provider could not be reached" };
-    const standing = { placement: "expired" as const };
-    const failed = applyMove(tx, order, decideMove(order, "FAILED"), cause, context, standing);
+    const cause = { actor: SYSTEM_ACTOR, note: "the provider could not be reached" };
+    const delivery = { placement: "expired" as const };
+    const failed = applyTransition(
+      tx,
+      order,
+      decideTransition(order, "FAILED"),
+      cause,
+      context,
+      delivery,
+    );
     return { order: failed, send: false, tries };
   }
   return { order: beginAttempt(tx, order, context), send: true, tries };
@@ -60,10 +67,10 @@ export function startAttempt(tx: Tx, command: StartAttempt, context: Context): S
 
 export interface FinishAttempt {
   orderId: number;
-  result: PlacementResult;
+  result: SubmissionResult;
   placeRetryMs: number;
   /** How long to wait before the next try of an order that was not sent. */
-  pauseMs: number;
+  backoffMs: number;
 }
 
 export interface FinishedAttempt {
@@ -82,40 +89,51 @@ export function finishAttempt(tx: Tx, command: FinishAttempt, context: Context):
   switch (result.outcome) {
     case "accepted": {
       const { providerOrder } = result;
-      const twin = findByProviderOrder(tx, providerId, providerOrder, orderId);
+      const duplicate = findByProviderOrder(tx, providerId, providerOrder, orderId);
       updateLastSuccess(tx, providerId, context.now);
       updateOutOfFunds(tx, providerId, null);
-      const placed = applyPlaced(tx, order, providerOrder, SERVICE_ITSELF, null, context);
-      return { order: placed, sameNumberAs: twin ?? null };
+      const placed = applyAccepted(tx, order, providerOrder, SYSTEM_ACTOR, null, context);
+      return { order: placed, sameNumberAs: duplicate ?? null };
     }
     case "refused": {
       if (result.outOfFunds) updateOutOfFunds(tx, providerId, context.now);
-      const why = { actor: SERVICE_ITSELF, note: `the provider refused it: ${result.cause}` };
-      const standing = { placement: "refused" as const };
-      const failed = applyMove(tx, order, decideMove(order, "FAILED"), why, context, standing);
+      const why = { actor: SYSTEM_ACTOR, note: `the provider refused it: ${result.cause}` };
+      const delivery = { placement: "refused" as const };
+      const failed = applyTransition(
+        tx,
+        order,
+        decideTransition(order, "FAILED"),
+        why,
+        context,
+        delivery,
+      );
       return { order: failed, sameNumberAs: null };
     }
     case "not_sent": {
-      const at = nextPlaceAt(order, context.now, command.pauseMs, command.placeRetryMs);
-      return restand(tx, order, { placement: "queued", nextPlaceAt: at });
+      const at = nextSubmitAt(order, context.now, command.backoffMs, command.placeRetryMs);
+      return updateDelivery(tx, order, { placement: "queued", nextSubmitAt: at });
     }
     case "unknown":
-      return restand(tx, order, { placement: "unknown" });
+      return updateDelivery(tx, order, { placement: "unknown" });
   }
 }
 
-export interface AbandonAttempts {
+export interface MarkInterruptedUnknown {
   cause: string;
 }
 
 /** Makes every attempt without an outcome unknown: nobody is left who could hear of it. Returns their orders. */
-export function abandonAttempts(tx: Tx, command: AbandonAttempts, context: Context): number[] {
+export function markInterruptedUnknown(
+  tx: Tx,
+  command: MarkInterruptedUnknown,
+  context: Context,
+): number[] {
   const sending = listSending(tx);
   for (const order of sending) {
     const { orderId } = order;
     const { cause } = command;
     finishAttemptRow(tx, { orderId, outcome: "unknown", cause, finishedAt: context.now });
-    restand(tx, order, { placement: "unknown" });
+    updateDelivery(tx, order, { placement: "unknown" });
   }
   return sending.map(({ orderId }) => orderId);
 }
@@ -124,21 +142,25 @@ export function abandonAttempts(tx: Tx, command: AbandonAttempts, context: Conte
  * After a restore: what waited in the backup may have been sent since, so it is unknown like what was being sent.
  * Returns how many orders that are.
  */
-export function doubtQueued(tx: Tx, command: AbandonAttempts, context: Context): number {
+export function markQueuedUnknown(
+  tx: Tx,
+  command: MarkInterruptedUnknown,
+  context: Context,
+): number {
   for (const order of listQueued(tx)) beginAttempt(tx, order, context);
-  return abandonAttempts(tx, command, context).length;
+  return markInterruptedUnknown(tx, command, context).length;
 }
 
-export interface HurryFulfilment {
+export interface ClampSchedules {
   pollIntervalMs: number;
-  placePauseLimitMs: number;
+  submitBackoffLimitMs: number;
 }
 
 /** After the clock went back: nothing waits longer than a pause can be. */
-export function hurryFulfilment(tx: Tx, command: HurryFulfilment, context: Context): null {
-  const { pollIntervalMs, placePauseLimitMs } = command;
-  hurryQueued(tx, context.now + placePauseLimitMs);
-  hurryChecks(tx, context.now + pollIntervalMs * CHECK_PAUSE_LIMIT_INTERVALS);
+export function clampSchedules(tx: Tx, command: ClampSchedules, context: Context): null {
+  const { pollIntervalMs, submitBackoffLimitMs } = command;
+  clampSubmitSchedule(tx, context.now + submitBackoffLimitMs);
+  clampPollSchedule(tx, context.now + pollIntervalMs * POLL_BACKOFF_LIMIT_INTERVALS);
   return null;
 }
 
@@ -160,16 +182,16 @@ export function settleOrder(tx: Tx, command: SettleOrder, context: Context): Ord
   refuseSettlement(order);
   if (providerOrder === null) {
     const cause = { actor, note: "settled: it was not placed" };
-    const standing = { placement: "refused" as const };
-    return applyMove(tx, order, decideMove(order, "FAILED"), cause, context, standing);
+    const delivery = { placement: "refused" as const };
+    return applyTransition(tx, order, decideTransition(order, "FAILED"), cause, context, delivery);
   }
-  const twin = findByProviderOrder(tx, order.providerId!, providerOrder, order.orderId);
-  if (twin !== undefined) throw new Refusal("provider_order_taken", { orderId: twin });
-  return applyPlaced(tx, order, providerOrder, actor, "settled: it was placed", context);
+  const duplicate = findByProviderOrder(tx, order.providerId!, providerOrder, order.orderId);
+  if (duplicate !== undefined) throw new Refusal("provider_order_taken", { orderId: duplicate });
+  return applyAccepted(tx, order, providerOrder, actor, "settled: it was placed", context);
 }
 
 /** From here on the order is followed, beginning at once. */
-function applyPlaced(
+function applyAccepted(
   tx: Tx,
   order: Order,
   providerOrder: string,
@@ -178,21 +200,21 @@ function applyPlaced(
   context: Context,
 ): Order {
   const { now } = context;
-  const placed = { placement: "placed" as const, nextCheckAt: now, checkedAt: now, providerOrder };
-  const move = decideMove(order, "PROCESSING");
-  return applyMove(tx, order, move, { actor, note }, context, placed);
+  const placed = { placement: "placed" as const, nextPollAt: now, polledAt: now, providerOrder };
+  const move = decideTransition(order, "PROCESSING");
+  return applyTransition(tx, order, move, { actor, note }, context, placed);
 }
 
 function beginAttempt(tx: Tx, order: Order, context: Context): Order {
-  const sending: Order = { ...order, placement: "sending", nextPlaceAt: null };
+  const sending: Order = { ...order, placement: "sending", nextSubmitAt: null };
   updateOrder(tx, sending);
   insertAttempt(tx, order.orderId, context.now);
   return sending;
 }
 
 /** The order stays PENDING and only its placement changes. */
-function restand(tx: Tx, order: Order, standing: Standing): FinishedAttempt {
-  const changed: Order = { ...order, ...standing };
+function updateDelivery(tx: Tx, order: Order, delivery: DeliveryChanges): FinishedAttempt {
+  const changed: Order = { ...order, ...delivery };
   updateOrder(tx, changed);
   return { order: changed, sameNumberAs: null };
 }

@@ -2,7 +2,7 @@
 
 import type { AuditAction, AuditFacts } from "../domain/audit.ts";
 import { refusal } from "../domain/errors.ts";
-import { isKeyExpired, type KeyReach, type KeyType } from "../domain/keys.ts";
+import { isKeyExpired, type KeyScope, type KeyType } from "../domain/keys.ts";
 import type { Actor } from "../domain/ledger.ts";
 import type { Tx } from "../db/connection.ts";
 import {
@@ -22,7 +22,7 @@ import { requireUser } from "./users.ts";
 export interface CreateKey {
   username: string;
   type: KeyType;
-  reach: KeyReach;
+  reach: KeyScope;
   label: string;
   /** SHA-256 of the key. Its text never enters a command. */
   hash: string;
@@ -130,12 +130,12 @@ export function endExpiredKeys(tx: Tx, _command: null, context: Context): string
   return updateExpiredKeys(tx, context.now);
 }
 
-export interface RecordKeyUses {
+export interface RecordKeyUsage {
   uses: { id: string; usedAt: number }[];
 }
 
 /** Notes when keys were last used; of one key at most once a minute. */
-export function recordKeyUses(tx: Tx, { uses }: RecordKeyUses): number {
+export function recordKeyUsage(tx: Tx, { uses }: RecordKeyUsage): number {
   for (const { id, usedAt } of uses) updateKeyUsed(tx, id, usedAt);
   return uses.length;
 }

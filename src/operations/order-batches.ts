@@ -3,7 +3,7 @@
 import { attempt, Refusal, type RefusalCode } from "../domain/errors.ts";
 import type { Claim } from "../domain/idempotency.ts";
 import type { Tx } from "../db/connection.ts";
-import { insertUsedKey } from "../db/idempotency.ts";
+import { insertIdempotencyRecord } from "../db/idempotency.ts";
 import type { Order } from "../db/orders.ts";
 import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
@@ -60,18 +60,18 @@ export function placeOrdersOnce(
   requireCaller(tx, command.keyId, "order", context);
   const earlier = findDuplicate(tx, resellerAccount, claim);
   if (earlier?.answer) return { replayed: true, answer: earlier.answer };
-  if (earlier) return { replayed: true, answer: null, effect: asItIs(tx, earlier.results!) };
+  if (earlier) return { replayed: true, answer: null, effect: currentOrders(tx, earlier.results!) };
   const placed = createOrders(tx, command, context);
   const first = placed.find((result) => "order" in result);
   if (first) {
     const effect = { orderId: first.order.orderId, results: JSON.stringify(placed) };
-    insertUsedKey(tx, resellerAccount, claim, effect, null, context.now);
+    insertIdempotencyRecord(tx, resellerAccount, claim, effect, null, context.now);
   }
   return { replayed: false, answer: null, effect: placed };
 }
 
 /** Remembered results with each order as it is by now. */
-function asItIs(tx: Tx, results: string): Placed[] {
+function currentOrders(tx: Tx, results: string): Placed[] {
   const placed = JSON.parse(results) as Placed[];
   return placed.map((result) =>
     "order" in result ? { order: requireOrder(tx, String(result.order.orderId)) } : result,

@@ -2,7 +2,7 @@
 // Every operation that changes a status comes through here.
 
 import { type Actor, SALES_ACCOUNT } from "../domain/ledger.ts";
-import type { OrderMove, OrderStatus } from "../domain/orders.ts";
+import type { OrderTransition, OrderStatus } from "../domain/orders.ts";
 import type { Tx } from "../db/connection.ts";
 import { postTransfer } from "../db/ledger.ts";
 import { insertOrderEvent, type Order, updateOrder } from "../db/orders.ts";
@@ -10,7 +10,7 @@ import { audit, orderFacts } from "./audit.ts";
 import type { Context } from "./context.ts";
 
 /** Nobody but the service itself: a provider's word, or a time that ran out. */
-export const SERVICE_ITSELF: Actor = { keyId: null, operator: null };
+export const SYSTEM_ACTOR: Actor = { keyId: null, operator: null };
 
 export interface Cause {
   actor: Actor;
@@ -19,27 +19,27 @@ export interface Cause {
 }
 
 /** Where an order stands with its provider. */
-export type Standing = Partial<
+export type DeliveryChanges = Partial<
   Pick<
     Order,
-    "placement" | "providerOrder" | "reported" | "nextPlaceAt" | "nextCheckAt" | "checkedAt"
+    "placement" | "providerOrder" | "reported" | "nextSubmitAt" | "nextPollAt" | "polledAt"
   > & { startCount: number }
 >;
 
-/** Writes a move that `decideMove` allowed. `standing` is what changes besides. */
-export function applyMove(
+/** Writes a move that `decideTransition` allowed. `standing` is what changes besides. */
+export function applyTransition(
   tx: Tx,
   order: Order,
-  move: OrderMove,
+  move: OrderTransition,
   cause: Cause,
   context: Context,
-  standing: Standing = {},
+  delivery: DeliveryChanges = {},
 ): Order {
   const { refundMicros, ...changes } = move;
   const moved: Order = {
     ...order,
-    nextPlaceAt: null,
-    ...standing,
+    nextSubmitAt: null,
+    ...delivery,
     ...changes,
     refundedMicros: order.refundedMicros + refundMicros,
   };

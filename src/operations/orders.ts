@@ -4,12 +4,12 @@ import { Refusal, refusal } from "../domain/errors.ts";
 import { type Actor, refuseDebitAboveBalance, SALES_ACCOUNT } from "../domain/ledger.ts";
 import {
   chargeMicros,
-  decideMove,
+  decideTransition,
   type OrderStatus,
   refuseChargeAboveLimit,
   refuseProgress,
 } from "../domain/orders.ts";
-import { refuseOperatorMove } from "../domain/deliveries.ts";
+import { refuseOperatorTransition } from "../domain/deliveries.ts";
 import type { Tx } from "../db/connection.ts";
 import { postTransfer } from "../db/ledger.ts";
 import {
@@ -24,7 +24,7 @@ import { balanceOf } from "../db/users.ts";
 import { audit, orderFacts } from "./audit.ts";
 import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
-import { applyMove } from "./order-transitions.ts";
+import { applyTransition } from "./order-transitions.ts";
 
 export interface PlaceOrder {
   resellerAccount: number;
@@ -47,7 +47,7 @@ export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order
 /**
  * Charges the reseller's balance and creates the order, both or neither. The caller has been checked.
  * Refuses, in this order: reference_taken (whatever has become of the service since), service_not_found, quantity_below_minimum, quantity_above_maximum,
- * balance_insufficient, charge_too_large. Specification 4, POST /orders.
+ * insufficient_balance, charge_too_large. Specification 4, POST /orders.
  */
 export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
   const { resellerAccount, quantity, reference = null } = command;
@@ -73,7 +73,7 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
     chargeMicros: charge,
     remains: quantity,
     createdAt: context.now,
-    ...standingOf(service, context),
+    ...initialDelivery(service, context),
     reference,
   });
   postTransfer(tx, {
@@ -96,7 +96,7 @@ function refuseTakenReference(tx: Tx, resellerAccount: number, reference: string
   if (order) throw new Refusal("reference_taken", { order });
 }
 
-export interface MoveOrder {
+export interface TransitionOrder {
   /** Either id of the order. */
   id: string;
   to: Exclude<OrderStatus, "PENDING" | "PROCESSING">;
@@ -108,14 +108,14 @@ export interface MoveOrder {
 
 /**
  * The operator moves an order by the state table and refunds what the move gives back, both or neither.
- * Refuses: order_not_found, order_move_illegal, order_being_sent, remains_above_quantity.
+ * Refuses: order_not_found, order_transition_illegal, order_being_sent, remains_above_quantity.
  */
-export function moveOrder(tx: Tx, command: MoveOrder, context: Context): Order {
+export function transitionOrder(tx: Tx, command: TransitionOrder, context: Context): Order {
   const order = requireOrder(tx, command.id);
-  refuseOperatorMove(order, command.to);
-  const move = decideMove(order, command.to, command.remains);
+  refuseOperatorTransition(order, command.to);
+  const move = decideTransition(order, command.to, command.remains);
   // From here on the order moves.
-  return applyMove(tx, order, move, { actor: command.actor, note: command.note }, context);
+  return applyTransition(tx, order, move, { actor: command.actor, note: command.note }, context);
 }
 
 export interface ProgressOrder {
@@ -149,21 +149,21 @@ export function progressOrder(tx: Tx, command: ProgressOrder, context: Context):
 }
 
 /** Where a new order stands: with the operator at once, or first in line for its provider. */
-function standingOf({ providerId, providerService }: OpenService, { now }: Context) {
+function initialDelivery({ providerId, providerService }: OpenService, { now }: Context) {
   return providerId === null
     ? {
         status: "PROCESSING" as const,
         placement: "manual" as const,
         providerId,
         providerService,
-        nextPlaceAt: null,
+        nextSubmitAt: null,
       }
     : {
         status: "PENDING" as const,
         placement: "queued" as const,
         providerId,
         providerService,
-        nextPlaceAt: now,
+        nextSubmitAt: now,
       };
 }
 

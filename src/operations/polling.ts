@@ -1,23 +1,18 @@
 // What providers report of placed orders: the batch to ask about, and what the answers move. Contract 3.
 
-import { decideReport, nextCheckAt, type Report } from "../domain/polling.ts";
+import { decideReport, nextPollAt, type Report } from "../domain/polling.ts";
 import { savepoint, type Tx } from "../db/connection.ts";
-import {
-  insertLateReport,
-  listDueChecks,
-  updateChecked,
-  updateNextCheck,
-} from "../db/polling.ts";
+import { insertLateReport, listDuePolls, updatePolled, updateNextPoll } from "../db/polling.ts";
 import { type Order, updateOrder } from "../db/orders.ts";
 import { orderOf } from "../db/deliveries.ts";
 import { updateLastSuccess } from "../db/providers.ts";
 import type { Context } from "./context.ts";
-import { applyMove, SERVICE_ITSELF } from "./order-transitions.ts";
+import { applyTransition, SYSTEM_ACTOR } from "./order-transitions.ts";
 
 /** Spreads the jitter of one command over its orders without a random number for each. */
 const GOLDEN_RATIO = 0.618_033_988_749_895;
 
-export interface TakeChecks {
+export interface TakeDuePolls {
   providerId: number;
   limit: number;
   pollIntervalMs: number;
@@ -25,7 +20,7 @@ export interface TakeChecks {
   jitter: number;
 }
 
-export interface Check {
+export interface DuePoll {
   orderId: number;
   providerOrder: string;
 }
@@ -34,17 +29,17 @@ export interface Check {
  * The orders whose time has come, longest overdue first. Each one's next look is set here, before anyone is asked:
  * whatever becomes of this look, the order comes up again and those behind it come up now.
  */
-export function takeChecks(tx: Tx, command: TakeChecks, context: Context): Check[] {
+export function takeDuePolls(tx: Tx, command: TakeDuePolls, context: Context): DuePoll[] {
   const { providerId, limit, pollIntervalMs } = command;
-  const due = listDueChecks(tx, providerId, context.now, limit);
+  const due = listDuePolls(tx, providerId, context.now, limit);
   for (const [index, order] of due.entries()) {
-    const at = nextCheckAt(
+    const at = nextPollAt(
       { status: order.status, changedAt: order.changedAt! },
       context.now,
       pollIntervalMs,
       jitterOf(command.jitter, index),
     );
-    updateNextCheck(tx, order.orderId, at);
+    updateNextPoll(tx, order.orderId, at);
   }
   return due.map(({ orderId, providerOrder }) => ({ orderId, providerOrder: providerOrder! }));
 }
@@ -76,7 +71,7 @@ export function recordReports(tx: Tx, command: RecordReports, context: Context):
       if (kind !== "") notices.push({ orderId, kind, text: report.text });
     } catch (error) {
       // A disk or a file in trouble is the whole batch's trouble, not this entry's.
-      if (!tx.sqlite.inTransaction || isDatabaseTrouble(error)) throw error;
+      if (!tx.sqlite.inTransaction || isDatabaseError(error)) throw error;
       notices.push({ orderId, kind: "fault", text: String(error) });
     }
   }
@@ -100,7 +95,7 @@ function recordReport(
     case "late": {
       const { reported } = decision;
       const { status } = order;
-      updateOrder(tx, { ...order, reported, checkedAt: context.now });
+      updateOrder(tx, { ...order, reported, polledAt: context.now });
       insertLateReport(tx, { orderId, reported, status, createdAt: context.now });
       return "late";
     }
@@ -109,15 +104,15 @@ function recordReport(
       return null;
     case "move": {
       const { move, reported, startCount } = decision;
-      const cause = { actor: SERVICE_ITSELF, note: `the provider reported ${report.word!.trim()}` };
-      const soon = nextCheckAt(
+      const cause = { actor: SYSTEM_ACTOR, note: `the provider reported ${report.word!.trim()}` };
+      const soon = nextPollAt(
         { status: move.status, changedAt: context.now },
         context.now,
         pollIntervalMs,
         jitter,
       );
-      const standing = { reported, startCount, checkedAt: context.now, nextCheckAt: soon };
-      applyMove(tx, order, move, cause, context, standing);
+      const delivery = { reported, startCount, polledAt: context.now, nextPollAt: soon };
+      applyTransition(tx, order, move, cause, context, delivery);
       return null;
     }
   }
@@ -136,7 +131,7 @@ function recordProgress(
   const isNew =
     startCount !== order.startCount || remains !== order.remains || reported !== order.reported;
   if (!isNew) {
-    updateChecked(tx, order.orderId, context.now);
+    updatePolled(tx, order.orderId, context.now);
     return;
   }
   const { now } = context;
@@ -146,15 +141,15 @@ function recordProgress(
     startCount,
     remains,
     reported,
-    checkedAt: now,
+    polledAt: now,
     changedAt: open ? now : order.changedAt,
-    nextCheckAt: open
-      ? nextCheckAt({ status: order.status, changedAt: now }, now, pollIntervalMs, jitter)
-      : order.nextCheckAt,
+    nextPollAt: open
+      ? nextPollAt({ status: order.status, changedAt: now }, now, pollIntervalMs, jitter)
+      : order.nextPollAt,
   });
 }
 
-function isDatabaseTrouble(error: unknown): boolean {
+function isDatabaseError(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return code.startsWith("SQLITE_") && !code.startsWith("SQLITE_CONSTRAINT");
 }

@@ -62,7 +62,7 @@ export interface SyncCatalogue {
 
 /**
  * Brings the provider's list into the catalogue, all of it or nothing. Contract 4, `provider sync`.
- * Throws ListProblem for a list that cannot be taken. Refuses: provider_not_found, catalogue_changed.
+ * Throws CatalogueError for a list that cannot be taken. Refuses: provider_not_found, catalogue_changed.
  */
 export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context): SyncPlan {
   const provider = requireProvider(tx, command.name);
@@ -76,14 +76,14 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
   }
   for (const { id, after, returns } of plan.updated) {
     const service = findService(tx, id)!;
-    const back = returns ? { active: true, vanished: false } : {};
+    const back = returns ? { active: true, delisted: false } : {};
     const updated = { ...service, ...after, ...back };
     writeService(tx, updated);
     auditService(tx, context, command.actor, "service.update", service, updated);
   }
   for (const { id } of plan.deactivated) {
     const service = findService(tx, id)!;
-    const gone = { ...service, active: false, vanished: true };
+    const gone = { ...service, active: false, delisted: true };
     writeService(tx, gone);
     auditService(tx, context, command.actor, "service.deactivate", service, gone);
   }
@@ -91,7 +91,7 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
   return plan;
 }
 
-/** What a sync would do now; changes nothing. Throws ListProblem. */
+/** What a sync would do now; changes nothing. Throws CatalogueError. */
 export function planCatalogue(
   connection: Connection,
   provider: Provider,
@@ -129,6 +129,6 @@ function addedService(
     priceByHand: false,
     minByHand: false,
     maxByHand: false,
-    vanished: false,
+    delisted: false,
   };
 }

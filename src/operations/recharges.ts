@@ -6,7 +6,7 @@ import type { Tx } from "../db/connection.ts";
 import type { CallerKey } from "../db/keys.ts";
 import { postTransfer } from "../db/ledger.ts";
 import { findUser, type User } from "../db/users.ts";
-import { canReach } from "../domain/users.ts";
+import { isInScope } from "../domain/users.ts";
 import { audit } from "./audit.ts";
 import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
@@ -40,7 +40,7 @@ export function rechargeAs(
 ): Recharged {
   const found = findUser(tx, command.username);
   if (!found) throw refusal("user_not_found");
-  if (!canReach(caller.reach, command.resellerAccount, found)) throw refusal("user_out_of_reach");
+  if (!isInScope(caller.reach, command.resellerAccount, found)) throw refusal("user_out_of_reach");
   refuseCreditAboveLimit(found, command.amountMicros);
   // From here on the credit is given.
   const { depositedMicros: _, ...user } = found;

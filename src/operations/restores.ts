@@ -5,7 +5,7 @@ import type { Tx } from "../db/connection.ts";
 import { NUMBERED_TABLES, type Numbers, raiseFloor } from "../db/numbers.ts";
 import type { Context } from "./context.ts";
 import { setKeyActive } from "./keys.ts";
-import { doubtQueued } from "./deliveries.ts";
+import { markQueuedUnknown } from "./deliveries.ts";
 
 export interface CarryOver {
   /** The highest numbers that may have been given out. */
@@ -21,6 +21,6 @@ export function carryOver(tx: Tx, command: CarryOver, context: Context): null {
   // First: what is audited below is numbered already.
   for (const table of NUMBERED_TABLES) raiseFloor(tx, table, floors[table]);
   for (const id of endedKeys) setKeyActive(tx, { id, active: false, actor }, context);
-  doubtQueued(tx, { cause: "restored from a backup: it may have been sent since" }, context);
+  markQueuedUnknown(tx, { cause: "restored from a backup: it may have been sent since" }, context);
   return null;
 }

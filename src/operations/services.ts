@@ -3,7 +3,7 @@
 import type { AuditFacts } from "../domain/audit.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
 import type { Actor } from "../domain/ledger.ts";
-import type { Per } from "../domain/services.ts";
+import type { PriceUnit } from "../domain/services.ts";
 import type { Tx } from "../db/connection.ts";
 import {
   deleteGrant,
@@ -27,7 +27,7 @@ export interface ServiceTerms {
   id: string | null;
   name: string;
   priceMicros: number;
-  per: Per;
+  per: PriceUnit;
   min: number;
   max: number;
   private: boolean;
@@ -60,7 +60,7 @@ export function createService(tx: Tx, command: CreateService, context: Context):
     priceByHand: true,
     minByHand: true,
     maxByHand: true,
-    vanished: false,
+    delisted: false,
   };
   insertService(tx, service);
   auditService(tx, context, actor, "service.create", null, service);
@@ -105,7 +105,7 @@ export interface SetServiceActive {
 export function setServiceActive(tx: Tx, command: SetServiceActive, context: Context): Service {
   const { active } = command;
   const before = requireService(tx, command.id);
-  const service = { ...before, active, vanished: false };
+  const service = { ...before, active, delisted: false };
   writeService(tx, service);
   const action = active ? "service.activate" : "service.deactivate";
   auditService(tx, context, command.actor, action, before, service);

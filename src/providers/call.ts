@@ -55,7 +55,7 @@ export type Send = (form: Record<string, string>, options: CallOptions) => Promi
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-export function senderTo(url: string, timeoutMs: number): Send {
+export function createSender(url: string, timeoutMs: number): Send {
   return async (form, options) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = AbortSignal.any([timeout, options.stop]);

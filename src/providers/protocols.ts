@@ -1,6 +1,6 @@
 // Every protocol there is, by name: a further one is a line here.
 
-import { senderTo } from "./call.ts";
+import { createSender } from "./call.ts";
 import type { Protocol, ProviderApi } from "./provider.ts";
 import { smmApi } from "./smm-api.ts";
 
@@ -22,5 +22,5 @@ export interface ProviderAddress {
 export function connectProvider(address: ProviderAddress, timeoutMs: number): ProviderApi {
   const protocol = PROTOCOLS[address.protocol];
   if (!protocol) throw new Error(`no protocol is called ${address.protocol}`);
-  return protocol(senderTo(address.url, timeoutMs), address.key);
+  return protocol(createSender(address.url, timeoutMs), address.key);
 }

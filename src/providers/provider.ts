@@ -2,7 +2,7 @@
 // Nothing here rejects but `services` and `balance`, whose caller is a person at the command line.
 
 import type { UpstreamService } from "../domain/catalogue-sync.ts";
-import type { PlacementResult } from "../domain/deliveries.ts";
+import type { SubmissionResult } from "../domain/deliveries.ts";
 import type { Report } from "../domain/polling.ts";
 import type { Send } from "./call.ts";
 
@@ -17,9 +17,9 @@ export interface PlacedOrder {
  * The answer to a question about many orders. `answered` false: the provider could not be reached or did not answer,
  * so asking about fewer of them will not help.
  */
-export type StatusAnswer = { reports: Map<string, Report> } | { failed: string; answered: boolean };
+export type StatusReply = { reports: Map<string, Report> } | { failed: string; answered: boolean };
 
-export interface Funds {
+export interface ProviderBalance {
   /** As the provider names it. */
   balance: number;
   currency: string;
@@ -27,13 +27,13 @@ export interface Funds {
 
 export interface ProviderApi {
   /** Sends the order once. */
-  add(order: PlacedOrder, stop: AbortSignal): Promise<PlacementResult>;
+  add(order: PlacedOrder, stop: AbortSignal): Promise<SubmissionResult>;
   /** At most STATUS_BATCH_LIMIT orders, by the provider's numbers. One that is missing from the answer is in it as such. */
-  status(providerOrders: readonly string[], stop: AbortSignal): Promise<StatusAnswer>;
+  status(providerOrders: readonly string[], stop: AbortSignal): Promise<StatusReply>;
   /** Rejects with ProviderFailure. `onBytes` hears how much has arrived. */
   services(stop: AbortSignal, onBytes?: (bytes: number) => void): Promise<UpstreamService[]>;
   /** Rejects with ProviderFailure. */
-  balance(stop: AbortSignal): Promise<Funds>;
+  balance(stop: AbortSignal): Promise<ProviderBalance>;
 }
 
 /** Makes the API of one provider from the key and the way to its address. */

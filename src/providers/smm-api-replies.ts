@@ -4,12 +4,12 @@
 import * as v from "valibot";
 import type { UpstreamService } from "../domain/catalogue-sync.ts";
 import { parseDecimal } from "../domain/catalogue-sync.ts";
-import { isProviderOrder, type PlacementResult } from "../domain/deliveries.ts";
+import { isProviderOrder, type SubmissionResult } from "../domain/deliveries.ts";
 import { isProviderService } from "../domain/providers.ts";
 import type { Report } from "../domain/polling.ts";
 import { SERVICE_NAME_LENGTH_LIMIT } from "../domain/services.ts";
 import type { Mask } from "./mask.ts";
-import { type Funds, ProviderFailure, type StatusAnswer } from "./provider.ts";
+import { type ProviderBalance, ProviderFailure, type StatusReply } from "./provider.ts";
 
 /** An untouched translation key reads `neworder.error.not_enough_funds`: words are compared without punctuation. */
 const OUT_OF_FUNDS = /not enough (funds|balance|money)|insufficient (funds|balance)|low balance/;
@@ -34,8 +34,8 @@ const listedService = v.looseObject({ service: numberOrText, name: v.string(), t
 const listedTerms = v.looseObject({ rate: numberOrText, min: numberOrText, max: numberOrText });
 
 /** Accepted, refused or unknown: contract 3, to the letter. */
-export function readPlacement(json: unknown, status: number, mask: Mask): PlacementResult {
-  const unknown = (why: string): PlacementResult => {
+export function readSubmission(json: unknown, status: number, mask: Mask): SubmissionResult {
+  const unknown = (why: string): SubmissionResult => {
     return { outcome: "unknown", cause: `${why}: ${textOf(json, mask)}` };
   };
   if (status >= 500) return unknown(`HTTP ${status}`);
@@ -61,7 +61,7 @@ export function readPlacement(json: unknown, status: number, mask: Mask): Placem
 }
 
 /** The reply to a question about one order. Some panels answer as if many had been asked about. */
-export function readOneReport(json: unknown, providerOrder: string, mask: Mask): StatusAnswer {
+export function readOneReport(json: unknown, providerOrder: string, mask: Mask): StatusReply {
   const keyed = isObject(json) && Object.hasOwn(json, providerOrder);
   const found = keyed ? (json as Record<string, unknown>)[providerOrder] : json;
   if (isObject(found) && Object.hasOwn(found, "status")) {
@@ -78,7 +78,7 @@ export function readManyReports(
   json: unknown,
   providerOrders: readonly string[],
   mask: Mask,
-): StatusAnswer {
+): StatusReply {
   const keyed = isObject(json) ? v.safeParse(entries, json) : null;
   if (!keyed?.success || !providerOrders.some((order) => Object.hasOwn(keyed.output, order))) {
     return { failed: `no statuses: ${textOf(json, mask)}`, answered: true };
@@ -99,7 +99,7 @@ export function readError(json: unknown): string | null {
 }
 
 /** Throws ProviderFailure: a message where the number should be, and the like. */
-export function readBalance(json: unknown, mask: Mask): Funds {
+export function readBalance(json: unknown, mask: Mask): ProviderBalance {
   const parsed = v.safeParse(funds, json);
   const balance = parsed.success ? signedNumber(parsed.output.balance) : null;
   if (!parsed.success || balance === null) {

@@ -8,7 +8,7 @@ import {
   readError,
   readManyReports,
   readOneReport,
-  readPlacement,
+  readSubmission,
   readServices,
 } from "./smm-api-replies.ts";
 
@@ -31,7 +31,7 @@ export function smmApi(send: Send, key: string): ProviderApi {
     async add({ service, link, quantity }, stop) {
       const form = { service, link, quantity: String(quantity) };
       const reply = await act("add", form, { stop, once: true });
-      if (reply.kind === "json") return readPlacement(reply.json, reply.status, mask);
+      if (reply.kind === "json") return readSubmission(reply.json, reply.status, mask);
       const outcome = reply.fault === "not_sent" ? "not_sent" : "unknown";
       return { outcome, cause: mask(reply.cause) };
     },

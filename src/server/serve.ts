@@ -5,27 +5,27 @@ import { dirname } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { backupFolder, type Config } from "../config/settings.ts";
 import { type Endpoint, formatEndpoint } from "../config/values.ts";
-import { type Connection, isFatalTrouble } from "../db/connection.ts";
+import { type Connection, isFatalError } from "../db/connection.ts";
 import { fileSystemUnder, isMemoryFileSystem } from "../storage/file-systems.ts";
 import { addressPath, claimDataDirectory, openReader } from "../storage/open.ts";
 import { createKeyFinder } from "../db/keys.ts";
 import type { Order } from "../db/orders.ts";
 import { listProviders, readProviderOrders } from "../db/providers.ts";
-import { createView, type View } from "../db/snapshot.ts";
+import { createSnapshot, type Snapshot } from "../db/snapshot.ts";
 import { systemClock } from "../delivery/clock.ts";
-import { type Fulfilment, startFulfilment } from "../delivery/delivery.ts";
-import type { Works } from "../delivery/provider-worker.ts";
+import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
+import type { DeliveryDeps } from "../delivery/provider-worker.ts";
 import type { Api } from "../http/endpoint.ts";
-import { answerTemplate } from "../http/response-template.ts";
-import { createLimits } from "../http/rate-limits.ts";
+import { responseTemplate } from "../http/response-template.ts";
+import { createRateLimits } from "../http/rate-limits.ts";
 import type { Server } from "../http1/listen.ts";
 import { startMetricsServer } from "../http/metrics.ts";
 import { startServer } from "../http/server.ts";
 import { createLog, type Logger } from "../monitoring/log.ts";
 import { newestBackup } from "../storage/backup-folder.ts";
 import { type BackupPlan, startBackups } from "../jobs/backups.ts";
-import { startKeyUses } from "../jobs/key-usage.ts";
-import { startUpkeep } from "../jobs/expiry.ts";
+import { startKeyUsage } from "../jobs/key-usage.ts";
+import { startExpiry } from "../jobs/expiry.ts";
 import { createMetrics, type Metrics, NO_OBSERVER } from "../monitoring/metrics.ts";
 import { createReadiness, freeBytes } from "../monitoring/readiness.ts";
 import { createStatusCounter } from "../monitoring/status-counter.ts";
@@ -36,7 +36,7 @@ import { startWriter, type Writer } from "../writer/writer.ts";
 /** Named from this folder, where it is in the binary too: its two entry points are bundled below src. */
 const WRITER_THREAD = new URL("../writer/thread.ts", import.meta.url);
 /** How long requests in flight may take once a stop was asked for. */
-const DRAIN_MILLISECONDS = 10_000;
+const DRAIN_MS = 10_000;
 
 /** The address cannot be listened on. The message is the system's word for why. */
 export class ListenError extends Error {
@@ -67,26 +67,27 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   const onFatal = () => void log.close().then(end);
   const files = tlsFiles(config);
   const tls = files && readTls(files);
-  const { path, keptCopy, release } = claimDataDirectory(config.data, Date.now());
-  if (keptCopy) log.warn({ path, keptCopy }, "database upgraded, copy of the old one kept");
+  const { path, migrationCopy, release } = claimDataDirectory(config.data, Date.now());
+  if (migrationCopy)
+    log.warn({ path, migrationCopy }, "database upgraded, copy of the old one kept");
   if (isMemoryFileSystem(fileSystemUnder(dirname(path))))
     log.warn({ path }, "the data directory is in memory: a reboot loses everything");
   let metrics: Metrics | null = null;
-  let view: View | null = null;
+  let snapshot: Snapshot | null = null;
   const writer = await openWriter(path, log, onFatal, (commands, seconds) => {
     // Whoever is answered now may ask at once for what was written.
-    view?.end();
+    snapshot?.end();
     metrics?.commit(commands, seconds);
   });
   const connection = openReader(path);
-  const reading = (view = createView(connection));
+  const reading = (snapshot = createSnapshot(connection));
   const counting = openReader(path);
   if (config.metricsListen)
     metrics = createMetrics(figures(config, writer, counting, log), packageJson.version);
-  const keyUses = startKeyUses(writer, log);
+  const keyUsage = startKeyUsage(writer, log);
   const address = addressPath(dirname(path));
   const close = async () => {
-    await keyUses.stop();
+    await keyUsage.stop();
     // The writer closes last: it checkpoints, which a reader would hold up.
     reading.close();
     counting.sqlite.close();
@@ -95,27 +96,27 @@ export async function startService(config: Config, end: () => void): Promise<Ser
     release();
   };
   // The servers first: where they cannot listen, nothing must have been sent to a provider.
-  const fulfilling = Promise.withResolvers<Fulfilment>();
-  let fulfilment: Fulfilment | null = null;
+  const deliveryStarted = Promise.withResolvers<DeliveryService>();
+  let delivery: DeliveryService | null = null;
   const api: Api = {
     ...requestSettings(config, log),
     connection,
-    view: reading,
+    snapshot: reading,
     findKey: createKeyFinder(connection, reading),
     writer,
     log,
     observer: metrics ?? NO_OBSERVER,
-    unanswered: new Map(),
-    onFault: (error) => endUnreadable(error, path, log, onFatal),
-    noteUse: (keyId, now) => keyUses.note(keyId, now),
-    placed: async (order: Order) => (await fulfilling.promise).placed(order),
+    inFlight: new Map(),
+    onInternalError: (error) => stopUnreadable(error, path, log, onFatal),
+    recordKeyUse: (keyId, now) => keyUsage.note(keyId, now),
+    placed: async (order: Order) => (await deliveryStarted.promise).placed(order),
     readiness: createReadiness({
       connection,
       writer,
       diskFloorBytes: config.diskFloor,
-      isFollowingOnTime: () => fulfilment?.isOnTime() ?? true,
+      isDeliveryOnTime: () => delivery?.isOnTime() ?? true,
     }),
-    template: answerTemplate(tls !== null),
+    template: responseTemplate(tls !== null),
   };
   let servers: Servers;
   try {
@@ -124,26 +125,26 @@ export async function startService(config: Config, end: () => void): Promise<Ser
     await close();
     throw error;
   }
-  const started = await startFulfilment({
-    ...fulfilmentSettings(config),
+  const started = await startDelivery({
+    ...deliverySettings(config),
     connection,
     writer,
     log,
-    onPlacement: (outcome) => metrics?.placement(outcome),
+    onSubmission: (outcome) => metrics?.placement(outcome),
   }).catch(async (error: unknown) => {
     // Whoever waits for a placement hears of it; nobody may be waiting.
-    fulfilling.promise.catch(() => {});
-    fulfilling.reject(error);
+    deliveryStarted.promise.catch(() => {});
+    deliveryStarted.reject(error);
     await Promise.all([servers.api.stop(), servers.metrics?.stop()]);
     await close();
     throw error;
   });
-  fulfilment = started;
-  fulfilling.resolve(started);
-  const upkeep = startUpkeep(writer, log);
+  delivery = started;
+  deliveryStarted.resolve(started);
+  const expiry = startExpiry(writer, log);
   const backups = startBackups(backupPlan(config, path), log);
   const url = urlOf(tls ? "https" : "http", servers.api);
-  leaveAddress(address, url, log);
+  writeAddressFile(address, url, log);
   const metricsUrl = servers.metrics && `${urlOf("http", servers.metrics)}/metrics`;
   log.info({ url, path, metrics: metricsUrl }, "started");
   return {
@@ -153,14 +154,14 @@ export async function startService(config: Config, end: () => void): Promise<Ser
     reload: () => reloadTls(servers.api, files, log),
     async stop() {
       log.info({}, "stopping");
-      const placings = started.stop(DRAIN_MILLISECONDS);
+      const submissions = started.stop(DRAIN_MS);
       const drained = await Promise.race([
         Promise.all([servers.api.stop(), servers.metrics?.stop()]).then(() => true),
-        Bun.sleep(DRAIN_MILLISECONDS).then(() => false),
+        Bun.sleep(DRAIN_MS).then(() => false),
       ]);
-      await placings;
+      await submissions;
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
-      await Promise.all([upkeep.stop(), backups.stop()]);
+      await Promise.all([expiry.stop(), backups.stop()]);
       await close();
       log.info({}, "stopped");
       await log.close();
@@ -191,7 +192,7 @@ function openWriter(
 }
 
 /** For `health`. A full disk keeps the service from taking orders, not from answering. */
-function leaveAddress(address: string, url: string, log: Logger): void {
+function writeAddressFile(address: string, url: string, log: Logger): void {
   try {
     writeFileSync(address, url, { mode: 0o600 });
   } catch (error) {
@@ -200,15 +201,15 @@ function leaveAddress(address: string, url: string, log: Logger): void {
   }
 }
 
-function endUnreadable(error: unknown, path: string, log: Logger, onFatal: () => void): void {
-  if (!isFatalTrouble(error)) return;
+function stopUnreadable(error: unknown, path: string, log: Logger, onFatal: () => void): void {
+  if (!isFatalError(error)) return;
   log.error({ path, cause: String(error) }, "the database cannot be read any more: stopping");
   onFatal();
 }
 
-function fulfilmentSettings(
+function deliverySettings(
   config: Config,
-): Pick<Works, "clock" | "random" | "settings" | "connect"> {
+): Pick<DeliveryDeps, "clock" | "random" | "settings" | "connect"> {
   return {
     clock: systemClock,
     random: Math.random,
@@ -225,7 +226,7 @@ function fulfilmentSettings(
 function requestSettings(config: Config, log: Logger) {
   let isNoted = false;
   return {
-    limits: createLimits(config.rateLimit),
+    limits: createRateLimits(config.rateLimit),
     trustedProxy: config.trustedProxy,
     logReads: config.logReads,
     noteUntrustedProxy() {

@@ -9,7 +9,7 @@ import { readInstanceId } from "./instance.ts";
 
 /** A file of 1 GB that goes at once holds up the syncs of others for 300 ms; it is cut off in steps of 32 MiB. */
 const REMOVE_STEP_BYTES = 32 * 1024 * 1024;
-const REMOVE_PAUSE_MILLISECONDS = 5;
+const REMOVE_PAUSE_MS = 5;
 /** The time first: names sort by it, whoever made the files. */
 const NAME = /^reseller-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)-([a-z][0-9a-z]{11})\.db$/;
 /** As they were named before the id was, and how an unfinished one was. */
@@ -136,6 +136,6 @@ async function truncateSlowly(file: string): Promise<void> {
   const { size, nlink } = await handle.stat();
   for (let left = size; left > 0 && nlink === 1; left -= REMOVE_STEP_BYTES) {
     await handle.truncate(Math.max(0, left - REMOVE_STEP_BYTES));
-    await Bun.sleep(REMOVE_PAUSE_MILLISECONDS);
+    await Bun.sleep(REMOVE_PAUSE_MS);
   }
 }

@@ -7,7 +7,7 @@ import {
 } from "node:fs"; // prettier-ignore
 import { dirname, join } from "node:path";
 import { connectionOf } from "../db/connection.ts";
-import { freeRoom, mebibytes, sizeOf, syncPath } from "./files.ts";
+import { freeBytesIn, mebibytes, sizeOf, syncPath } from "./files.ts";
 import { takeLock } from "./lock.ts";
 import { openReader } from "./open.ts";
 import { verify, type Verification } from "./verify.ts";
@@ -76,7 +76,7 @@ export function refuseBackup(path: string, target: string): void {
     throw new BackupError(`there is no folder ${folder}: create it, or name another place`);
   }
   const needed = sizeOf(path) + sizeOf(`${path}-wal`) + ROOM_LEFT_BYTES;
-  const free = freeRoom(folder);
+  const free = freeBytesIn(folder);
   if (free < needed) {
     throw new BackupError(
       `${folder} has too little room for a backup (${mebibytes(free)} MiB free, ${mebibytes(needed)} needed): make room, or name another place`,

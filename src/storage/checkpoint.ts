@@ -5,7 +5,7 @@
 // thread of its own: PASSIVE checkpoints run beside the writer and block nobody.
 
 import type { Database } from "bun:sqlite";
-import { type Connection, isPassingTrouble } from "../db/connection.ts";
+import { type Connection, isTransientError } from "../db/connection.ts";
 
 /** Below this the log is left alone. 4 MB: SQLite's own limit. */
 const LIGHT_PAGES = 1000;
@@ -16,26 +16,26 @@ const HEAVY_PAGES = 8000;
 /** Above this it is done all the same: the other thread cannot keep up, and 256 MB are enough. */
 const LIMIT_PAGES = 64_000;
 /** How long the writer waits for readers: many times what a request's view lasts. */
-const READERS_MILLISECONDS = 5;
+const READER_WAIT_MS = 5;
 /** By how much the log grows behind a long reader until the writer tries again. */
 const HELD_UP_GROWTH = 1.25;
 
 /** Who moves what waits, and when: nobody yet, the writer in a quiet moment or now, or a thread beside it. */
-export type Backlog = "nobody" | "quietly" | "now" | "beside";
+export type CheckpointDue = "nobody" | "quietly" | "now" | "beside";
 
 /** What the writer does about the log. */
-export interface LogKeeper {
+export interface Checkpointer {
   /** Costs a microsecond. */
-  backlog(): Backlog;
+  checkpointDue(): CheckpointDue;
   /** Moves everything, and the log begins anew, unless a reader holds that up for longer than a moment. */
   empty(): void;
 }
 
-export function keepLog({ sqlite }: Connection): LogKeeper {
+export function createCheckpointer({ sqlite }: Connection): Checkpointer {
   /** The pages that a long reader left there at the last try; fewer wait once it is gone. */
   let heldUp = 0;
   return {
-    backlog() {
+    checkpointDue() {
       const pages = waitingIn(sqlite);
       heldUp = Math.min(heldUp, pages);
       if (pages < LIGHT_PAGES) return "nobody";
@@ -45,7 +45,7 @@ export function keepLog({ sqlite }: Connection): LogKeeper {
     },
     empty() {
       const { timeout } = sqlite.query("PRAGMA busy_timeout").get() as { timeout: number };
-      sqlite.run(`PRAGMA busy_timeout = ${READERS_MILLISECONDS}`);
+      sqlite.run(`PRAGMA busy_timeout = ${READER_WAIT_MS}`);
       move(sqlite, "RESTART");
       sqlite.run(`PRAGMA busy_timeout = ${timeout}`);
       heldUp = waitingIn(sqlite);
@@ -75,6 +75,6 @@ function move(sqlite: Database, mode: "PASSIVE" | "RESTART"): void {
   try {
     sqlite.query(`PRAGMA wal_checkpoint(${mode})`).get();
   } catch (error) {
-    if (!isPassingTrouble(error)) throw error;
+    if (!isTransientError(error)) throw error;
   }
 }

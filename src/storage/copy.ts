@@ -12,7 +12,7 @@ import type { Verification } from "./verify.ts";
  * Between two syncs of the growing copy. One sync of all of it at the end held up an order's own sync for 130 ms;
  * of a little at a time, for 15 to 30.
  */
-const SYNC_MILLISECONDS = 5;
+const SYNC_MS = 5;
 
 export interface ToCopyThread {
   path: string;
@@ -113,10 +113,10 @@ async function syncWhile(
   more: () => boolean,
   onSync: (bytes: number) => void,
 ): Promise<void> {
-  while (more() && !existsSync(file)) await Bun.sleep(SYNC_MILLISECONDS);
+  while (more() && !existsSync(file)) await Bun.sleep(SYNC_MS);
   if (!more()) return;
   await using handle = await open(file, "r");
-  for (let before = -1; more(); await Bun.sleep(SYNC_MILLISECONDS)) {
+  for (let before = -1; more(); await Bun.sleep(SYNC_MS)) {
     const { size } = await handle.stat();
     if (size !== before) await handle.datasync();
     before = size;

@@ -3,7 +3,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type DatabaseFacts, factsOf } from "./database-facts.ts";
-import { freeRoom, mebibytes, sizeOf } from "./files.ts";
+import { freeBytesIn, mebibytes, sizeOf } from "./files.ts";
 import { fileSystemUnder, isMemoryFileSystem, isNetworkFileSystem } from "./file-systems.ts";
 import { databasePath, sqliteVersion } from "./open.ts";
 import { type BackupFile, newestBackup } from "./backup-folder.ts";
@@ -12,12 +12,12 @@ import { type BackupFile, newestBackup } from "./backup-folder.ts";
 const ROOM_FAIL_BYTES = 64 * 1024 * 1024;
 const ROOM_WARN_BYTES = 1024 * 1024 * 1024;
 /** A median above this makes every lone order slow. */
-const SYNC_WARN_MILLISECONDS = 10;
+const SYNC_WARN_MS = 10;
 const SYNC_TRIES = 9;
 /** A row so far in the future was written by another clock. */
-const CLOCK_FAIL_MILLISECONDS = 5 * 60_000;
-const BACKUP_WARN_MILLISECONDS = 2 * 24 * 3_600_000;
-const UNCHECKED_WARN_MILLISECONDS = 3_600_000;
+const CLOCK_FAIL_MS = 5 * 60_000;
+const BACKUP_WARN_MS = 2 * 24 * 3_600_000;
+const UNCHECKED_WARN_MS = 3_600_000;
 
 export type State = "ok" | "warn" | "fail";
 
@@ -29,13 +29,13 @@ export interface Finding {
   advice: string;
 }
 
-export interface Patient {
+export interface DoctorInput {
   data: string;
   backupFolder: string;
   now: number;
 }
 
-export function examine({ data, backupFolder, now }: Patient): Finding[] {
+export function runDoctor({ data, backupFolder, now }: DoctorInput): Finding[] {
   const directory = resolve(data);
   const path = databasePath(directory);
   const findings = [finding("SQLite", "ok", sqliteVersion())];
@@ -108,7 +108,7 @@ function fileSystem(directory: string): Finding {
 }
 
 function room(directory: string): Finding {
-  const free = freeRoom(directory);
+  const free = freeBytesIn(directory);
   const found = `${mebibytes(free)} MiB free, the database has ${mebibytes(sizeOf(databasePath(directory)))}`;
   if (free < ROOM_FAIL_BYTES)
     return finding("room", "fail", found, "make room: soon no order can be written");
@@ -130,7 +130,7 @@ function syncTime(directory: string): Finding {
     closeSync(descriptor);
     const median = times[times.length >> 1]!;
     const found = `${median.toFixed(1)} ms (median of ${SYNC_TRIES})`;
-    if (median <= SYNC_WARN_MILLISECONDS) return finding("sync", "ok", found);
+    if (median <= SYNC_WARN_MS) return finding("sync", "ok", found);
     return finding("sync", "warn", found, "a slow disk: orders sent one by one take as long each");
   } catch (error) {
     const advice = `${directory} cannot be written: check its owner, permissions and room`;
@@ -181,7 +181,7 @@ function clock({ lastRowAt }: DatabaseFacts, now: number): Finding {
   if (lastRowAt === null) return finding("clock", "ok", "nothing was written yet");
   const ahead = lastRowAt - now;
   const found = `it is ${new Date(now).toISOString()}, the last row says ${new Date(lastRowAt).toISOString()}`;
-  if (ahead <= CLOCK_FAIL_MILLISECONDS) return finding("clock", "ok", found);
+  if (ahead <= CLOCK_FAIL_MS) return finding("clock", "ok", found);
   return finding(
     "clock",
     "fail",
@@ -200,7 +200,7 @@ function unchecked({ oldestDueAt }: DatabaseFacts, now: number): Finding {
   if (oldestDueAt === null) return finding("oldest unchecked order", "ok", "none waits");
   const late = now - oldestDueAt;
   const found = late <= 0 ? "none is late" : `${Math.round(late / 1000)} s late`;
-  if (late <= UNCHECKED_WARN_MILLISECONDS) return finding("oldest unchecked order", "ok", found);
+  if (late <= UNCHECKED_WARN_MS) return finding("oldest unchecked order", "ok", found);
   const advice = "is the server running, and does its provider answer? see `admin provider list`";
   return finding("oldest unchecked order", "warn", found, advice);
 }
@@ -219,7 +219,7 @@ function backupAge(data: string, folder: string, now: number): Finding {
   }
   const age = now - newest.begunAt;
   const found = `${newest.file}, ${Math.round(age / 3_600_000)} h old`;
-  if (age <= BACKUP_WARN_MILLISECONDS) return finding("last backup", "ok", found);
+  if (age <= BACKUP_WARN_MS) return finding("last backup", "ok", found);
   return finding("last backup", "warn", found, "see the server's log for `backup not made`");
 }
 

@@ -28,7 +28,7 @@ export function sizeOf(path: string): number {
 }
 
 /** Bytes that this process may still fill. */
-export function freeRoom(folder: string): number {
+export function freeBytesIn(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;
 }

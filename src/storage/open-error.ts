@@ -4,7 +4,7 @@ export class OpenError extends Error {
 }
 
 /** By the start of SQLite's code. Foreseeable troubles of a file, whenever they show. */
-const TROUBLES: Record<string, (path: string) => string> = {
+const OPEN_ERRORS: Record<string, (path: string) => string> = {
   SQLITE_NOTADB: (path) => `${path} is damaged or not a database: restore a backup`,
   SQLITE_CORRUPT: (path) => `${path} is damaged or not a database: restore a backup`,
   SQLITE_IOERR: (path) => `the disk of ${path} fails: see the system's log, then restore a backup`,
@@ -20,8 +20,8 @@ const TROUBLES: Record<string, (path: string) => string> = {
 export function openErrorOf(error: unknown, path: string): OpenError | undefined {
   if (error instanceof OpenError) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const trouble = Object.keys(TROUBLES).find((start) => code.startsWith(start));
-  return trouble === undefined ? undefined : new OpenError(TROUBLES[trouble]!(path));
+  const known = Object.keys(OPEN_ERRORS).find((start) => code.startsWith(start));
+  return known === undefined ? undefined : new OpenError(OPEN_ERRORS[known]!(path));
 }
 
 function notWritable(path: string): string {

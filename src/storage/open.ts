@@ -41,7 +41,7 @@ export interface Instance {
   /** Absolute path of the database. */
   path: string;
   /** Where the database as it was before an upgrade was kept; null when none was made. */
-  keptCopy: string | null;
+  migrationCopy: string | null;
   /** Lets another process serve this data directory. */
   release: () => void;
 }
@@ -53,9 +53,9 @@ export function claimDataDirectory(dataDirectory: string, now: number): Instance
   try {
     const { sqlite, pending } = openFile(path, true);
     try {
-      const keptCopy = upgrade(sqlite, path, pending, now);
+      const migrationCopy = upgrade(sqlite, path, pending, now);
       chmodSync(path, 0o600);
-      return { path, keptCopy, release };
+      return { path, migrationCopy, release };
     } finally {
       sqlite.close();
     }

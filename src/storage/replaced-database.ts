@@ -2,7 +2,13 @@
 // keys that were ended, what else was changed. It may be of any version, damaged, or another one altogether.
 
 import { Database } from "bun:sqlite";
-import { type Change, changesSince, type KeyState, readKeys, readSettings } from "./restore-changes.ts";
+import {
+  type Change,
+  changesSince,
+  type KeyState,
+  readKeys,
+  readSettings,
+} from "./restore-changes.ts";
 import {
   highestNumber,
   margins,

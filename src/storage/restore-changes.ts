@@ -92,7 +92,7 @@ export function changesSince(restored: Settings, since: Settings): Change[] {
   for (const [subject, was] of since) {
     const is = restored.get(subject);
     if (!is) changes.push({ subject, since: "made", now: "gone" });
-    else changes.push(...differing(subject, was, is));
+    else changes.push(...diffFacts(subject, was, is));
   }
   for (const subject of restored.keys()) {
     if (!since.has(subject)) changes.push({ subject, since: "removed", now: "there again" });
@@ -100,7 +100,7 @@ export function changesSince(restored: Settings, since: Settings): Change[] {
   return changes;
 }
 
-function differing(
+function diffFacts(
   subject: string,
   was: Record<string, string>,
   is: Record<string, string>,

@@ -8,7 +8,7 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { BackupError, verifyCopy } from "./backup.ts";
 import type { Connection } from "../db/connection.ts";
-import { freeRoom, mebibytes, sizeOf, syncPath, whyNoFile } from "./files.ts";
+import { freeBytesIn, mebibytes, sizeOf, syncPath, whyNoFile } from "./files.ts";
 import {
   claimDataDirectory,
   databasePath,
@@ -57,7 +57,7 @@ export function restoreDatabase(
       if (hasGrown(path, since))
         throw new BackupError(`${path} was changed by another command meanwhile: run it again`);
     }
-    const keptAside = replaced ? keepAside(path, now) : null;
+    const keptAside = replaced ? keepReplaced(path, now) : null;
     // From here on the backup is the database.
     renameSync(staged, path);
     syncPath(dirname(path));
@@ -97,7 +97,7 @@ function refuseNoFile(path: string, advice: string): void {
 }
 
 function refuseWithoutRoom(file: string, folder: string): void {
-  const [free, needed] = [freeRoom(folder), sizeOf(file) + sizeOf(`${file}-wal`)];
+  const [free, needed] = [freeBytesIn(folder), sizeOf(file) + sizeOf(`${file}-wal`)];
   if (free > needed) return;
   throw new BackupError(
     `${folder} has too little room (${mebibytes(free)} MiB free, ${mebibytes(needed)} needed): make room first`,
@@ -158,7 +158,7 @@ function settle(dataDirectory: string, path: string): void {
 }
 
 /** A second name for the present database. What is left of its log belongs to it and goes with it. */
-function keepAside(path: string, now: number): string {
+function keepReplaced(path: string, now: number): string {
   const kept = `${path}.before-restore-${new Date(now).toISOString().replace(/[:.]/g, "-")}`;
   try {
     linkSync(path, kept);

@@ -28,7 +28,7 @@ export function upgrade(
   const copy = `${path}.before-migration-to-${last.version}`;
   let isKept: boolean;
   try {
-    isKept = keepCopy(sqlite, copy);
+    isKept = copyBeforeMigration(sqlite, copy);
     migrate(sqlite, pending, now);
   } catch (error) {
     settleCopies(path, pending);
@@ -56,7 +56,7 @@ function settleCopies(path: string, pending: readonly Migration[]): string | nul
 }
 
 /** False where there is nothing to keep. */
-function keepCopy(sqlite: Database, copy: string): boolean {
+function copyBeforeMigration(sqlite: Database, copy: string): boolean {
   const { tables } = sqlite.query("SELECT count(*) AS tables FROM sqlite_schema").get() as {
     tables: number;
   };

@@ -8,7 +8,7 @@ type Row = [number, number, number, number, string];
 
 const CHECK = "statements add up";
 
-export function* statementProblems({ sqlite }: Connection): Generator<Problem> {
+export function* transactionProblems({ sqlite }: Connection): Generator<Problem> {
   const balances = new Map<number, bigint>();
   const select = sqlite.query(
     `SELECT seq, debit_account, credit_account, amount_micros, CAST(balance_after_micros AS TEXT)

@@ -2,12 +2,12 @@
 // status against its transfers, every used key against its effect, its schema from the migrations. Reads only, beside a running server too;
 // memory stays bounded whatever the size and however much is off.
 
-import { chargeMicros, decideMove, type OrderStatus } from "../domain/orders.ts";
-import type { Per } from "../domain/services.ts";
+import { chargeMicros, decideTransition, type OrderStatus } from "../domain/orders.ts";
+import type { PriceUnit } from "../domain/services.ts";
 import type { Connection } from "../db/connection.ts";
 import { SCHEMA_CHECK, schemaProblems } from "./schema-check.ts";
 import { CHECKS } from "./verify-checks.ts";
-import { statementProblems } from "./verify-transactions.ts";
+import { transactionProblems } from "./verify-transactions.ts";
 
 /** Of one check: what is off beyond this is counted, not listed. */
 const PROBLEMS_LISTED = 50;
@@ -61,7 +61,7 @@ export function verify(
       problems: () => queryProblems(connection, check, query),
     })),
     { check: "charges and refunds", problems: () => termProblems(connection) },
-    { check: "statements add up", problems: () => statementProblems(connection) },
+    { check: "statements add up", problems: () => transactionProblems(connection) },
   ];
   for (const [done, { check, problems }] of checks.entries()) {
     progress(done);
@@ -107,7 +107,7 @@ function* queryProblems({ sqlite }: Connection, check: string, query: string): G
 interface Terms {
   orderId: number;
   priceMicros: number;
-  per: Per;
+  per: PriceUnit;
   quantity: number;
   chargeMicros: number;
   refundedMicros: number;
@@ -147,7 +147,7 @@ function refundOf(order: Terms): number {
       return order.chargeMicros;
     case "PARTIAL": {
       const before = { ...order, status: "PROCESSING" as const, refundedMicros: 0 };
-      return decideMove(before, "PARTIAL", order.remains).refundMicros;
+      return decideTransition(before, "PARTIAL", order.remains).refundMicros;
     }
     default:
       return 0;

@@ -3,8 +3,8 @@
 
 import {
   type Connection,
-  isFatalTrouble,
-  isPassingTrouble,
+  isFatalError,
+  isTransientError,
   savepoint,
   transact,
   type Tx,
@@ -27,23 +27,23 @@ export function runBatch(connection: Connection, batch: readonly Request[], now:
     } catch (error) {
       if (error instanceof Refusal) return { refused: error.code, details: error.details };
       // The transaction is gone or cannot be committed: nothing of this batch is kept.
-      if (isDatabaseTrouble(error) || !tx.sqlite.inTransaction) throw error;
+      if (isDatabaseError(error) || !tx.sqlite.inTransaction) throw error;
       return { failed: textOf(error) };
     }
   };
   try {
     return transact(connection, (tx) => batch.map((request) => runOne(tx, request)));
   } catch (error) {
-    if (isFatalTrouble(error)) throw new FatalError(textOf(error));
-    const reply: Reply = isPassingTrouble(error)
+    if (isFatalError(error)) throw new FatalError(textOf(error));
+    const reply: Reply = isTransientError(error)
       ? { refused: "unavailable", details: null }
       : { failed: textOf(error) };
     return batch.map(() => reply);
   }
 }
 
-function isDatabaseTrouble(error: unknown): boolean {
-  return isFatalTrouble(error) || isPassingTrouble(error);
+function isDatabaseError(error: unknown): boolean {
+  return isFatalError(error) || isTransientError(error);
 }
 
 function textOf(error: unknown): string {

@@ -3,36 +3,36 @@
 
 import { openWriter } from "../storage/open.ts";
 import type { Connection } from "../db/connection.ts";
-import { checkpoint, keepLog, type LogKeeper } from "../storage/checkpoint.ts";
+import { checkpoint, createCheckpointer, type Checkpointer } from "../storage/checkpoint.ts";
 import { FatalError, runBatch } from "./batch.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 
 declare const self: Worker;
 
 /** Without a batch for so long it is quiet. */
-const QUIET_MILLISECONDS = 50;
+const IDLE_MS = 50;
 
 let connection: Connection | undefined;
-let untilQuiet: ReturnType<typeof setTimeout> | undefined;
-let log: LogKeeper | undefined;
+let idleTimer: ReturnType<typeof setTimeout> | undefined;
+let log: Checkpointer | undefined;
 
 self.onmessage = (event: MessageEvent<string>) => {
-  clearTimeout(untilQuiet);
+  clearTimeout(idleTimer);
   const message = JSON.parse(event.data) as ToThread;
-  orDie(() => {
+  reportFatal(() => {
     if ("open" in message) {
       connection = openWriter(message.open);
-      log = keepLog(connection);
+      log = createCheckpointer(connection);
       send({ opened: true });
     } else if ("batch" in message) {
       const started = performance.now();
       const replies = runBatch(connection!, message.batch, Date.now());
       const seconds = (performance.now() - started) / 1000;
-      const backlog = log!.backlog();
-      send({ replies, seconds, behind: backlog === "beside" });
-      if (backlog === "now") log!.empty();
-      else if (backlog === "quietly")
-        untilQuiet = setTimeout(() => orDie(() => log!.empty()), QUIET_MILLISECONDS);
+      const checkpointDue = log!.checkpointDue();
+      send({ replies, seconds, behind: checkpointDue === "beside" });
+      if (checkpointDue === "now") log!.empty();
+      else if (checkpointDue === "quietly")
+        idleTimer = setTimeout(() => reportFatal(() => log!.empty()), IDLE_MS);
     } else if ("checkpoint" in message) {
       const second = openWriter(message.checkpoint);
       const moved = checkpoint(second);
@@ -47,7 +47,7 @@ self.onmessage = (event: MessageEvent<string>) => {
 };
 
 /** A database that can no longer be trusted ends the server. */
-function orDie(work: () => void): void {
+function reportFatal(work: () => void): void {
   try {
     work();
   } catch (error) {

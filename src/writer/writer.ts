@@ -10,14 +10,14 @@ const QUEUE_LIMIT = 4096;
 /** Commands in one transaction: bounds the time that a read of the next answer can lag behind. */
 const BATCH_LIMIT = 512;
 /** Between two tries to write while the database takes no writes. */
-const PROBE_MILLISECONDS = 1000;
+const PROBE_MS = 1000;
 /** Until the checkpointing thread runs again after a reader left it nothing to do. */
-const CHECKPOINT_MILLISECONDS = 1000;
+const CHECKPOINT_MS = 1000;
 
 export interface Writer {
   /**
    * Resolves after the commit with what the operation returned.
-   * Rejects with Refusal when a rule said no or the queue is full, with CommandFault when the operation broke
+   * Rejects with Refusal when a rule said no or the queue is full, with CommandError when the operation broke
    * or the thread died with it.
    */
   submit<Name extends SubmittableName>(
@@ -47,11 +47,11 @@ export interface WriterOptions {
 }
 
 /** An operation threw something that is not a refusal, or its outcome was lost. The message is for the log only. */
-export class CommandFault extends Error {
-  override name = "CommandFault";
+export class CommandError extends Error {
+  override name = "CommandError";
 }
 
-interface Waiting {
+interface QueuedCommand {
   request: Request;
   resolve: (output: never) => void;
   reject: (reason: Error) => void;
@@ -63,8 +63,8 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
   const worker = new Worker(thread);
   const opened = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
-  let queue: Waiting[] = [];
-  let inFlight: Waiting[] = [];
+  let queue: QueuedCommand[] = [];
+  let inFlight: QueuedCommand[] = [];
   let scheduled = false;
   let closing = false;
   let dead = false;
@@ -74,15 +74,15 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
 
   const send = (message: ToThread) => worker.postMessage(JSON.stringify(message));
 
-  const die = (cause: string) => {
+  const fail = (cause: string) => {
     if (dead) return;
     dead = true;
     clearInterval(probe);
     opened.reject(new Error(cause));
     closed.resolve();
     // Whether the thread committed what it had, nobody knows; `unavailable` would say that it did not.
-    for (const waiting of inFlight) waiting.reject(new CommandFault(cause));
-    for (const waiting of queue) waiting.reject(refusal("unavailable"));
+    for (const queued of inFlight) queued.reject(new CommandError(cause));
+    for (const queued of queue) queued.reject(refusal("unavailable"));
     inFlight = queue = [];
     onFatal(cause);
   };
@@ -101,7 +101,7 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
     if (dead || inFlight.length > 0) return;
     if (queue.length > 0) {
       inFlight = queue.splice(0, BATCH_LIMIT);
-      send({ batch: inFlight.map((waiting) => waiting.request) });
+      send({ batch: inFlight.map((queued) => queued.request) });
     } else if (closing) {
       send({ close: true });
     }
@@ -112,7 +112,7 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
     if (now === writable) return;
     writable = now;
     clearInterval(probe);
-    if (!writable) probe = setInterval(tryToWrite, PROBE_MILLISECONDS);
+    if (!writable) probe = setInterval(tryToWrite, PROBE_MS);
     onWritable?.(writable);
   };
 
@@ -124,9 +124,9 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
     schedule();
   };
 
-  const catchUp = () => {
-    checkpointing ??= checkpointOnce(thread, path, die).then(async (moved) => {
-      if (!moved) await Bun.sleep(CHECKPOINT_MILLISECONDS);
+  const startCheckpoint = () => {
+    checkpointing ??= checkpointOnce(thread, path, fail).then(async (moved) => {
+      if (!moved) await Bun.sleep(CHECKPOINT_MS);
       checkpointing = null;
     });
   };
@@ -135,14 +135,15 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
     const message = JSON.parse(event.data) as FromThread;
     if ("replies" in message) {
       noteWritable(message.replies);
-      if (message.behind && !closing) catchUp();
+      if (message.behind && !closing) startCheckpoint();
       const answered = inFlight;
       inFlight = [];
       flush();
       options.onBatch?.(answered.length, message.seconds);
-      for (const [index, waiting] of answered.entries()) settle(waiting, message.replies[index]!);
+      for (const [index, queued] of answered.entries())
+        resolveReply(queued, message.replies[index]!);
     } else if ("fatal" in message) {
-      die(message.fatal);
+      fail(message.fatal);
     } else if ("opened" in message) {
       opened.resolve();
     } else {
@@ -152,8 +153,8 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
       worker.terminate();
     }
   };
-  worker.onerror = (event) => die(`the writer thread failed: ${event.message}`);
-  worker.addEventListener("close", () => die("the writer thread ended"));
+  worker.onerror = (event) => fail(`the writer thread failed: ${event.message}`);
+  worker.addEventListener("close", () => fail("the writer thread ended"));
 
   send({ open: path });
   await opened.promise;
@@ -179,19 +180,23 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
   };
 }
 
-function settle({ resolve, reject }: Waiting, reply: Reply): void {
+function resolveReply({ resolve, reject }: QueuedCommand, reply: Reply): void {
   if ("done" in reply) resolve(reply.done as never);
   else if ("refused" in reply) reject(new Refusal(reply.refused, reply.details as never));
-  else reject(new CommandFault(reply.failed));
+  else reject(new CommandError(reply.failed));
 }
 
 /** Checkpoints in a second thread, beside the writer. */
-function checkpointOnce(thread: URL, path: string, die: (cause: string) => void): Promise<boolean> {
+function checkpointOnce(
+  thread: URL,
+  path: string,
+  fail: (cause: string) => void,
+): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const worker = new Worker(thread);
   worker.onmessage = (event: MessageEvent<string>) => {
     const message = JSON.parse(event.data) as FromThread;
-    if ("fatal" in message) die(message.fatal);
+    if ("fatal" in message) fail(message.fatal);
     worker.terminate();
     resolve("checkpointed" in message && message.checkpointed);
   };

@@ -31,28 +31,31 @@ const REFUNDS: Record<string, number> = {
   REFUNDED: CHARGE,
 };
 
-const MOVES = Object.keys(STATES).flatMap((from) =>
+const TRANSITIONS = Object.keys(STATES).flatMap((from) =>
   Object.keys(VERBS).map((verb) => [from, verb] as const),
 );
 
 describe.each(["orderId", "id"] as const)("by %s", (member) => {
-  test.each(MOVES)("%s %s: moved and refunded by the table, or refused", async (from, verb) => {
-    const shop = openShop();
-    const { argv, to, from: allowed } = VERBS[verb]!;
-    const id = await orderIn(shop, from, member);
-    const before = shop.dump();
-    const { code, stderr, json } = await move(shop, id, argv);
-    if (!allowed.includes(from)) {
-      expect(code).toBe(1);
-      expect(stderr).toContain(`${from} cannot become ${to}`);
-      expect(shop.dump()).toBe(before);
-      return;
-    }
-    expect(code).toBe(0);
-    expect(json).toMatchObject({ status: to, charge: 0.232, refunded: REFUNDS[to]! / 1e6 });
-    expect(shop.balance("alice")).toBe(BALANCE - CHARGE + REFUNDS[to]!);
-    expect((await shop.cli("verify")).code).toBe(0);
-  });
+  test.each(TRANSITIONS)(
+    "%s %s: moved and refunded by the table, or refused",
+    async (from, verb) => {
+      const shop = openShop();
+      const { argv, to, from: allowed } = VERBS[verb]!;
+      const id = await orderIn(shop, from, member);
+      const before = shop.dump();
+      const { code, stderr, json } = await move(shop, id, argv);
+      if (!allowed.includes(from)) {
+        expect(code).toBe(1);
+        expect(stderr).toContain(`${from} cannot become ${to}`);
+        expect(shop.dump()).toBe(before);
+        return;
+      }
+      expect(code).toBe(0);
+      expect(json).toMatchObject({ status: to, charge: 0.232, refunded: REFUNDS[to]! / 1e6 });
+      expect(shop.balance("alice")).toBe(BALANCE - CHARGE + REFUNDS[to]!);
+      expect((await shop.cli("verify")).code).toBe(0);
+    },
+  );
 });
 
 test("what is moved shows on every later look, with who and why", async () => {

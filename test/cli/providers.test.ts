@@ -56,7 +56,7 @@ function orderOf(
       outcome === "placed"
         ? ({ outcome: "accepted", providerOrder } as const)
         : ({ outcome, cause: "no answer within 30 s" } as const);
-    shop.run("finishAttempt", { orderId, result, placeRetryMs, pauseMs: 1000 });
+    shop.run("finishAttempt", { orderId, result, placeRetryMs, backoffMs: 1000 });
   }
   return String(orderId);
 }

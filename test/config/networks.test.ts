@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import {
   canonicalAddress,
-  customerOf,
+  rateLimitGroup,
   formatNetwork,
   isWithin,
   type Network,
@@ -72,7 +72,7 @@ test("addresses have one spelling; an IPv6 customer is its /64", () => {
   expect(canonicalAddress("2001:DB8:0::1")).toBe("2001:db8::1");
   expect(canonicalAddress("::ffff:192.0.2.1")).toBe("192.0.2.1");
   expect(canonicalAddress("not one")).toBeNull();
-  expect(customerOf("2001:db8::1")).toBe(customerOf("2001:db8::ffff:1"));
-  expect(customerOf("2001:db8::1")).not.toBe(customerOf("2001:db8:0:1::1"));
-  expect(customerOf("192.0.2.1")).toBe("192.0.2.1");
+  expect(rateLimitGroup("2001:db8::1")).toBe(rateLimitGroup("2001:db8::ffff:1"));
+  expect(rateLimitGroup("2001:db8::1")).not.toBe(rateLimitGroup("2001:db8:0:1::1"));
+  expect(rateLimitGroup("192.0.2.1")).toBe("192.0.2.1");
 });

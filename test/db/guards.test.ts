@@ -24,9 +24,9 @@ beforeAll(() => {
   const move = (to: "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "REFUNDED") => {
     const { id } = place();
     if (to === "REFUNDED") {
-      database.run("moveOrder", { id, to: "COMPLETED", note: null, actor: OPERATOR });
+      database.run("transitionOrder", { id, to: "COMPLETED", note: null, actor: OPERATOR });
     }
-    database.run("moveOrder", { id, to, remains: 50, note: null, actor: OPERATOR });
+    database.run("transitionOrder", { id, to, remains: 50, note: null, actor: OPERATOR });
   };
   place();
   for (const to of ["COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "REFUNDED"] as const) move(to);

@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { listOrdersBelow } from "../../src/db/order-lists.ts";
-import { listStatementBelow } from "../../src/db/transactions.ts";
+import { listTransactionsBelow } from "../../src/db/transactions.ts";
 import { ORDER_STATUSES } from "../../src/domain/orders.ts";
 import { TRANSFER_KINDS } from "../../src/domain/ledger.ts";
 import { freshDatabase } from "../support/service.ts";
@@ -33,7 +33,7 @@ test("every query that a list makes goes by an index", () => {
     for (const kind of [null, ...TRANSFER_KINDS]) {
       for (const orderId of [null, 1]) {
         const query = { account: 3, kind, orderId, window };
-        listStatementBelow(connection, query, Number.MAX_SAFE_INTEGER, 50);
+        listTransactionsBelow(connection, query, Number.MAX_SAFE_INTEGER, 50);
       }
     }
   }

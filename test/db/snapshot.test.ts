@@ -5,14 +5,14 @@ import { createKeyFinder } from "../../src/db/keys.ts";
 import type { Connection } from "../../src/db/connection.ts";
 import { openReader } from "../../src/storage/open.ts";
 import { balanceOf } from "../../src/db/users.ts";
-import { createView, type View } from "../../src/db/snapshot.ts";
+import { createSnapshot, type Snapshot } from "../../src/db/snapshot.ts";
 import { freshDatabase, freshService, OPERATOR, type TestDatabase } from "../support/service.ts";
 
 const ANNA = 3;
 
 let database: TestDatabase;
 let connection: Connection;
-let view: View;
+let snapshot: Snapshot;
 let now: number;
 
 beforeEach(() => {
@@ -20,14 +20,14 @@ beforeEach(() => {
   database.user("anna", "1");
   connection = openReader(database.connection.path);
   now = 0;
-  view = createView(connection);
+  snapshot = createSnapshot(connection);
 });
 afterEach(() => {
-  view.close();
+  snapshot.close();
   database.connection.sqlite.close();
 });
 
-const balance = () => view.read(now, () => balanceOf(connection, ANNA));
+const balance = () => snapshot.read(now, () => balanceOf(connection, ANNA));
 const credit = () =>
   database.run("creditUser", {
     username: "anna",
@@ -45,7 +45,7 @@ describe("a view", () => {
 
   test.each<[string, () => unknown]>([
     ["its turn of the event loop", () => new Promise(setImmediate)],
-    ["an answer of the writer", () => view.end()],
+    ["an answer of the writer", () => snapshot.end()],
     ["more than a millisecond", () => (now += 1.001)],
   ])("is over after %s", async (_what, happens) => {
     expect(balance()).toBe(1_000_000n);
@@ -56,8 +56,8 @@ describe("a view", () => {
 
   test("has another version if and only if something was written since", () => {
     const version = () => {
-      view.end();
-      return view.read(now, () => view.version());
+      snapshot.end();
+      return snapshot.read(now, () => snapshot.version());
     };
     const first = version();
     expect(version()).toBe(first);
@@ -76,8 +76,8 @@ describe("a view", () => {
 
   test("is over for good once closed, though the writer still answers", () => {
     balance();
-    view.close();
-    view.end();
+    snapshot.close();
+    snapshot.end();
     expect(() => balance()).toThrow("closed");
     // Nothing of it holds up the end of the log.
     const { sqlite } = database.connection;
@@ -90,7 +90,7 @@ describe("a view", () => {
 
   test("goes on after a read that throws", async () => {
     const fails = () =>
-      view.read(now, () => {
+      snapshot.read(now, () => {
         throw new Error("broken");
       });
     expect(fails).toThrow("broken");
@@ -109,10 +109,10 @@ describe("a key", () => {
   test("is as it stands in the view, though it is remembered", () => {
     const { id } = database.key("anna", "full");
     const hash = hashOf(id);
-    const find = createKeyFinder(connection, view);
+    const find = createKeyFinder(connection, snapshot);
     const found = () => {
-      view.end();
-      return view.read(now, () => find(hash));
+      snapshot.end();
+      return snapshot.read(now, () => find(hash));
     };
     const key = found();
     expect(key).toMatchObject({ id, active: true, resellerAccount: ANNA });
@@ -124,10 +124,10 @@ describe("a key", () => {
   });
 
   test("that does not exist is found as soon as it does", () => {
-    const find = createKeyFinder(connection, view);
+    const find = createKeyFinder(connection, snapshot);
     const found = (hash: string) => {
-      view.end();
-      return view.read(now, () => find(hash));
+      snapshot.end();
+      return snapshot.read(now, () => find(hash));
     };
     expect(found("0".repeat(64))).toBeUndefined();
     const hash = hashOf(database.key("anna", "order").id);

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Connection } from "../../src/db/connection.ts";
 import { openReader } from "../../src/storage/open.ts";
 import { systemClock } from "../../src/delivery/clock.ts";
-import { startFulfilment } from "../../src/delivery/delivery.ts";
-import { placePauseMs } from "../../src/delivery/backoff.ts";
+import { startDelivery } from "../../src/delivery/delivery.ts";
+import { submitBackoffMs } from "../../src/delivery/backoff.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { connectProvider } from "../../src/providers/protocols.ts";
 import { freshDatabase, freshService, type TestDatabase } from "../support/service.ts";
@@ -46,7 +46,7 @@ test("a tick that fails is logged, and the next one goes on", async () => {
   };
   let tick = () => {};
   const errors: string[] = [];
-  const fulfilment = await startFulfilment({
+  const delivery = await startDelivery({
     connection,
     writer: { submit: (name, input) => Promise.resolve(database.run(name, input)) },
     log: { ...createLog("silent"), error: (_, message) => void errors.push(message) },
@@ -67,7 +67,7 @@ test("a tick that fails is logged, and the next one goes on", async () => {
   broken = false;
   tick();
   await eventually("the order was placed", () => orderOf(database, orderId).placement === "placed");
-  await fulfilment.stop(1000);
+  await delivery.stop(1000);
   reader.sqlite.close();
 });
 
@@ -78,7 +78,7 @@ test("the timer waits a second while nothing is due, else until the next attempt
   let now = Date.now();
   let tick = () => {};
   const pauses: number[] = [];
-  const fulfilment = await startFulfilment({
+  const delivery = await startDelivery({
     connection: reader,
     writer: { submit: (name, input) => Promise.resolve(database.run(name, input)) },
     log: createLog("silent"),
@@ -105,7 +105,7 @@ test("the timer waits a second while nothing is due, else until the next attempt
   const input = { resellerAccount: 3, keyId, service: "likes", link: "tick", quantity: 100 };
   const order = database.run("placeOrder", input);
   now = order.createdAt;
-  await fulfilment.placed(order);
+  await delivery.placed(order);
   expect(pauses.at(-1)).toBe(250);
   const { dueAt } = database.connection.sqlite
     .query<{ dueAt: number }, []>("SELECT next_place_at AS dueAt FROM orders")
@@ -114,7 +114,7 @@ test("the timer waits a second while nothing is due, else until the next attempt
   expect(pauseAt(dueAt - 600)).toBe(600);
   expect(pauseAt(dueAt - 10)).toBe(250);
   expect(pauseAt(dueAt)).toBe(250);
-  await fulfilment.stop(1000);
+  await delivery.stop(1000);
   reader.sqlite.close();
 });
 
@@ -164,7 +164,7 @@ test("in a batch, nonsense, missing entries and an unreadable whole hold no othe
 test("pauses grow from at most one second to a minute, with jitter", () => {
   for (let tries = 0; tries < 50; tries += 1) {
     const most = Math.min(1000 * 2 ** tries, 60_000);
-    expect(placePauseMs(tries, () => 1)).toBe(most);
-    expect(placePauseMs(tries, () => 0)).toBe(most / 2);
+    expect(submitBackoffMs(tries, () => 1)).toBe(most);
+    expect(submitBackoffMs(tries, () => 0)).toBe(most / 2);
   }
 });

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import {
   countsOf,
   type KnownService,
-  ListProblem,
+  CatalogueError,
   parseDecimal,
   planSync,
   priceWithMarkup,
@@ -34,7 +34,7 @@ const KNOWN: KnownService = {
   priceByHand: false,
   minByHand: false,
   maxByHand: false,
-  vanished: false,
+  delisted: false,
 };
 const NOTHING = {
   added: 0,
@@ -131,10 +131,10 @@ describe("a sync", () => {
   test("deactivates what vanished, once, and brings it back unless the operator took it away", () => {
     const other = { ...UPSTREAM, service: "2" };
     expect(counts([other], [KNOWN])).toEqual({ ...NOTHING, added: 1, deactivated: 1 });
-    const gone = { ...KNOWN, active: false, vanished: true };
+    const gone = { ...KNOWN, active: false, delisted: true };
     expect(counts([other], [gone])).toEqual({ ...NOTHING, added: 1 });
     expect(counts([UPSTREAM], [gone], "10")).toEqual({ ...NOTHING, reactivated: 1 });
-    expect(counts([UPSTREAM], [{ ...gone, vanished: false }])).toEqual({
+    expect(counts([UPSTREAM], [{ ...gone, delisted: false }])).toEqual({
       ...NOTHING,
       unchanged: 1,
     });
@@ -174,6 +174,6 @@ describe("a sync", () => {
     ["with one service twice", [UPSTREAM, UPSTREAM]],
     ["with a rate beyond every price", [{ ...UPSTREAM, rate: "99999999999" }]],
   ])("refuses a list that is %s", (_, upstream) => {
-    expect(() => planSync(upstream, [KNOWN], NONE)).toThrow(ListProblem);
+    expect(() => planSync(upstream, [KNOWN], NONE)).toThrow(CatalogueError);
   });
 });

@@ -4,9 +4,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   chargeMicros,
-  decideMove,
+  decideTransition,
   ORDER_STATUSES,
-  type OrderPosition,
+  type TransitionInput,
   type OrderStatus,
   refuseProgress,
 } from "../../src/domain/orders.ts";
@@ -14,7 +14,7 @@ import { refusalCode } from "../support/refusal.ts";
 import { anyPrice, anyQuantity } from "../support/random.ts";
 
 /** The state table of contract 3. Every pair that is not here is refused. */
-const MOVES = new Set([
+const TRANSITIONS = new Set([
   "PENDING PROCESSING",
   "PENDING FAILED",
   "PENDING CANCELLED",
@@ -26,7 +26,10 @@ const MOVES = new Set([
   "PARTIAL REFUNDED",
 ]);
 
-const position = (status: OrderStatus, changes: Partial<OrderPosition> = {}): OrderPosition => ({
+const position = (
+  status: OrderStatus,
+  changes: Partial<TransitionInput> = {},
+): TransitionInput => ({
   status,
   quantity: 7,
   chargeMicros: 100,
@@ -63,11 +66,11 @@ describe("chargeMicros", () => {
   });
 });
 
-describe("decideMove follows the state table, every pair of it:", () => {
+describe("decideTransition follows the state table, every pair of it:", () => {
   const pairs = ORDER_STATUSES.flatMap((from) => ORDER_STATUSES.map((to) => [from, to] as const));
   test.each(pairs)("%s to %s", (from, to) => {
-    const refusal = refusalCode(() => decideMove(position(from), to));
-    expect(refusal).toBe(MOVES.has(`${from} ${to}`) ? null : "order_move_illegal");
+    const refusal = refusalCode(() => decideTransition(position(from), to));
+    expect(refusal).toBe(TRANSITIONS.has(`${from} ${to}`) ? null : "order_transition_illegal");
   });
 });
 
@@ -85,7 +88,7 @@ describe("a move refunds", () => {
     ["all of it after completion", "COMPLETED", "REFUNDED", 0, undefined, 5, 100],
     ["nothing that is refunded already", "PARTIAL", "REFUNDED", 100, undefined, 5, 0],
   ] as const)("%s", (_title, from, to, refundedMicros, remains, remainsAfter, refund) => {
-    const move = decideMove(position(from, { refundedMicros }), to, remains);
+    const move = decideTransition(position(from, { refundedMicros }), to, remains);
     expect(move).toEqual({ status: to, remains: remainsAfter, refundMicros: refund });
   });
 
@@ -98,7 +101,7 @@ describe("a move refunds", () => {
     fc.assert(
       fc.property(anyOrder, ([charge, quantity, remains]) => {
         const order = position("PROCESSING", { chargeMicros: charge, quantity });
-        const { refundMicros } = decideMove(order, "PARTIAL", remains);
+        const { refundMicros } = decideTransition(order, "PARTIAL", remains);
         expect(refundMicros).toBe(Number((BigInt(charge) * BigInt(remains)) / BigInt(quantity)));
         expect(refundMicros).toBeLessThanOrEqual(charge);
       }),
@@ -106,7 +109,7 @@ describe("a move refunds", () => {
   });
 
   test("nothing when more remains than was ordered: it is refused", () => {
-    const partial = () => decideMove(position("PROCESSING"), "PARTIAL", 8);
+    const partial = () => decideTransition(position("PROCESSING"), "PARTIAL", 8);
     expect(refusalCode(partial)).toBe("remains_above_quantity");
   });
 });

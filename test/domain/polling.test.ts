@@ -2,18 +2,18 @@
 
 import { describe, expect, test } from "bun:test";
 import {
-  CHECK_PAUSE_LIMIT_INTERVALS,
+  POLL_BACKOFF_LIMIT_INTERVALS,
   decideReport,
-  type FollowedOrder,
-  LATE_WATCH_MS,
-  nextCheckAt,
+  type PolledOrder,
+  LATE_POLL_MS,
+  nextPollAt,
   type Report,
   type ReportedStatus,
   statusOfWord,
 } from "../../src/domain/polling.ts";
 import { ORDER_STATUSES } from "../../src/domain/orders.ts";
 
-const ORDER: FollowedOrder = {
+const ORDER: PolledOrder = {
   status: "PROCESSING",
   quantity: 100,
   chargeMicros: 1_000_001,
@@ -116,7 +116,7 @@ test("after its end nothing that is reported moves an order; what is new is late
   )) {
     for (const word of ["Pending", "Completed", "Partial", "Canceled", "Fail"]) {
       const reported = statusOfWord(word)!;
-      const ended: FollowedOrder = { ...ORDER, status, reported: "PROCESSING" };
+      const ended: PolledOrder = { ...ORDER, status, reported: "PROCESSING" };
       const { kind } = decideReport(ended, report(word, 5));
       const isNew = reported !== status && reported !== "PROCESSING";
       expect([status, word, kind]).toEqual([status, word, isNew ? "late" : "progress"]);
@@ -133,25 +133,23 @@ describe("the next look", () => {
     jitter: number,
     status: "PROCESSING" | "COMPLETED" = "PROCESSING",
   ) =>
-    nextCheckAt({ status, changedAt: 1e12 }, 1e12 + unchangedMs, POLL, jitter)! -
-    1e12 -
-    unchangedMs;
+    nextPollAt({ status, changedAt: 1e12 }, 1e12 + unchangedMs, POLL, jitter)! - 1e12 - unchangedMs;
 
   test("comes after one poll interval at least and thirty at most, later the longer nothing changed", () => {
     let last = 0;
     for (let unchanged = -1e9; unchanged < 1e9; unchanged += 1e6) {
       const pause = at(unchanged, 0);
       expect(pause).toBeGreaterThanOrEqual(Math.max(POLL, last));
-      expect(at(unchanged, 1)).toBeLessThanOrEqual(POLL * CHECK_PAUSE_LIMIT_INTERVALS);
+      expect(at(unchanged, 1)).toBeLessThanOrEqual(POLL * POLL_BACKOFF_LIMIT_INTERVALS);
       expect(at(unchanged, 0.5)).toBeGreaterThan(pause);
       last = pause;
     }
   });
 
   test("ends three days after the order did", () => {
-    expect(at(LATE_WATCH_MS, 0, "COMPLETED")).toBeGreaterThan(POLL);
-    const after = 1e12 + LATE_WATCH_MS + 1;
-    expect(nextCheckAt({ status: "FAILED", changedAt: 1e12 }, after, POLL, 0)).toBeNull();
-    expect(nextCheckAt({ status: "PROCESSING", changedAt: 1e12 }, after, POLL, 0)).not.toBeNull();
+    expect(at(LATE_POLL_MS, 0, "COMPLETED")).toBeGreaterThan(POLL);
+    const after = 1e12 + LATE_POLL_MS + 1;
+    expect(nextPollAt({ status: "FAILED", changedAt: 1e12 }, after, POLL, 0)).toBeNull();
+    expect(nextPollAt({ status: "PROCESSING", changedAt: 1e12 }, after, POLL, 0)).not.toBeNull();
   });
 });

@@ -2,13 +2,13 @@
 
 import { expect, test } from "bun:test";
 import { parseNetwork } from "../../src/config/networks.ts";
-import { callerAddress, UNKNOWN_ADDRESS } from "../../src/http/client-address.ts";
+import { clientAddress, UNKNOWN_ADDRESS } from "../../src/http/client-address.ts";
 
 const TRUSTED = [parseNetwork("127.0.0.0/8")!, parseNetwork("2001:db8:1::/48")!];
 const PROXY = "127.0.0.1";
 
 const callerOf = (forwarded: string | null, connection: string | undefined = PROXY) =>
-  callerAddress(connection, forwarded, TRUSTED);
+  clientAddress(connection, forwarded, TRUSTED);
 
 test.each([
   ["8.8.8.8", "8.8.8.8"],
@@ -42,5 +42,5 @@ test("what an untrusted peer says counts for nothing, and a proxy that says noth
   expect(callerOf("garbage", "10.0.0.1")).toBe("10.0.0.1");
   expect(callerOf(null)).toBe(PROXY);
   expect(callerOf("8.8.8.8", "")).toBe(UNKNOWN_ADDRESS);
-  expect(callerAddress(undefined, "8.8.8.8", TRUSTED)).toBe(UNKNOWN_ADDRESS);
+  expect(clientAddress(undefined, "8.8.8.8", TRUSTED)).toBe(UNKNOWN_ADDRESS);
 });

@@ -54,7 +54,7 @@ describe("a duplicate", () => {
 
   test("of an order that has moved since gets the answer of then", async () => {
     const first = await order(full, "k1");
-    service.run("moveOrder", {
+    service.run("transitionOrder", {
       id: String(first.body.order.id),
       to: "COMPLETED",
       note: null,

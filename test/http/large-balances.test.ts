@@ -234,7 +234,7 @@ test("whatever moves a balance about 2^53, every response has it exact to the mi
       const { id, quantity, charge } = found!;
       const part = remains === null ? quantity : remains % (quantity + 1);
       const to = remains === null ? "CANCELLED" : "PARTIAL";
-      market.run("moveOrder", { id, to, remains: part, note: null, actor: OPERATOR });
+      market.run("transitionOrder", { id, to, remains: part, note: null, actor: OPERATOR });
       moved((charge * BigInt(part)) / BigInt(quantity));
     };
     const step = async (next: Step) => {

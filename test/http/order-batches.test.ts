@@ -129,7 +129,7 @@ describe("a batch with an Idempotency-Key", () => {
     const first = await batch([good], sent);
     const { id } = first.body.results[0].order;
     const actor = { keyId: null, operator: "tester" };
-    service.run("moveOrder", { id, to: "COMPLETED", note: null, actor });
+    service.run("transitionOrder", { id, to: "COMPLETED", note: null, actor });
     expect((await batch([good], sent)).text).toBe(first.text);
   });
 
@@ -173,7 +173,7 @@ describe("a batch with an Idempotency-Key", () => {
     connection.sqlite.run("UPDATE idempotency SET answer_status = NULL, answer_body = NULL");
     const actor = { keyId: null, operator: "tester" };
     const { id } = first.body.results[0].order;
-    service.run("moveOrder", { id, to: "COMPLETED", note: null, actor });
+    service.run("transitionOrder", { id, to: "COMPLETED", note: null, actor });
     const again = await batch(orders, sent);
     expect(again.status).toBe(200);
     expect(again.body.results).toEqual([

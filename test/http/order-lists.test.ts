@@ -60,7 +60,7 @@ function place(id: string, createdAt: number, reference: string | null, username
 }
 
 function move(order: { orderId: number; status: string }, to: "COMPLETED" | "CANCELLED"): void {
-  service.run("moveOrder", { id: String(order.orderId), to, note: null, actor: OPERATOR });
+  service.run("transitionOrder", { id: String(order.orderId), to, note: null, actor: OPERATOR });
   order.status = to;
 }
 

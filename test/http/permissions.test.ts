@@ -1,7 +1,7 @@
 // Who may do what to whom: type of key × endpoint × owner, and what two resellers see of each other.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { KEY_REACHES, KEY_TYPES, type KeyType } from "../../src/domain/keys.ts";
+import { KEY_SCOPES, KEY_TYPES, type KeyType } from "../../src/domain/keys.ts";
 import { type Market, openMarket } from "../support/market.ts";
 import { expectRefusal, type Sent } from "../support/refusal.ts";
 
@@ -32,7 +32,7 @@ const ENDPOINTS: [group: Group, method: string, path: string, body?: () => objec
   ["recharge", "POST", "/recharge", () => ({ username: "cleo", amount: 0.000001 })],
 ];
 
-describe.each(KEY_TYPES.flatMap((type) => KEY_REACHES.map((reach) => [type, reach] as const)))(
+describe.each(KEY_TYPES.flatMap((type) => KEY_SCOPES.map((reach) => [type, reach] as const)))(
   "a key of type %s that reaches %s",
   (type, reach) => {
     test.each(ENDPOINTS)("%s permission: %s %s", async (group, method, path, body) => {
@@ -54,7 +54,7 @@ describe("a key of anna's reaches", () => {
     ["another reseller", "bert", { all: true, children: false }],
   ] as const;
   const cases = ROWS.flatMap(([whom, username, may]) =>
-    KEY_REACHES.flatMap((reach) =>
+    KEY_SCOPES.flatMap((reach) =>
       (["recharge", "full"] as const).map(
         (type) => [whom, username, reach, type, may[reach]] as const,
       ),
@@ -82,7 +82,7 @@ describe("a key of anna's reaches", () => {
   );
 
   test("nobody that is not there, whatever its reach: 404, as for reach `all`", async () => {
-    for (const reach of KEY_REACHES) {
+    for (const reach of KEY_SCOPES) {
       const key = market.keyOf("full", reach);
       const sent: Sent = { method: "GET", path: "/user?username=nobody", key };
       await expectRefusal(market, sent, 404, "User not found", { exists: false });

@@ -1,11 +1,11 @@
 // Bodies that are kept: given again while they hold, and never more of them than there is room for.
 
 import { expect, test } from "bun:test";
-import { createKeptBodies, type KeptBodies } from "../../src/http/response-cache.ts";
+import { createResponseCache, type ResponseCache } from "../../src/http/response-cache.ts";
 import { below, randomFrom } from "../support/seeded.ts";
 
 /** Whether it is kept; where it is not, nothing is kept that takes room. */
-const isKept = (kept: KeptBodies, version: number, owner: number | null): boolean =>
+const isKept = (kept: ResponseCache, version: number, owner: number | null): boolean =>
   kept.bodyOf(version, owner, () => "") !== "";
 
 const never = (): string => {
@@ -13,7 +13,7 @@ const never = (): string => {
 };
 
 test("a body is made once for each owner and version", () => {
-  const kept = createKeptBodies(100);
+  const kept = createResponseCache(100);
   expect(kept.bodyOf(1, null, () => "all")).toBe("all");
   expect(kept.bodyOf(1, 3, () => "three")).toBe("three");
   expect([kept.bodyOf(1, null, never), kept.bodyOf(1, 3, never)]).toEqual(["all", "three"]);
@@ -24,14 +24,14 @@ test("a body is made once for each owner and version", () => {
 });
 
 test("a body that could not be made is not kept, and the next one is", () => {
-  const kept = createKeptBodies(100);
+  const kept = createResponseCache(100);
   expect(() => kept.bodyOf(1, 3, never)).toThrow("made again");
   expect(kept.bodyOf(1, 3, () => "three")).toBe("three");
   expect(kept.bodyOf(1, 3, never)).toBe("three");
 });
 
 test("where room is short, what was not asked for the longest goes", () => {
-  const kept = createKeptBodies(30);
+  const kept = createResponseCache(30);
   for (const owner of [1, 2, 3]) kept.bodyOf(1, owner, () => "0123456789");
   kept.bodyOf(1, 1, never);
   kept.bodyOf(1, 4, () => "0123456789");
@@ -39,7 +39,7 @@ test("where room is short, what was not asked for the longest goes", () => {
 });
 
 test("a body larger than all the room is given, not kept, and displaces nothing", () => {
-  const kept = createKeptBodies(10);
+  const kept = createResponseCache(10);
   kept.bodyOf(1, 1, () => "0123456789");
   expect(kept.bodyOf(1, 2, () => "0123456789a")).toBe("0123456789a");
   expect([isKept(kept, 1, 1), isKept(kept, 1, 2)]).toEqual([true, false]);
@@ -50,7 +50,7 @@ test("what is kept never exceeds the room, and fills it, whoever asks for what",
   const LARGEST = 300;
   const seed = Math.floor(Math.random() * 2 ** 32);
   const random = randomFrom(seed);
-  const kept = createKeptBodies(LIMIT);
+  const kept = createResponseCache(LIMIT);
   const given = new Map<number, string>();
   for (let asked = 0; asked < 2000; asked++) {
     const version = 1 + Math.floor(asked / 500);

@@ -144,15 +144,15 @@ describe("startCount and remains are numbers in every state:", () => {
     market.run("progressOrder", { id, startCount: 7, remains: 60 });
     const open = (await ask("GET", `/orders/${id}`)).order;
     expect([open.status, open.startCount, open.remains]).toEqual(["PROCESSING", 7, 60]);
-    market.run("moveOrder", { id, to, note: null, actor: OPERATOR, ...extra });
+    market.run("transitionOrder", { id, to, note: null, actor: OPERATOR, ...extra });
     const { order } = await ask("GET", `/orders/${id}`);
     expect(order).toStrictEqual(placed({ id, status: to, startCount, remains }));
   });
 
   test("REFUNDED", async () => {
     const { id } = await place();
-    market.run("moveOrder", { id, to: "COMPLETED", note: null, actor: OPERATOR });
-    market.run("moveOrder", { id, to: "REFUNDED", note: null, actor: OPERATOR });
+    market.run("transitionOrder", { id, to: "COMPLETED", note: null, actor: OPERATOR });
+    market.run("transitionOrder", { id, to: "REFUNDED", note: null, actor: OPERATOR });
     const { order } = await ask("GET", `/orders/${id}`);
     expect(order).toStrictEqual(placed({ id, status: "REFUNDED", startCount: 0, remains: 0 }));
   });

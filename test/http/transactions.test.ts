@@ -64,7 +64,7 @@ async function perform(done: Act): Promise<void> {
       const remains = done.kind === "partial" ? done.remains : 0;
       const move = { id: String(orderId), to, remains, note: null, actor: OPERATOR };
       try {
-        service.run("moveOrder", move);
+        service.run("transitionOrder", move);
       } catch {
         // There is no order yet, or it has moved already.
       }
@@ -137,7 +137,7 @@ describe("a statement", () => {
   test("of one order holds its charge and its refunds", async () => {
     const body = { service: "likes", link: "x", quantity: 1000 };
     const { orderId: id } = (await service.call("POST", "/orders", key, body)).body.order;
-    service.run("moveOrder", {
+    service.run("transitionOrder", {
       id: String(id),
       to: "PARTIAL",
       remains: 100,

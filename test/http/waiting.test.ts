@@ -5,11 +5,11 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { openReader } from "../../src/storage/open.ts";
 import { findOrder, type Order } from "../../src/db/orders.ts";
 import { findUser } from "../../src/db/users.ts";
-import { orderAnswer } from "../../src/domain/responses.ts";
+import { orderResponse } from "../../src/domain/responses.ts";
 import { type Claim, hashRequest } from "../../src/domain/idempotency.ts";
 import { refusal } from "../../src/domain/errors.ts";
 import type { Api } from "../../src/http/endpoint.ts";
-import { answerOnce } from "../../src/http/idempotency.ts";
+import { respondOnce } from "../../src/http/idempotency.ts";
 import type { Outcome } from "../../src/operations/idempotency.ts";
 import { startWriter } from "../../src/writer/writer.ts";
 import {
@@ -58,7 +58,7 @@ async function place(by: Claim): Promise<Outcome<Order>> {
 
 function request(wait: (order: Order) => object | Promise<object>, by = claim()) {
   const caller = { key: { resellerAccount: account }, requestId: "waiting" };
-  return answerOnce(api, caller, by, () => place(by), orderAnswer, wait);
+  return respondOnce(api, caller, by, () => place(by), orderResponse, wait);
 }
 
 test("fifty at once wait for the first, have one effect and get its answer", async () => {
@@ -78,7 +78,7 @@ test("fifty at once wait for the first, have one effect and get its answer", asy
   expect(asked).toBe(1);
   expect(database.balance("anna")).toBe(micros("99"));
   expect((await request(wait)).answer).toEqual(answers[0]!.answer);
-  expect(api.unanswered.size).toBe(0);
+  expect(api.inFlight.size).toBe(0);
 });
 
 test("another request under the key does not wait for the first: it is refused at once", async () => {
@@ -107,7 +107,7 @@ test("when the process died before it answered, each duplicate gets the order as
   expect(first.answer).toMatchObject({ status: 200 });
   expect(JSON.parse(first.answer.body).order.status).toBe("PROCESSING");
   const actor = { keyId: null, operator: "tester" };
-  database.run("moveOrder", { id: "1", to: "CANCELLED", note: null, actor });
+  database.run("transitionOrder", { id: "1", to: "CANCELLED", note: null, actor });
   const second = await request(never);
   expect(JSON.parse(second.answer.body).order.status).toBe("CANCELLED");
   expect(second.replayed).toBe(true);

@@ -5,7 +5,7 @@ import { readUptime } from "../../src/db/uptime.ts";
 import { findUser } from "../../src/db/users.ts";
 import { hashRequest } from "../../src/domain/idempotency.ts";
 import { createLog } from "../../src/monitoring/log.ts";
-import { startUpkeep, type Upkeep } from "../../src/jobs/expiry.ts";
+import { startExpiry, type BackgroundJob } from "../../src/jobs/expiry.ts";
 import { execute } from "../../src/operations/commands.ts";
 import { startWriter, type Writer } from "../../src/writer/writer.ts";
 import { refusalCode } from "../support/refusal.ts";
@@ -16,7 +16,7 @@ const YEAR = 365 * 24 * HOUR;
 
 let database: TestDatabase;
 let writer: Writer;
-let upkeep: Upkeep;
+let expiry: BackgroundJob;
 let keyId: string;
 /** The keys that `endExpiredKeys` may end are told by the writer's own clock, which is the real one. */
 const clocks = { at: 0, offset: 0 };
@@ -35,10 +35,10 @@ beforeEach(async () => {
     },
   });
   const given = { wall: () => clocks.at + clocks.offset, monotonic: () => clocks.at };
-  upkeep = startUpkeep(writer, createLog("silent"), given, 1);
+  expiry = startExpiry(writer, createLog("silent"), given, 1);
 });
 afterEach(async () => {
-  await upkeep.stop();
+  await expiry.stop();
   await writer.close();
   database.connection.sqlite.close();
 });
@@ -63,7 +63,7 @@ const order = () => ({
   quantity: 100,
 });
 const place = () => database.run("placeOrder", order());
-const placeOnce = (now: number) => {
+const submitOnce = (now: number) => {
   const claim = { key: "k", requestHash: hashRequest("POST", "/", Buffer.from("{}")) };
   return execute(database.connection, "placeOrderOnce", { order: order(), claim }, now).replayed;
 };
@@ -74,20 +74,20 @@ test("uptime is the time that the service ran, to its stop, whatever the wall cl
   await runFor(30_000);
   clocks.offset -= 9 * YEAR;
   clocks.at += 500;
-  await upkeep.stop();
+  await expiry.stop();
   expect(uptime()).toBe(90_001 + 30_001 + 500);
 });
 
 test("used keys outlive a clock that is corrected by years, and are forgotten after 72 hours of running", async () => {
   clocks.offset -= 6 * YEAR;
-  expect(placeOnce(clocks.at + clocks.offset)).toBe(false);
+  expect(submitOnce(clocks.at + clocks.offset)).toBe(false);
   clocks.offset += 6 * YEAR;
   await runFor(70_000);
-  expect(placeOnce(Date.now())).toBe(true);
+  expect(submitOnce(Date.now())).toBe(true);
   await runFor(71 * HOUR);
-  expect(placeOnce(Date.now())).toBe(true);
+  expect(submitOnce(Date.now())).toBe(true);
   await runFor(HOUR);
-  expect(placeOnce(Date.now())).toBe(false);
+  expect(submitOnce(Date.now())).toBe(false);
 });
 
 const expire = () =>

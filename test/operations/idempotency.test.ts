@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { connectionOf, transact } from "../../src/db/connection.ts";
 import { migrate, MIGRATIONS } from "../../src/storage/migrate.ts";
 import { findUser } from "../../src/db/users.ts";
-import { hashRequest, REMEMBERED_MILLISECONDS } from "../../src/domain/idempotency.ts";
+import { hashRequest, IDEMPOTENCY_RETENTION_MS } from "../../src/domain/idempotency.ts";
 import { contextAt, execute, runCommand } from "../../src/operations/commands.ts";
 import { freshDatabase, micros, tryOut, type TestDatabase } from "../support/service.ts";
 
@@ -42,7 +42,7 @@ function place(key: string, now: number) {
 }
 
 function forget(limit: number, now = 0): number {
-  return execute(database.connection, "forgetUsedKeys", { limit }, now);
+  return execute(database.connection, "expireIdempotencyRecords", { limit }, now);
 }
 
 /** The service runs for that long. */
@@ -83,7 +83,7 @@ describe("used keys", () => {
       place(`k${index}`, -index);
       runFor(1);
     }
-    runFor(REMEMBERED_MILLISECONDS - 2);
+    runFor(IDEMPOTENCY_RETENTION_MS - 2);
     expect([forget(3), forget(3), forget(3)]).toEqual([3, 3, 2]);
     expect(place("k8", 0).replayed).toBe(true);
     expect(place("k7", 0).replayed).toBe(false);
@@ -91,7 +91,7 @@ describe("used keys", () => {
 
   test("are forgotten without their orders and transfers", () => {
     place("k", 0);
-    runFor(4 * REMEMBERED_MILLISECONDS);
+    runFor(4 * IDEMPOTENCY_RETENTION_MS);
     const before = database.fingerprint();
     expect(forget(100)).toBe(1);
     expect(database.fingerprint()).toBe(before);
@@ -121,7 +121,7 @@ describe("used keys", () => {
         for (const [index, at] of usedAt.entries()) {
           if (real - at <= 24 * HOUR) expect(place(`k${index}`, 0).replayed).toBe(true);
         }
-        runFor(REMEMBERED_MILLISECONDS + 1);
+        runFor(IDEMPOTENCY_RETENTION_MS + 1);
         forget(1000);
         const left = database.connection.sqlite.query("SELECT count(*) FROM idempotency").values();
         expect(left).toEqual([[0]]);
@@ -147,9 +147,9 @@ describe("used keys", () => {
     const old = connectionOf(sqlite, ":memory:");
     const after = (milliseconds: number) => {
       execute(old, "addUptime", { milliseconds }, Date.now());
-      return execute(old, "forgetUsedKeys", { limit: 10 }, Date.now());
+      return execute(old, "expireIdempotencyRecords", { limit: 10 }, Date.now());
     };
-    expect([after(REMEMBERED_MILLISECONDS), after(1)]).toEqual([0, 1]);
+    expect([after(IDEMPOTENCY_RETENTION_MS), after(1)]).toEqual([0, 1]);
   });
 });
 
@@ -165,7 +165,7 @@ describe("an order that waits for its answer", () => {
   test("is told to its duplicates as it is at that moment", () => {
     const first = place("k", 1);
     expect(first).toMatchObject({ replayed: true, answer: null, effect: { status: "PROCESSING" } });
-    database.run("moveOrder", {
+    database.run("transitionOrder", {
       id: "1",
       to: "COMPLETED",
       note: null,
@@ -178,7 +178,7 @@ describe("an order that waits for its answer", () => {
   test("keeps the first answer it is given", () => {
     const given = { status: 502, body: '{"status":"error"}' };
     const record = (answer: typeof given) =>
-      database.run("recordAnswer", { resellerAccount: account, key: "k", answer });
+      database.run("recordResponse", { resellerAccount: account, key: "k", answer });
     record(given);
     record({ status: 200, body: "{}" });
     expect(place("k", 1)).toEqual({ replayed: true, answer: given });

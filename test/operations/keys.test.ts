@@ -11,7 +11,7 @@ test("a use is noted if it is a minute or more from what is noted, also after th
   const MINUTE = 60_000;
   const YEAR = 365 * 24 * 60 * MINUTE;
   const noted = (usedAt: number) => {
-    database.run("recordKeyUses", { uses: [{ id, usedAt }] });
+    database.run("recordKeyUsage", { uses: [{ id, usedAt }] });
     return findKey(database.connection, id)!.lastUsedAt;
   };
   expect(noted(YEAR)).toBe(YEAR);

@@ -39,7 +39,7 @@ const orderOf = (quantity: number, username = "rich") => ({
 });
 
 const cancel = (id: string) =>
-  database.run("moveOrder", { id, to: "CANCELLED", note: null, actor: OPERATOR });
+  database.run("transitionOrder", { id, to: "CANCELLED", note: null, actor: OPERATOR });
 
 /** Deposits as `credits` of 1,000,000,000 USD each make them, with the balance as if none was spent; straight SQL. */
 function depositInBulk(username: string, credits: number): void {
@@ -60,7 +60,7 @@ test("a refund leads to the largest balance there can be, exactly, and every fur
   const { id } = database.run("placeOrder", orderOf(9));
   expect(balance()).toBe(DEPOSIT_LIMIT_MICROS - CHARGE);
   const part = database.run("placeOrder", orderOf(7));
-  database.run("moveOrder", {
+  database.run("transitionOrder", {
     id: part.id,
     to: "PARTIAL",
     remains: 3,
@@ -69,7 +69,7 @@ test("a refund leads to the largest balance there can be, exactly, and every fur
   });
   expect(balance()).toBe(DEPOSIT_LIMIT_MICROS - CHARGE - 4_000_000_000_000_000n);
   cancel(id);
-  database.run("moveOrder", { id: part.id, to: "REFUNDED", note: null, actor: OPERATOR });
+  database.run("transitionOrder", { id: part.id, to: "REFUNDED", note: null, actor: OPERATOR });
   expect(balance()).toBe(DEPOSIT_LIMIT_MICROS);
   expect(verify(database.connection).problems).toEqual([]);
 });
@@ -105,7 +105,7 @@ test("an order of more than 2^53 micros is refused, one below it charged exactly
     "charge_too_large",
   );
   expect(refusalCode(() => database.run("placeOrder", orderOf(101)), database)).toBe(
-    "balance_insufficient",
+    "insufficient_balance",
   );
   const priceMicros = Number.MAX_SAFE_INTEGER;
   // No command sets such a price; the limit of a charge holds where there is one.
@@ -125,7 +125,7 @@ test("verify adds up an account whose charges and refunds each pass 64 bits, and
     for (let times = 0; times < 1100; times++) {
       const { id } = runCommand(tx, "placeOrder", orderOf(9), context);
       const move = { id, to: "CANCELLED" as const, note: null, actor: OPERATOR };
-      runCommand(tx, "moveOrder", move, context);
+      runCommand(tx, "transitionOrder", move, context);
     }
   });
   expect(balance()).toBe(CHARGE);

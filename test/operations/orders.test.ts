@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { findOrder, listOrderEvents, type Order } from "../../src/db/orders.ts";
-import { decideMove } from "../../src/domain/orders.ts";
-import type { Per } from "../../src/domain/services.ts";
+import { decideTransition } from "../../src/domain/orders.ts";
+import type { PriceUnit } from "../../src/domain/services.ts";
 import { audit } from "../support/audit.ts";
 import { refusalCode } from "../support/refusal.ts";
 import { anyPrice } from "../support/random.ts";
@@ -47,8 +47,8 @@ const WAYS: Record<string, Target[]> = {
 
 describe("an order is charged", () => {
   const PRICES = ["0.000001", "2.32", "33.333333"];
-  const PERS: Per[] = ["1000", "1", "order"];
-  test.each(PRICES.flatMap((price) => PERS.map((per) => [price, per] as const)))(
+  const PRICE_UNITS: PriceUnit[] = ["1000", "1", "order"];
+  test.each(PRICES.flatMap((price) => PRICE_UNITS.map((per) => [price, per] as const)))(
     "%s per %s to the micro, rounded up, and the balance is short by exactly that",
     (price, per) => {
       const service = database.service({ price, per, min: 1 });
@@ -74,36 +74,36 @@ describe("an order is charged", () => {
     const service = database.service();
     const order = { resellerAccount: poor, keyId: poorKey, service, link: "x", quantity: 100 };
     const attempt = () => database.run("placeOrder", order);
-    expect(refusalOf(attempt)).toBe("balance_insufficient");
+    expect(refusalOf(attempt)).toBe("insufficient_balance");
     const credit = { username: "poor", amountMicros: 1, note: null, actor: OPERATOR };
     database.run("creditUser", credit);
     expect(attempt().chargeMicros).toBe(232_000);
     expect(database.balance("poor")).toBe(0);
-    expect(refusalOf(attempt)).toBe("balance_insufficient");
+    expect(refusalOf(attempt)).toBe("insufficient_balance");
   });
 
   test("nothing for a service at 0, and no transfer is written for it", () => {
     const service = database.service({ price: "0" });
     const { orderId, id } = place(service, 10);
-    database.run("moveOrder", { id, to: "FAILED", note: null, actor: OPERATOR });
+    database.run("transitionOrder", { id, to: "FAILED", note: null, actor: OPERATOR });
     const query = database.connection.sqlite.query("SELECT * FROM transfers WHERE order_id = ?");
     expect(query.all(orderId)).toEqual([]);
   });
 });
 
-describe("moveOrder follows the table for every state and every move:", () => {
+describe("transitionOrder follows the table for every state and every move:", () => {
   const pairs = Object.keys(WAYS).flatMap((from) => TARGETS.map((to) => [from, to] as const));
   test.each(pairs)("%s to %s", (from, to) => {
     const service = database.service({ price: "33.333333", per: "1", min: 1 });
     const { id } = place(service, 7);
     for (const step of WAYS[from]!) {
-      database.run("moveOrder", { id, to: step, remains: 3, note: null, actor: OPERATOR });
+      database.run("transitionOrder", { id, to: step, remains: 3, note: null, actor: OPERATOR });
     }
     const order = reload(id);
     const before = database.balance("anna");
     const move = { id, to, remains: 2, note: "because", actor: OPERATOR };
-    const decided = refusalOf(() => decideMove(order, to, 2));
-    expect(refusalOf(() => database.run("moveOrder", move))).toBe(decided);
+    const decided = refusalOf(() => decideTransition(order, to, 2));
+    expect(refusalOf(() => database.run("transitionOrder", move))).toBe(decided);
     if (decided !== null) return expect(reload(id)).toEqual(order);
 
     const moved = reload(id);
@@ -122,14 +122,14 @@ describe("moveOrder follows the table for every state and every move:", () => {
   test("the same move twice is refused the second time", () => {
     const { id } = place(database.service(), 10);
     const cancel = () =>
-      database.run("moveOrder", { id, to: "CANCELLED", note: null, actor: OPERATOR });
-    expect([refusalOf(cancel), refusalOf(cancel)]).toEqual([null, "order_move_illegal"]);
+      database.run("transitionOrder", { id, to: "CANCELLED", note: null, actor: OPERATOR });
+    expect([refusalOf(cancel), refusalOf(cancel)]).toEqual([null, "order_transition_illegal"]);
   });
 
   test("an order is found by either id, and one that is not there is refused", () => {
     const order = place(database.service(), 10);
     const complete = (id: string) =>
-      database.run("moveOrder", { id, to: "COMPLETED", note: null, actor: OPERATOR });
+      database.run("transitionOrder", { id, to: "COMPLETED", note: null, actor: OPERATOR });
     expect(complete(String(order.orderId)).id).toBe(order.id);
     expect(refusalOf(() => complete("999999"))).toBe("order_not_found");
   });
@@ -152,7 +152,7 @@ describe("progressOrder", () => {
     for (const [status, way] of Object.entries(WAYS)) {
       const { id } = place(database.service(), 10);
       for (const to of way) {
-        database.run("moveOrder", { id, to, remains: 3, note: null, actor: OPERATOR });
+        database.run("transitionOrder", { id, to, remains: 3, note: null, actor: OPERATOR });
       }
       const progress = (remains: number) => () =>
         database.run("progressOrder", { id, startCount: 1, remains });
@@ -173,7 +173,7 @@ test("whatever the sequence of moves, refunds stay within the charge and the led
   });
   const anyLife = fc.record({
     price: anyPrice.filter((price) => price <= 100_000_000),
-    per: fc.constantFrom<Per>("1000", "1", "order"),
+    per: fc.constantFrom<PriceUnit>("1000", "1", "order"),
     quantity: fc.integer({ min: 1, max: 50 }),
     moves: fc.array(anyMove, { maxLength: 8 }),
   });
@@ -190,7 +190,7 @@ test("whatever the sequence of moves, refunds stay within the charge and the led
           );
         }
         refusalOf(() =>
-          database.run("moveOrder", { id, to, remains, note: null, actor: OPERATOR }),
+          database.run("transitionOrder", { id, to, remains, note: null, actor: OPERATOR }),
         );
         const order = reload(id);
         expect(order.chargeMicros).toBe(chargeMicros);

@@ -83,7 +83,7 @@ describe("is refused, and writes nothing:", () => {
     row("parent_is_child", "a parent that is a child user", "createUser", () => user("x", "cleo")),
     row("user_not_found", "a credit to nobody", "creditUser", () => adjust("nobody", "1")),
     row("user_not_found", "a debit of nobody", "debitUser", () => adjust("nobody", "1")),
-    row("balance_insufficient", "a debit past the balance", "debitUser", () =>
+    row("insufficient_balance", "a debit past the balance", "debitUser", () =>
       adjust("anna", "10.000001"),
     ),
     row("balance_too_large", "a credit past 9,000,000,000", "creditUser", () =>

@@ -4,7 +4,7 @@ import { createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "bun:test";
-import { REPLY_LIMIT_BYTES, senderTo } from "../../src/providers/call.ts";
+import { REPLY_LIMIT_BYTES, createSender } from "../../src/providers/call.ts";
 
 const FORM = { key: "k", action: "add" };
 const TIMEOUT_MS = 300;
@@ -49,7 +49,7 @@ async function listening(onConnection: (socket: Socket) => void) {
 
 test("nobody listens, or the name leads nowhere: not sent", async () => {
   for (const url of ["http://127.0.0.1:1/", "https://127.0.0.1:1/"]) {
-    const reply = await senderTo(url, TIMEOUT_MS * 10)(FORM, { stop: never, once: true });
+    const reply = await createSender(url, TIMEOUT_MS * 10)(FORM, { stop: never, once: true });
     expect([url, reply]).toMatchObject([url, { kind: "fault", fault: "not_sent" }]);
   }
 });
@@ -65,7 +65,10 @@ test("a certificate that nobody vouches for: not sent, and the server never sees
       return Response.json({ order: 1 });
     },
   });
-  const reply = await senderTo(server.url.href, TIMEOUT_MS * 10)(FORM, { stop: never, once: true });
+  const reply = await createSender(server.url.href, TIMEOUT_MS * 10)(FORM, {
+    stop: never,
+    once: true,
+  });
   expect(reply).toMatchObject({ kind: "fault", fault: "not_sent" });
   expect(seen).toBe(0);
 });
@@ -73,7 +76,7 @@ test("a certificate that nobody vouches for: not sent, and the server never sees
 test("a TLS handshake that breaks may stand for a fault in the middle of an answer: unanswered", async () => {
   using server = await listening((socket) => socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n"));
   const url = server.url.replace("http:", "https:");
-  const reply = await senderTo(url, TIMEOUT_MS * 10)(FORM, { stop: never, once: true });
+  const reply = await createSender(url, TIMEOUT_MS * 10)(FORM, { stop: never, once: true });
   expect(reply).toMatchObject({ kind: "fault", fault: "unanswered" });
 });
 
@@ -83,7 +86,10 @@ test("a connection that breaks, before or after a byte was read, may have carrie
     (socket: Socket) => socket.once("data", () => socket.destroy()),
   ]) {
     using server = await listening(onConnection);
-    const reply = await senderTo(server.url, TIMEOUT_MS * 10)(FORM, { stop: never, once: true });
+    const reply = await createSender(server.url, TIMEOUT_MS * 10)(FORM, {
+      stop: never,
+      once: true,
+    });
     expect(reply).toMatchObject({ kind: "fault", fault: "unanswered" });
     expect(server.heard.connections).toBe(1);
   }
@@ -91,10 +97,13 @@ test("a connection that breaks, before or after a byte was read, may have carrie
 
 test("silence ends with the time-out, or with the service", async () => {
   using server = await listening(() => {});
-  const late = await senderTo(server.url, TIMEOUT_MS)(FORM, { stop: never, once: true });
+  const late = await createSender(server.url, TIMEOUT_MS)(FORM, { stop: never, once: true });
   expect(late).toEqual({ kind: "fault", fault: "unanswered", cause: "no answer within 0.3 s" });
   const stop = new AbortController();
-  const stopped = senderTo(server.url, TIMEOUT_MS * 100)(FORM, { stop: stop.signal, once: true });
+  const stopped = createSender(server.url, TIMEOUT_MS * 100)(FORM, {
+    stop: stop.signal,
+    once: true,
+  });
   stop.abort();
   expect(await stopped).toMatchObject({ fault: "unanswered", cause: "the service was stopped" });
 });
@@ -107,7 +116,7 @@ test("a reply is read up to its limit and not a byte further", async () => {
       new Response("1".repeat(Number(new URL(request.url).pathname.slice(1)))),
   });
   const lengthOf = (bytes: number, limitBytes?: number) =>
-    senderTo(`${server.url.href}${bytes}`, TIMEOUT_MS * 10)(FORM, {
+    createSender(`${server.url.href}${bytes}`, TIMEOUT_MS * 10)(FORM, {
       stop: never,
       ...(limitBytes ? { limitBytes } : {}),
     });
@@ -123,7 +132,7 @@ test("a call with an effect has a connection of its own; others share one", asyn
   using server = await listening((socket) =>
     socket.on("data", () => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")),
   );
-  const send = senderTo(server.url, TIMEOUT_MS * 10);
+  const send = createSender(server.url, TIMEOUT_MS * 10);
   for (let calls = 0; calls < 3; calls += 1) await send(FORM, { stop: never });
   expect(server.heard.connections).toBe(1);
   for (let calls = 0; calls < 3; calls += 1) await send(FORM, { stop: never, once: true });
@@ -142,7 +151,7 @@ describe("a compressed reply", () => {
         return new Response(body, { headers: { "content-encoding": encoding } });
       },
     });
-    const reply = await senderTo(server.url.href, TIMEOUT_MS * 10)(FORM, { stop: never });
+    const reply = await createSender(server.url.href, TIMEOUT_MS * 10)(FORM, { stop: never });
     expect<string | null>(accepted).toBe("gzip");
     return reply;
   };

@@ -1,7 +1,7 @@
 // Who moves what waits in the write-ahead log, and when; and that the log begins anew.
 
 import { expect, test } from "bun:test";
-import { checkpoint, keepLog } from "../../src/storage/checkpoint.ts";
+import { checkpoint, createCheckpointer } from "../../src/storage/checkpoint.ts";
 import { type Connection, transact } from "../../src/db/connection.ts";
 import { openReader, openWriter } from "../../src/storage/open.ts";
 import { freshDatabase } from "../support/service.ts";
@@ -26,31 +26,31 @@ test("the log waits for a quiet moment, then for no longer; behind a reader for 
   const { path } = database.connection;
   const writer = openWriter(path);
   writer.sqlite.run("CREATE TABLE filler (bytes BLOB)");
-  const log = keepLog(writer);
+  const log = createCheckpointer(writer);
   log.empty();
-  expect(log.backlog()).toBe("nobody");
+  expect(log.checkpointDue()).toBe("nobody");
   fill(writer, 1500);
-  expect(log.backlog()).toBe("quietly");
+  expect(log.checkpointDue()).toBe("quietly");
 
   const reader = openReader(path);
   reader.sqlite.run("BEGIN");
   reader.sqlite.query("SELECT count(*) FROM filler").get();
   fill(writer, 4500);
-  expect(log.backlog()).toBe("now");
+  expect(log.checkpointDue()).toBe("now");
   log.empty();
-  expect(log.backlog()).toBe("quietly");
+  expect(log.checkpointDue()).toBe("quietly");
   fill(writer, 7000);
-  expect(log.backlog()).toBe("beside");
+  expect(log.checkpointDue()).toBe("beside");
   const beside = openWriter(path);
   checkpoint(beside);
   expect(checkpoint(beside)).toBe(false);
-  expect(log.backlog()).toBe("beside");
+  expect(log.checkpointDue()).toBe("beside");
 
   reader.sqlite.run("COMMIT");
   expect(checkpoint(beside)).toBe(true);
-  expect(log.backlog()).toBe("nobody");
+  expect(log.checkpointDue()).toBe("nobody");
   fill(writer, 4200);
-  expect(log.backlog()).toBe("now");
+  expect(log.checkpointDue()).toBe("now");
   log.empty();
   fill(writer, ROWS_A_BATCH);
   expect(pagesInLog(writer)).toBeLessThan(500);

@@ -232,11 +232,11 @@ describe("an older database", () => {
 
   test("is copied as it was before it is migrated, and the copy is 0600", () => {
     const { folder, path } = olderDatabase();
-    const { keptCopy, release } = claimDataDirectory(folder, NOW);
+    const { migrationCopy, release } = claimDataDirectory(folder, NOW);
     release();
-    expect(keptCopy).toBe(`${path}.before-migration-2026-01-02T03-04-05-006Z`);
-    expect(modeOf(keptCopy!)).toBe("600");
-    const copy = new Database(keptCopy!, { readonly: true });
+    expect(migrationCopy).toBe(`${path}.before-migration-2026-01-02T03-04-05-006Z`);
+    expect(modeOf(migrationCopy!)).toBe("600");
+    const copy = new Database(migrationCopy!, { readonly: true });
     expect(copy.query("SELECT text FROM keepsake").values()).toEqual([["kept"]]);
     expect(() => copy.query("SELECT * FROM users")).toThrow("no such table");
     copy.close();
@@ -271,10 +271,10 @@ describe("an older database", () => {
     const changed = new Database(path);
     changed.run("UPDATE keepsake SET text = 'newer'");
     changed.close();
-    const { keptCopy, release } = claimDataDirectory(folder, NOW);
+    const { migrationCopy, release } = claimDataDirectory(folder, NOW);
     release();
-    expect(copiesIn(folder)).toEqual([basename(keptCopy!)]);
-    const kept = new Database(keptCopy!, { readonly: true });
+    expect(copiesIn(folder)).toEqual([basename(migrationCopy!)]);
+    const kept = new Database(migrationCopy!, { readonly: true });
     expect(kept.query("SELECT text FROM keepsake").values()).toEqual([["newer"]]);
     kept.close();
   });
@@ -283,13 +283,13 @@ describe("an older database", () => {
     const { folder, path } = olderDatabase();
     const first = claimDataDirectory(folder, NOW);
     first.release();
-    renameSync(first.keptCopy!, `${path}.before-migration-to-${LAST}`);
-    const { keptCopy, release } = claimDataDirectory(folder, NOW + 1);
+    renameSync(first.migrationCopy!, `${path}.before-migration-to-${LAST}`);
+    const { migrationCopy, release } = claimDataDirectory(folder, NOW + 1);
     release();
-    expect(copiesIn(folder)).toEqual([basename(keptCopy!)]);
-    expect(keptCopy).toMatch(/before-migration-20\d\d-/);
+    expect(copiesIn(folder)).toEqual([basename(migrationCopy!)]);
+    expect(migrationCopy).toMatch(/before-migration-20\d\d-/);
     claimDataDirectory(folder, NOW + 2).release();
-    expect(copiesIn(folder)).toEqual([basename(keptCopy!)]);
+    expect(copiesIn(folder)).toEqual([basename(migrationCopy!)]);
   });
 
   test("is not migrated by a command, which says what to start", () => {
@@ -301,9 +301,9 @@ describe("an older database", () => {
   test("is the only one that is copied: not a new one, not one that is up to date", () => {
     const folder = freshFolder();
     for (let opening = 0; opening < 2; opening++) {
-      const { keptCopy, release } = claimDataDirectory(folder, NOW);
+      const { migrationCopy, release } = claimDataDirectory(folder, NOW);
       release();
-      expect(keptCopy).toBeNull();
+      expect(migrationCopy).toBeNull();
     }
   });
 });

@@ -53,7 +53,7 @@ export interface Shop extends TestDatabase {
 /** alice (100 USD), her child kid (5 USD), bob; followers at 2.32 per 1000, a private service, a key of alice. */
 export function openShop(): Shop {
   const folder = freshFolder();
-  writeFileSync(`${folder}/reseller.db`, (template ??= furnish()));
+  writeFileSync(`${folder}/reseller.db`, (template ??= seedDemo()));
   const database = freshDatabase(folder);
   const { connection } = database;
   const resellerAccount = findUser(connection, "alice")!.account;
@@ -81,7 +81,7 @@ export function openShop(): Shop {
 /** The file of a shop as it opens: made once, a copy is a quarter of the work. */
 let template: Buffer | undefined;
 
-function furnish(): Buffer {
+function seedDemo(): Buffer {
   const database = freshDatabase();
   database.user("alice", "100");
   database.user("kid", "5", "alice");

@@ -7,7 +7,7 @@ import fc from "fast-check";
 /** A connection that is open longer than this after its request is a hang. */
 const HANG_MILLISECONDS = 15_000;
 /** A server that was told to close and did not is left alone after this, if it answered. */
-const QUIET_MILLISECONDS = 2_000;
+const IDLE_MS = 2_000;
 const LANES = 16;
 
 export interface FuzzTarget {
@@ -105,7 +105,7 @@ async function send(url: string, request: string): Promise<string> {
   });
   const quiet = setTimeout(() => {
     if (received !== "") socket.end();
-  }, QUIET_MILLISECONDS);
+  }, IDLE_MS);
   const hang = setTimeout(() => {
     reject(new Error(`no answer and no end within seconds: ${JSON.stringify(request)}`));
     socket.end();

@@ -22,7 +22,7 @@ async function lane(): Promise<never> {
     const { orderId, id } = await writer.submit("placeOrder", order);
     process.stdout.write(`${orderId}\n`);
     const to = orderId % 2 === 0 ? "CANCELLED" : "PARTIAL";
-    await writer.submit("moveOrder", { id, to, remains: 33, note: null, actor: OPERATOR });
+    await writer.submit("transitionOrder", { id, to, remains: 33, note: null, actor: OPERATOR });
   }
 }
 

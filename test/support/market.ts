@@ -1,7 +1,7 @@
 // Two resellers who trade side by side, each with a child user, and a key of every type for each of them.
 
 import { BALANCE_LIMIT_MICROS, formatMicros } from "../../src/domain/money.ts";
-import { KEY_TYPES, type KeyReach, type KeyType } from "../../src/domain/keys.ts";
+import { KEY_TYPES, type KeyScope, type KeyType } from "../../src/domain/keys.ts";
 import { freshService, OPERATOR, type TestService } from "./service.ts";
 
 /** In every request that expectRefusal makes: no answer may hold it. */
@@ -11,7 +11,7 @@ export interface Market extends TestService {
   /** A public service: 10 to 10000, 2.32 per 1000. */
   serviceId: string;
   /** The text of a key of `anna`, or of another reseller. */
-  keyOf(type: KeyType, reach?: KeyReach, reseller?: string): string;
+  keyOf(type: KeyType, reach?: KeyScope, reseller?: string): string;
   inactiveKey: string;
   inactiveRechargeKey: string;
 }

@@ -10,17 +10,17 @@ import { transact } from "../../src/db/connection.ts";
 import type { Connection } from "../../src/db/connection.ts";
 import { createKeyFinder } from "../../src/db/keys.ts";
 import { claimDataDirectory, openForCommand } from "../../src/storage/open.ts";
-import { createView } from "../../src/db/snapshot.ts";
+import { createSnapshot } from "../../src/db/snapshot.ts";
 import {
   formatKey,
   hashKey,
   KEY_RANDOM_BYTES,
-  type KeyReach,
+  type KeyScope,
   type KeyType,
   startOfKey,
 } from "../../src/domain/keys.ts";
 import { parseMicros } from "../../src/domain/money.ts";
-import type { Per } from "../../src/domain/services.ts";
+import type { PriceUnit } from "../../src/domain/services.ts";
 import {
   type CommandInput,
   type CommandName,
@@ -29,8 +29,8 @@ import {
   type UnsignedInput,
 } from "../../src/operations/commands.ts";
 import type { Api } from "../../src/http/endpoint.ts";
-import { answerTemplate } from "../../src/http/response-template.ts";
-import { createLimits } from "../../src/http/rate-limits.ts";
+import { responseTemplate } from "../../src/http/response-template.ts";
+import { createRateLimits } from "../../src/http/rate-limits.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { NO_OBSERVER } from "../../src/monitoring/metrics.ts";
 import { createReadiness } from "../../src/monitoring/readiness.ts";
@@ -59,13 +59,13 @@ export interface TestDatabase {
   /** A reseller, or with `parent` a child user, with that balance in USD. */
   user(username: string, balance?: string, parent?: string): void;
   /** The text of a new key, and its id. */
-  key(username: string, type: KeyType, reach?: KeyReach): { text: string; id: string };
+  key(username: string, type: KeyType, reach?: KeyScope): { text: string; id: string };
   /** The id of a new service; price 2.32 per 1000, 10 to 10000, unless said otherwise. */
   service(fields?: {
     id?: string;
     name?: string;
     price?: string;
-    per?: Per;
+    per?: PriceUnit;
     min?: number;
     max?: number;
     private?: boolean;
@@ -184,19 +184,19 @@ export const TEST_CONFIG = {
 
 /** What a server needs to answer requests, without anything that watches or limits them. */
 export function apiOf(connection: Connection, writer: Writer): Api {
-  const view = createView(connection);
+  const snapshot = createSnapshot(connection);
   return {
     connection,
-    view,
-    findKey: createKeyFinder(connection, view),
+    snapshot,
+    findKey: createKeyFinder(connection, snapshot),
     writer,
     log: createLog("silent"),
     observer: NO_OBSERVER,
-    unanswered: new Map(),
-    onFault() {},
+    inFlight: new Map(),
+    onInternalError() {},
     placed: (order) => Promise.resolve(order),
-    limits: createLimits(0),
-    noteUse() {},
+    limits: createRateLimits(0),
+    recordKeyUse() {},
     trustedProxy: [],
     noteUntrustedProxy() {},
     logReads: 1,
@@ -204,9 +204,9 @@ export function apiOf(connection: Connection, writer: Writer): Api {
       connection,
       writer,
       diskFloorBytes: 0,
-      isFollowingOnTime: () => true,
+      isDeliveryOnTime: () => true,
     }),
-    template: answerTemplate(false),
+    template: responseTemplate(false),
   };
 }
 

@@ -7,7 +7,7 @@ import { findUser } from "../../src/db/users.ts";
 import { Refusal } from "../../src/domain/errors.ts";
 import { startServer } from "../../src/http/server.ts";
 import type { CommandInput } from "../../src/operations/commands.ts";
-import { CommandFault, startWriter, type Writer } from "../../src/writer/writer.ts";
+import { CommandError, startWriter, type Writer } from "../../src/writer/writer.ts";
 import { audit } from "../support/audit.ts";
 import { damageTables } from "../support/damage.ts";
 import {
@@ -61,7 +61,7 @@ const fateOf = (promise: Promise<unknown>): Promise<string> =>
     () => "done",
     (error: unknown) => {
       if (error instanceof Refusal) return error.code;
-      if (error instanceof CommandFault) return "fault";
+      if (error instanceof CommandError) return "fault";
       throw error;
     },
   );
@@ -153,7 +153,7 @@ describe("past the limit of the queue", () => {
     expect((await callApi(url, "GET", "/balance", key.text)).body.balance).toBe(1000);
     expect(database.fingerprint()).toBe(before);
     await server.stop();
-    api.view.close();
+    api.snapshot.close();
   });
 });
 

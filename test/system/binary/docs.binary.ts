@@ -36,8 +36,8 @@ afterAll(async () => {
 });
 
 /** The page, and everything it asked for and complained of. */
-async function open(view: (typeof VIEWS)[number]) {
-  const { width, height, colorScheme } = view;
+async function open(snapshot: (typeof VIEWS)[number]) {
+  const { width, height, colorScheme } = snapshot;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme });
   const page = await context.newPage();
   const requests: string[] = [];
@@ -51,14 +51,14 @@ async function open(view: (typeof VIEWS)[number]) {
 
 const read = <T>(page: Page, expression: string): Promise<T> => page.evaluate<T>(expression);
 
-describe.each([...VIEWS])("the documentation page, $name", (view) => {
+describe.each([...VIEWS])("the documentation page, $name", (snapshot) => {
   test("shows itself without an error, without a request and without scrolling sideways", async () => {
-    const { page, requests, complaints } = await open(view);
+    const { page, requests, complaints } = await open(snapshot);
     expect(await page.title()).toBe("Reseller Ordering API");
     for (const id of ["quick-start", "idempotency", "states", "placeOrder", "errors", "samples"]) {
       expect(await page.locator(`#${id}`).count()).toBe(1);
       await read(page, `document.getElementById("${id}").scrollIntoView()`);
-      await page.screenshot({ path: `${SCREENSHOTS}/${view.name}-${id}.png` });
+      await page.screenshot({ path: `${SCREENSHOTS}/${snapshot.name}-${id}.png` });
     }
     const [content, window] = await read<number[]>(
       page,
@@ -68,14 +68,14 @@ describe.each([...VIEWS])("the documentation page, $name", (view) => {
     const [red] = (
       await read<string>(page, "getComputedStyle(document.body).backgroundColor")
     ).match(/\d+/g)!;
-    expect(Number(red) < 128).toBe(view.colorScheme === "dark");
+    expect(Number(red) < 128).toBe(snapshot.colorScheme === "dark");
     expect(requests).toEqual([`${server.url}/docs`]);
     expect(complaints).toEqual([]);
     await page.context().close();
   }, 60_000);
 
   test("takes the reader's key, keeps it to itself, and asks this server alone", async () => {
-    const { page, requests, complaints } = await open(view);
+    const { page, requests, complaints } = await open(snapshot);
     await page.fill("#key", key);
     await page.click("#own button");
     await page.locator("#checked", { hasText: "Your key works. Balance: 1000000 USD." }).waitFor();

@@ -9,7 +9,14 @@ import { binary } from "../../support/binary.ts";
 import { randomFrom } from "../../support/seeded.ts";
 import { callApi, freshDatabase, freshFolder } from "../../support/service.ts";
 import { type ServerProcess, startServerProcess } from "../../support/server-process.ts";
-import { prepareLoad, problemsOf, send, sendLoad, type Wish, wishFor } from "../../support/wishes.ts";
+import {
+  prepareLoad,
+  problemsOf,
+  send,
+  sendLoad,
+  type Wish,
+  wishFor,
+} from "../../support/wishes.ts";
 
 /** Processes start slowly on a machine with other work. */
 setDefaultTimeout(120_000);

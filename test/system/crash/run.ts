@@ -52,14 +52,14 @@ console.log(
 /** One life of the server: what was unanswered is sent again, then new wishes, until the kill. */
 async function liveAndDie(folder: string, key: string, wishes: Wish[]): Promise<void> {
   const server = await startServerProcess({ data: folder });
-  const unanswered = wishes.filter(({ answer }) => answer === null);
+  const inFlight = wishes.filter(({ answer }) => answer === null);
   let alive = true;
   const killed = Bun.sleep(below(random, LIFE_MILLISECONDS)).then(() => {
     alive = false;
     return server.kill();
   });
-  retried += unanswered.length;
-  await Promise.all(unanswered.map((wish) => send(server.url, key, wish)));
+  retried += inFlight.length;
+  await Promise.all(inFlight.map((wish) => send(server.url, key, wish)));
   const sent = await sendLoad(server.url, key, {
     first: wishes.length,
     connections: someConnections(random),

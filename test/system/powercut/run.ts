@@ -120,7 +120,7 @@ function cutAnywhere(before: string, records: readonly TraceRecord[], count: num
     for (; at < cut; at++) {
       const record = records[at]!;
       disk.apply(record);
-      if (record.operation === Operation.Answer) noteAnswer(record.data.toString(), told);
+      if (record.operation === Operation.Answer) recordRequest(record.data.toString(), told);
     }
     const folder = join(imageFolder, "image");
     mkdirSync(folder);
@@ -193,7 +193,7 @@ function acknowledgedIn(folder: string): [string, number | null][] {
 }
 
 /** Notes the order or the recharge that an answer acknowledged. */
-function noteAnswer(text: string, told: Map<string, number | null>): void {
+function recordRequest(text: string, told: Map<string, number | null>): void {
   const body = text.slice(text.indexOf("\r\n\r\n") + 4);
   if (!text.startsWith("HTTP/1.1 200") || !body.startsWith('{"status":"success"')) return;
   const answer = JSON.parse(body) as { order?: { link: string; orderId: number }; amount?: number };

@@ -27,7 +27,8 @@ export async function compileShim(): Promise<Shim> {
     stdout: "inherit",
     stderr: "inherit",
   });
-  if ((await gcc.exited) !== 0) throw new Error("gcc could not compile test/system/powercut/shim.c");
+  if ((await gcc.exited) !== 0)
+    throw new Error("gcc could not compile test/system/powercut/shim.c");
   return {
     environment: (folder, { trace, fault, gate, clockSeconds }) => ({
       LD_PRELOAD: library,

@@ -26,7 +26,7 @@ function move({ world, auditor, run }: Market, row: Row): void {
   const remains = chance.whole(0, Math.ceil(row.quantity * 1.1));
   const actor = { keyId: null, operator: "sim" };
   attempt(world, `operator moves ${row.link} to ${to}`, () => {
-    run("moveOrder", { id: String(row.orderId), to, remains, note: null, actor });
+    run("transitionOrder", { id: String(row.orderId), to, remains, note: null, actor });
     auditor.operatorMoved(row.link, to, remains);
   });
 }

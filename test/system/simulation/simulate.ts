@@ -7,7 +7,7 @@ import { connectionOf, type Connection, transact, type Tx } from "../../../src/d
 import { migrate, MIGRATIONS } from "../../../src/storage/migrate.ts";
 import type { Order } from "../../../src/db/orders.ts";
 import { Refusal, refusal } from "../../../src/domain/errors.ts";
-import { type Fulfilment, startFulfilment } from "../../../src/delivery/delivery.ts";
+import { type DeliveryService, startDelivery } from "../../../src/delivery/delivery.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../../../src/operations/commands.ts";
 import { runCommand } from "../../../src/operations/commands.ts";
 import { smmApi } from "../../../src/providers/smm-api.ts";
@@ -73,7 +73,7 @@ export interface Market {
 interface Process {
   life: Life;
   writer: Pick<Writer, "submit">;
-  fulfilment: Fulfilment | null;
+  delivery: DeliveryService | null;
 }
 
 export async function simulate(seed: number, print?: (line: string) => void): Promise<Outcome> {
@@ -193,7 +193,7 @@ const keyIds = new Map<string, string>();
 function begin(market: Market, isCalm: () => boolean): Process {
   const { world, connection } = market;
   const life: Life = { dead: false };
-  const process: Process = { life, writer: writerOf(market, life, isCalm), fulfilment: null };
+  const process: Process = { life, writer: writerOf(market, life, isCalm), delivery: null };
   world.trace("the process starts");
   const log = {
     info: (fields: object, message: string) =>
@@ -203,7 +203,7 @@ function begin(market: Market, isCalm: () => boolean): Process {
     error: (fields: object, message: string) =>
       world.trace(`error ${message} ${JSON.stringify(fields)}`),
   };
-  const works = {
+  const deps = {
     connection,
     writer: process.writer,
     log,
@@ -214,8 +214,8 @@ function begin(market: Market, isCalm: () => boolean): Process {
       smmApi(trackSends(market, market.providers.get(name)!.send(life)), key),
   };
   const start = () =>
-    startFulfilment(works).then(
-      (fulfilment) => (process.fulfilment = fulfilment),
+    startDelivery(deps).then(
+      (delivery) => (process.delivery = delivery),
       // The database was not there yet: a supervisor starts it again.
       () => world.later(1000, life, start),
     );
@@ -263,7 +263,7 @@ function commit<Name extends CommandName>(
   if (isUnavailable) return refusal("unavailable");
   try {
     const output = run(name, JSON.parse(JSON.stringify(input)) as CommandInput<Name>);
-    if (name !== "takeChecks")
+    if (name !== "takeDuePolls")
       world.trace(`committed ${name} ${JSON.stringify(input).slice(0, 200)}`);
     return { output: JSON.parse(JSON.stringify(output)) as CommandOutput<Name> };
   } catch (error) {
@@ -312,11 +312,11 @@ function planOrders(market: Market, crowded: boolean, process: () => Process): n
 
 async function order(
   { world, auditor, connection }: Market,
-  { life, writer, fulfilment }: Process,
+  { life, writer, delivery }: Process,
   asked: Asked & { service: string },
 ): Promise<void> {
   // Nobody answers a caller while there is no process.
-  if (life.dead || !fulfilment) return;
+  if (life.dead || !delivery) return;
   auditor.asks(asked);
   const { link, service, quantity, reseller } = asked;
   const account = connection.sqlite
@@ -326,7 +326,7 @@ async function order(
   try {
     const input = { resellerAccount: account, keyId, service, link, quantity };
     const placed = await writer.submit("placeOrder", input);
-    const answered: Order = await fulfilment.placed(placed);
+    const answered: Order = await delivery.placed(placed);
     world.trace(`${link} is answered ${answered.status} (${answered.placement})`);
     auditor.answered(link, answered.status);
   } catch (error) {
