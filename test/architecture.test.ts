@@ -8,86 +8,63 @@ import { describe, expect, test } from "bun:test";
 const SRC = new URL("../src", import.meta.url).pathname;
 const LINE_LIMIT = 400;
 
-/** What the files of a folder, or a file of src itself, may import of ours: folders and root files. */
+/** What the files of a folder may import of ours. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   domain: [],
   db: ["domain"],
+  storage: ["db", "domain"],
   operations: ["db", "domain"],
-  writer: ["operations", "db", "domain"],
-  docs: ["domain"],
-  http1: [],
-  http: [
-    "http1",
-    "docs",
-    "writer",
-    "operations",
-    "db",
-    "domain",
-    "monitoring",
-    "log.ts",
-    "addresses.ts",
-    "tls.ts",
-  ],
+  writer: ["operations", "storage", "db", "domain"],
   providers: ["domain"],
-  delivery: ["providers", "writer", "operations", "db", "domain", "log.ts"],
+  delivery: ["providers", "writer", "operations", "db", "domain", "monitoring"],
+  monitoring: ["writer", "storage", "db", "domain"],
+  config: ["domain", "monitoring"],
+  http1: [],
+  "api-docs": ["domain"],
+  http: ["http1", "api-docs", "writer", "operations", "db", "domain", "monitoring", "config"],
+  jobs: ["writer", "storage", "domain", "monitoring", "config"],
+  server: [
+    "http",
+    "http1",
+    "delivery",
+    "providers",
+    "jobs",
+    "writer",
+    "storage",
+    "db",
+    "monitoring",
+    "config",
+  ],
   cli: [
+    "server",
     "providers",
     "writer",
     "operations",
+    "storage",
     "db",
     "domain",
-    "maintenance",
-    "config.ts",
-    "config-values.ts",
-    "serve.ts",
-    "backup.ts",
-    "addresses.ts",
-    "log.ts",
-    "tls.ts",
-  ],
-  monitoring: ["writer", "db", "domain"],
-  maintenance: ["writer", "operations", "db", "domain", "log.ts"],
-  "addresses.ts": [],
-  "log.ts": ["domain", "log-output.ts"],
-  "log-output.ts": [],
-  "small-files.ts": [],
-  "tls.ts": ["small-files.ts"],
-  "config-values.ts": ["domain", "addresses.ts"],
-  "config.ts": ["domain", "log.ts", "addresses.ts", "config-values.ts", "small-files.ts"],
-  "backup.ts": ["maintenance"],
-  "serve.ts": [
-    "http1",
-    "http",
-    "fulfilment",
-    "providers",
-    "writer",
-    "maintenance",
     "monitoring",
-    "db",
-    "config.ts",
-    "config-values.ts",
-    "log.ts",
-    "tls.ts",
+    "config",
   ],
   "main.ts": ["cli"],
 };
 
-/** Who may name a technology: folders, or files. Everything else that is imported from outside is listed too. */
+/** Which folders may name a technology. Everything that is imported from outside is listed. */
 const OWNERS: Record<string, readonly string[]> = {
   elysia: ["http"],
   "@elysiajs/openapi": ["http"],
-  "drizzle-orm": ["db"],
-  "bun:sqlite": ["db"],
-  commander: ["cli", "config.ts", "config-values.ts"],
+  "drizzle-orm": ["db", "storage"],
+  "bun:sqlite": ["db", "storage"],
+  commander: ["cli", "config"],
   "csv-parse": ["cli"],
-  pino: ["log.ts"],
-  "pino-pretty": ["log.ts"],
+  pino: ["monitoring"],
+  "pino-pretty": ["monitoring"],
   "prom-client": ["monitoring"],
   limiter: ["http"],
-  "ipaddr.js": ["addresses.ts"],
+  "ipaddr.js": ["config"],
   valibot: ["providers"],
-  cockatiel: ["fulfilment"],
-  "@paralleldrive/cuid2": ["operations"],
+  cockatiel: ["delivery"],
+  "@paralleldrive/cuid2": ["operations", "storage"],
 };
 
 interface Source {
@@ -136,7 +113,8 @@ function importsOf(text: string): Import[] {
   ];
 }
 
-const sources = readSources().filter(({ path }) => !path.endsWith(".d.ts"));
+/** The modules; what is bundled as text (api-docs/assets) is none. */
+const sources = readSources().filter(({ path }) => /(?<!\.d)\.ts$/.test(path));
 
 /** Where an import of ours leads: a folder, or a file of src itself; null when it is not below src. */
 function placeOf(source: Source, { specifier }: Import): string | null {
@@ -182,7 +160,7 @@ const g = await import("./g.ts");
     expect(wrong).toEqual([]);
   });
 
-  test("of http/ take types alone from operations/, monitoring/ and log, and reads alone from db/", () => {
+  test("of http/ take types alone from operations/ and monitoring/, and reads alone from db/", () => {
     const READS = /^(type .*|find\w*|list\w*|balanceOf)$/;
     const wrong = offences((source) => {
       if (source.place !== "http") return [];
@@ -190,7 +168,7 @@ const g = await import("./g.ts");
         .filter((entry) => {
           const place = placeOf(source, entry);
           if (entry.isType) return false;
-          if (["operations", "monitoring", "log.ts"].includes(place ?? "")) return true;
+          if (["operations", "monitoring"].includes(place ?? "")) return true;
           const names = entry.names.replace(/[{}\n]/g, " ").split(",");
           return place === "db" && names.some((name) => name.trim() && !READS.test(name.trim()));
         })
@@ -239,9 +217,9 @@ describe("only its owner touches", () => {
     expect(callers).toEqual(["cli/health.ts"]);
   });
 
-  test("the environment: config.ts", () => {
+  test("the environment: config/settings.ts", () => {
     const readers = filesWith(/process\.env|Bun\.env|import\.meta\.env|\.env\(/);
-    expect(readers).toEqual(["config.ts"]);
+    expect(readers).toEqual(["config/settings.ts"]);
   });
 
   test("a balance: db/ledger.ts", () => {
@@ -259,9 +237,9 @@ describe("only its owner touches", () => {
     ).toEqual(["db/ledger.ts"]);
   });
 
-  test("a transaction: db/connection.ts, and db/ where it opens a database", () => {
+  test("a transaction: db/connection.ts, and storage/ where it opens a database", () => {
     const openers = filesWith(/"(BEGIN|COMMIT|ROLLBACK|SAVEPOINT)\b/);
-    expect(openers.filter((path) => !path.startsWith("db/"))).toEqual([]);
+    expect(openers.filter((path) => !/^(db|storage)\//.test(path))).toEqual([]);
     expect(openers).toContain("db/connection.ts");
   });
 

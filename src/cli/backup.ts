@@ -2,7 +2,8 @@
 
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { makeBackup } from "../backup.ts";
+import { COPY_THREAD } from "../config/source-files.ts";
+import { backUp } from "../storage/copy.ts";
 import { mebibytes, sizeOf } from "../storage/files.ts";
 import { databasePath } from "../storage/open.ts";
 import type { Backup } from "../storage/copy.ts";
@@ -30,7 +31,7 @@ export function declareBackup(program: Command): void {
 async function shown(path: string, target: string): Promise<Backup> {
   const progress = startProgress("MiB copied:", mebibytes(sizeOf(path)));
   try {
-    return await makeBackup(path, target, {
+    return await backUp(COPY_THREAD, path, target, {
       onCopy: (bytes) => progress.update(mebibytes(bytes)),
       onWarning: (warning) => process.stderr.write(`warning: ${warning}\n`),
     });

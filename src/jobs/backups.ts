@@ -2,6 +2,7 @@
 // priority, so that orders keep the server's threads and memory to themselves. The newest few are kept. Whatever
 // fails is logged, and the next one is made at its time all the same.
 
+import { PROGRAM } from "../config/source-files.ts";
 import type { Logger } from "../monitoring/log.ts";
 import {
   adoptOlderBackups,
@@ -15,11 +16,6 @@ import type { BackgroundJob } from "./expiry.ts";
 
 /** After a start without a backup that is young enough: not in the way of the first requests. */
 const FIRST_MS = 60_000;
-
-/** How this program is run again: the binary is one, from source it is Bun and the program's file. */
-const PROGRAM = import.meta.url.includes("$bunfs")
-  ? [process.execPath]
-  : [process.execPath, new URL("../main.ts", import.meta.url).pathname];
 
 export interface BackupPlan {
   /** Absolute path of the database. */

@@ -21,6 +21,7 @@ import { createRateLimits } from "../http/rate-limits.ts";
 import type { Server } from "../http1/listen.ts";
 import { startMetricsServer } from "../http/metrics.ts";
 import { startServer } from "../http/server.ts";
+import { WRITER_THREAD } from "../config/source-files.ts";
 import { createLog, type Logger } from "../monitoring/log.ts";
 import { newestBackup } from "../storage/backup-folder.ts";
 import { type BackupPlan, startBackups } from "../jobs/backups.ts";
@@ -33,8 +34,6 @@ import { connectProvider } from "../providers/protocols.ts";
 import { readTls, TlsError, type TlsFiles } from "../config/tls.ts";
 import { startWriter, type Writer } from "../writer/writer.ts";
 
-/** Named from this folder, where it is in the binary too: its two entry points are bundled below src. */
-const WRITER_THREAD = new URL("../writer/thread.ts", import.meta.url);
 /** How long requests in flight may take once a stop was asked for. */
 const DRAIN_MS = 10_000;
 

@@ -10,8 +10,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { createId } from "@paralleldrive/cuid2";
 import { syncPath } from "./files.ts";
-import { createId } from "../operations/ids.ts";
 
 const FILE = "instance.id";
 const ID_LENGTH = 12;
