@@ -10,6 +10,8 @@ export type { Malformed };
 
 /** Bytes that are parsed at a time: bounds the requests that wait behind the one being answered. */
 const SLICE_BYTES = 16 * 1024;
+/** Responses that wait to be written together. */
+const FLUSH_BYTES = 64 * 1024;
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
 /** Seconds. A head and a body have theirs in all, however slowly they trickle; the rest count from the last movement. */
@@ -158,7 +160,8 @@ export class Connection {
     } else if (malformed !== null && !message.isComplete) {
       message.breakOff();
       if (this.#isHandling) return false;
-      this.#isOver = true;
+      if (message.isAnswered) this.#isOver = true;
+      else this.#answer(message);
     } else if (this.#isHandling) {
       return !message.isComplete && this.#parse();
     } else if (!message.isAnswered) {
@@ -186,8 +189,8 @@ export class Connection {
       this.#isOver = true;
       return this.#respond(message, handler.refuse(400));
     }
-    const expects = !message.isComplete && request.headers.get("expect") === "100-continue";
-    if (expects) message.onAwaited = () => this.#continue();
+    if (!message.isComplete && expectsContinue(message, request))
+      message.onAwaited = () => this.#continue();
     let response: Response | Promise<Response>;
     try {
       response = handler.handle(request);
@@ -255,7 +258,10 @@ export class Connection {
         // oxlint-disable-next-line no-await-in-loop -- see above
         if (this.#unsent) await new Promise<void>((resolve) => (this.#onDrain = resolve));
         this.#onDrain = null;
-        if (this.#isClosed) return void (await reader.cancel());
+        if (this.#isClosed) {
+          await reader.cancel();
+          return;
+        }
       }
       if (framing === "chunked") this.#add(LAST_CHUNK, LAST_CHUNK.length);
       this.#isHandling = false;
@@ -267,9 +273,11 @@ export class Connection {
     }
   }
 
+  /** Responses to requests that came together leave together, as far as they are short. */
   #add(text: string, bytes: number): void {
     this.#text += text;
     this.#textBytes += bytes;
+    if (this.#textBytes > FLUSH_BYTES) this.#flush();
   }
 
   #flush(): void {
@@ -313,4 +321,8 @@ export class Connection {
     if (isPaused) this.socket.pause();
     else this.socket.resume();
   }
+}
+
+function expectsContinue({ isHttp10 }: Message, { headers }: Request): boolean {
+  return !isHttp10 && headers.get("expect")?.toLowerCase() === "100-continue";
 }

@@ -59,15 +59,16 @@ describe.each(Object.keys(WRITES))("%s is done and answered, whatever follows it
     const { sqlite } = service.connection;
     sqlite.run("BEGIN IMMEDIATE");
     let isHeld = true;
+    const release = () => {
+      if (isHeld) sqlite.run("COMMIT");
+      isHeld = false;
+    };
     await expectAnswered(service.url, { ...WRITES[route]!, key }, each, async (sendRest) => {
       await seen();
       sendRest();
       await seen();
-      sqlite.run("COMMIT");
-      isHeld = false;
-    }).finally(() => {
-      if (isHeld) sqlite.run("COMMIT");
-    });
+      release();
+    }).finally(release);
   });
 });
 

@@ -1,0 +1,343 @@
+// Requests as bytes on a connection: how they are framed, what is no request, and when the connection ends.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { BODY_LIMIT_BYTES } from "../../src/http/body.ts";
+import { type Market, MARKER, openMarket } from "../support/market.ts";
+import { openRaw, type RawConnection, rawRequest } from "../support/raw.ts";
+import { expectEnvelope, expectError } from "../support/refusal.ts";
+
+let market: Market;
+let key: string;
+
+beforeAll(async () => {
+  market = await openMarket();
+  key = market.keyOf("full");
+});
+afterAll(() => market.stop());
+
+/** A request that leaves the connection open. */
+function request(method: string, target: string, fields: string[] = [], body = ""): string {
+  return rawRequest(method, target, fields, body).replace("connection: close\r\n", "");
+}
+
+const balance = () => request("GET", "/api/v1/balance", [`x-api-key: ${key}`]);
+
+function order(link: string, fields: string[] = []): string {
+  const body = JSON.stringify({ service: market.serviceId, link, quantity: 10 });
+  const length = `content-length: ${Buffer.byteLength(body)}`;
+  return request("POST", "/api/v1/orders", [...jsonFields(), length, ...fields], body);
+}
+
+const jsonFields = () => [`x-api-key: ${key}`, "content-type: application/json"];
+
+const ordersOf = (link: string) =>
+  market.connection.sqlite.query("SELECT id FROM orders WHERE link = ?").all(link).length;
+
+async function sent(bytes: string | Uint8Array): Promise<RawConnection> {
+  const connection = await openRaw(market.url);
+  connection.send(bytes);
+  return connection;
+}
+
+describe("bytes that are no request are refused with the envelope, and the connection ends:", () => {
+  const MALFORMED = "Malformed request";
+  const bodied = (fields: string, body: string) =>
+    `POST /api/v1/orders HTTP/1.1\r\nhost: x\r\nx-api-key: ${MARKER}\r\n${fields}\r\n\r\n${body}`;
+  test.each([
+    ["a greeting of TLS", "\x16\x03\x01\x02\x00\x01", 400, MALFORMED],
+    ["a line that is none", `${MARKER}\r\n\r\n`, 400, MALFORMED],
+    ["a method that is no token", `G{T /${MARKER} HTTP/1.1\r\nhost: x\r\n\r\n`, 400, MALFORMED],
+    ["a method of 33 letters", `${"A".repeat(33)} / HTTP/1.1\r\nhost: x\r\n\r\n`, 400, MALFORMED],
+    ["a blank in the target", `GET /${MARKER} b HTTP/1.1\r\nhost: x\r\n\r\n`, 400, MALFORMED],
+    ["a target that is no path", `GET ${MARKER} HTTP/1.1\r\nhost: x\r\n\r\n`, 400, MALFORMED],
+    ["a blank before a colon", `GET / HTTP/1.1\r\nhost : ${MARKER}\r\n\r\n`, 400, MALFORMED],
+    ["a field that is folded", `GET / HTTP/1.1\r\nhost: x\r\n ${MARKER}\r\n\r\n`, 400, MALFORMED],
+    ["a NUL in a field", `GET / HTTP/1.1\r\nhost: ${MARKER}\0\r\n\r\n`, 400, MALFORMED],
+    ["line ends without CR", `GET / HTTP/1.1\nhost: ${MARKER}\n\n`, 505, null],
+    ["no host", `GET /${MARKER} HTTP/1.1\r\n\r\n`, 400, MALFORMED],
+    ["two hosts", `GET / HTTP/1.1\r\nhost: x\r\nHost: ${MARKER}\r\n\r\n`, 400, MALFORMED],
+    ["HTTP/0.9", `GET /${MARKER}\r\n\r\n`, 505, null],
+    ["HTTP/1.2", `GET /${MARKER} HTTP/1.2\r\nhost: x\r\n\r\n`, 505, null],
+    ["HTTP/2", `GET /${MARKER} HTTP/2.0\r\nhost: x\r\n\r\n`, 505, null],
+    ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505, null],
+    ["a head of 17 KB", `GET / HTTP/1.1\r\nx: ${MARKER.repeat(1700)}\r\n\r\n`, 431, null],
+    ["a target of 17 KB", `GET /${MARKER.repeat(1700)} HTTP/1.1\r\n\r\n`, 431, null],
+    ["two lengths", bodied("content-length: 2\r\ncontent-length: 3", "{}"), 400, MALFORMED],
+    ["a list of lengths", bodied("content-length: 2, 2", "{}"), 400, MALFORMED],
+    ["a signed length", bodied("content-length: +2", "{}"), 400, MALFORMED],
+    ["a length past 2^64", bodied(`content-length: ${"9".repeat(30)}`, "{}"), 400, MALFORMED],
+    [
+      "a length and chunks",
+      bodied("content-length: 2\r\ntransfer-encoding: chunked", "2\r\n{}\r\n0\r\n\r\n"),
+      400,
+      MALFORMED,
+    ],
+    [
+      "chunks and a length",
+      bodied("transfer-encoding: chunked\r\ncontent-length: 2", "2\r\n{}\r\n0\r\n\r\n"),
+      400,
+      MALFORMED,
+    ],
+    [
+      "chunks twice",
+      bodied("transfer-encoding: chunked, chunked", "2\r\n{}\r\n0\r\n\r\n"),
+      400,
+      null,
+    ],
+  ])("%s", async (_title, bytes, status, message) => {
+    const before = market.fingerprint();
+    const connection = await sent(Buffer.from(bytes, "latin1"));
+    const answer = (await connection.response())!;
+    expect(answer.status).toBe(status);
+    if (message !== null && answer.status === 400) expectError(answer, status, message);
+    expect(answer.body.requestId).toBe(answer.headers.get("x-request-id"));
+    expectEnvelope(answer);
+    expect(answer.headers.get("connection")).toBe("close");
+    expect(await connection.rest()).toBe("");
+    connection.close();
+    expect(market.fingerprint()).toBe(before);
+  });
+});
+
+describe("a method is refused where a path does not take it:", () => {
+  const METHODS = ["FOO", "get", "G3T", "Post", "post", "X", "PROPFIND", "QUERY", "TRACE", "PATCH"];
+  const PATHS: [path: string, allow: string | null][] = [
+    ["/api/v1/orders", "POST, GET"],
+    ["/api/v1/balance", "GET"],
+    ["/api/v1/orders/%62atch", "POST"],
+    ["/api/v1/nowhere", null],
+    ["/docs", "GET"],
+    ["/openapi.json", "GET"],
+    ["/livez", "GET"],
+  ];
+  test.each([...METHODS, "POST", "PUT", "DELETE", "OPTIONS"])("%s", async (method) => {
+    const before = market.fingerprint();
+    for (const [path, allow] of PATHS) {
+      if (method === "POST" && path.startsWith("/api")) continue;
+      const fields = [`x-api-key: ${key}`, "x-request-id: mine", "content-length: 2"];
+      const connection = await sent(request(method, path, fields, "{}") + balance());
+      const answer = (await connection.response())!;
+      if (allow === null) expectError(answer, 404, "Not found");
+      else expectError(answer, 405, "Method not allowed");
+      expect([path, answer.headers.get("allow")]).toEqual([path, allow]);
+      expect(answer.body.requestId).toBe("mine");
+      expectEnvelope(answer);
+      // Its body was passed over: what follows is a request again.
+      expect((await connection.response())?.body).toHaveProperty("balance");
+      connection.close();
+    }
+    expect(market.fingerprint()).toBe(before);
+  });
+
+  test("of an unknown method that comes in parts too", async () => {
+    const connection = await openRaw(market.url);
+    for (const part of ["\r\nGE", "X", "Y ", "/docs HTTP/1.1\r\n", "host: x\r\n\r\n"]) {
+      connection.send(part);
+      await fetch(`${market.url}/livez`);
+    }
+    expectError((await connection.response())!, 405, "Method not allowed");
+    connection.close();
+  });
+
+  test("HEAD without a body", async () => {
+    const connection = await sent(request("HEAD", "/docs") + balance());
+    const head = (await connection.response(true))!;
+    expect([head.status, head.headers.get("allow")]).toEqual([405, "GET"]);
+    expect(Number(head.headers.get("content-length"))).toBeGreaterThan(0);
+    expect((await connection.response())?.body).toHaveProperty("balance");
+    connection.close();
+  });
+
+  test("CONNECT, which ends the connection", async () => {
+    const connection = await sent(request("CONNECT", "example.com:443") + balance());
+    const answer = (await connection.response())!;
+    expectError(answer, 404, "Not found");
+    expect(answer.headers.get("connection")).toBe("close");
+    expect(await connection.rest()).toBe("");
+    connection.close();
+  });
+});
+
+test("reads and writes that are sent at once are answered one after the other, each after the one before it", async () => {
+  const connection = await sent(
+    order("pipelined-1") + balance() + order("pipelined-2") + balance() + request("GET", "/x"),
+  );
+  const answers = [];
+  for (let count = 0; count < 5; count++) answers.push((await connection.response())!);
+  connection.close();
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 404]);
+  const [first, after, second, last] = answers.map(({ body }) => body);
+  expect([first.order.link, second.order.link]).toEqual(["pipelined-1", "pipelined-2"]);
+  expect(Math.round((after.balance - last.balance) * 1e6)).toBe(
+    Math.round(second.order.charge * 1e6),
+  );
+});
+
+test("3,000 requests in one go are answered in their order", async () => {
+  const all = Array.from({ length: 3000 }, (_, n) =>
+    request("GET", "/livez", [`x-request-id: ${n}`]),
+  );
+  const connection = await sent(all.join(""));
+  for (let n = 0; n < all.length; n++) {
+    expect((await connection.response())?.headers.get("x-request-id")).toBe(String(n));
+  }
+  connection.close();
+});
+
+test("a request may come byte by byte", async () => {
+  const connection = await openRaw(market.url);
+  for (const byte of order("bytes")) {
+    connection.send(byte);
+    await new Promise(setImmediate);
+  }
+  expect((await connection.response())?.body.order.link).toBe("bytes");
+  connection.close();
+});
+
+test("a client that says it is done sending is still answered", async () => {
+  const connection = await sent(order("half-closed"));
+  connection.finish();
+  expect((await connection.response())?.body.order.link).toBe("half-closed");
+  expect(await connection.rest()).toBe("");
+  connection.close();
+});
+
+test.each([
+  ["head", (text: string) => text.slice(0, 60)],
+  ["body", (text: string) => text.slice(0, -1)],
+])("a client that goes away in the middle of a %s has done nothing", async (_, cut) => {
+  const before = market.fingerprint();
+  const connection = await sent(cut(order("cut")));
+  connection.finish();
+  // Whatever is said, it is not that something was done.
+  expect(await connection.rest()).not.toContain("200 OK");
+  connection.close();
+  await fetch(`${market.url}/livez`);
+  expect(market.fingerprint()).toBe(before);
+});
+
+describe("Expect: 100-continue", () => {
+  const expecting = (fields: string[]) =>
+    request("POST", "/api/v1/orders", [...fields, "expect: 100-continue"]);
+
+  test("is met before the body of a request that may be answered", async () => {
+    const body = JSON.stringify({ service: market.serviceId, link: "expected", quantity: 10 });
+    const length = `content-length: ${body.length}`;
+    const connection = await sent(expecting([...jsonFields(), length]));
+    expect((await connection.response())?.status).toBe(100);
+    connection.send(body);
+    expect((await connection.response())?.body.order.link).toBe("expected");
+    connection.close();
+  });
+
+  test.each([
+    ["without a key", 401, ["content-length: 20"]],
+    ["too long", 413, null],
+  ])("is not met %s", async (_title, status, fields) => {
+    const tooLong = [...jsonFields(), `content-length: ${BODY_LIMIT_BYTES + 1}`];
+    const connection = await sent(expecting(fields ?? tooLong));
+    const answer = (await connection.response())!;
+    expect([answer.status, answer.headers.get("connection")]).toEqual([status, "close"]);
+    expect(await connection.rest()).toBe("");
+    connection.close();
+  });
+});
+
+describe("a body that is too long", () => {
+  const long = "x".repeat(2 * BODY_LIMIT_BYTES);
+  test.each([
+    ["announced", [`content-length: ${long.length}`], long],
+    ["in one chunk", ["transfer-encoding: chunked"], `${long.length.toString(16)}\r\n${long}`],
+    [
+      "in many chunks",
+      ["transfer-encoding: chunked"],
+      `1000\r\n${"x".repeat(4096)}\r\n`.repeat(40),
+    ],
+  ])("is refused before its end, and the refusal arrives: %s", async (_title, fields, body) => {
+    const connection = await sent(
+      request("POST", "/api/v1/orders", [...jsonFields(), ...fields], body),
+    );
+    const answer = (await connection.response())!;
+    expectError(answer, 413, "Request body too large");
+    expect(answer.headers.get("connection")).toBe("close");
+    // It goes on sending all the same.
+    for (let more = 0; more < 50; more++) connection.send(long);
+    expect(await connection.rest()).toBe("");
+    connection.close();
+  });
+
+  test("of a request that is refused anyway does not go on for ever", async () => {
+    const chunk = `1000\r\n${"x".repeat(4096)}\r\n`;
+    const fields = ["transfer-encoding: chunked"];
+    const connection = await sent(request("POST", "/api/v1/orders", fields, chunk));
+    expect((await connection.response())?.status).toBe(401);
+    for (let more = 0; more < 20; more++) connection.send(chunk);
+    expect(await connection.rest()).toBe("");
+    connection.close();
+  });
+});
+
+test("a body that is refused before it came is passed over, and the connection goes on", async () => {
+  const connection = await sent(request("POST", "/api/v1/orders", ["content-length: 5"]));
+  expect((await connection.response())?.status).toBe(401);
+  connection.send(`12345${balance()}`);
+  expect((await connection.response())?.body).toHaveProperty("balance");
+  connection.close();
+});
+
+test("chunks that are none end in a 400, and nothing is done", async () => {
+  const before = market.fingerprint();
+  const fields = [...jsonFields(), "transfer-encoding: chunked"];
+  const connection = await sent(request("POST", "/api/v1/orders", fields, "2\r\n{}\r\nzz\r\n"));
+  expectError((await connection.response())!, 400, "Request body must be valid JSON");
+  expect(await connection.rest()).toBe("");
+  connection.close();
+  expect(market.fingerprint()).toBe(before);
+});
+
+test("HTTP/1.0 needs no host and ends with its response", async () => {
+  const text = balance().replace("HTTP/1.1", "HTTP/1.0").replace("host: localhost\r\n", "");
+  const connection = await sent(text);
+  const answer = (await connection.response())!;
+  expect([answer.status, answer.headers.get("connection")]).toEqual([200, "close"]);
+  expect(await connection.rest()).toBe("");
+  connection.close();
+});
+
+test("an address in absolute form is the path in it, whatever its host", async () => {
+  const connection = await sent(balance().replace("/api", "http://example.com:99999/api"));
+  expect((await connection.response())?.body).toHaveProperty("balance");
+  connection.close();
+});
+
+test("Upgrade is not taken up: the request is answered and the connection ends", async () => {
+  const fields = ["connection: Upgrade", "upgrade: h2c"];
+  const connection = await sent(order("upgraded", fields) + balance());
+  const answer = (await connection.response())!;
+  expect([answer.status, answer.headers.get("connection")]).toEqual([200, "close"]);
+  expect(await connection.rest()).toBe("");
+  connection.close();
+  expect(ordersOf("upgraded")).toBe(1);
+});
+
+test("a response that the client is slow to read arrives whole", async () => {
+  market.run("createService", {
+    id: "large",
+    name: "é€".repeat(100),
+    priceMicros: 1,
+    per: "1000",
+    min: 1,
+    max: 10,
+    private: false,
+  });
+  const connection = await sent(
+    request("GET", "/api/v1/services", [`x-api-key: ${key}`]).repeat(3000),
+  );
+  const first = (await connection.response())!;
+  expect(Buffer.from(first.text, "utf8").length).toBe(Number(first.headers.get("content-length")));
+  for (let more = 1; more < 3000; more++) {
+    const answer = (await connection.response())!;
+    if (answer.text !== first.text) throw new Error(`response ${more} is another`);
+  }
+  connection.close();
+});
