@@ -72,8 +72,8 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
   const run = async (): Promise<void> => {
     await clear();
     const made = await attempt("backup not made", make);
-    // The process may have been killed.
-    if (made === null) return void (await clear());
+    // Its process may have been killed, in the middle or at the very end.
+    if (made === null) await clear();
     await attempt("old backups not removed", () => removeOutdated(folder, id(), keep, made));
   };
   const backUpNow = () => {

@@ -57,15 +57,15 @@ export async function removeRemains(folder: string, instance: string): Promise<v
   await forEach(targets, (target) => withStaging(join(folder, target), () => {}));
 }
 
-/** Removes all but the newest few of this installation, and never the one that was just made. */
+/** Removes all but the newest few of this installation, and never `made`, the one that just was. */
 export async function removeOutdated(
   folder: string,
   instance: string,
   keep: number,
-  made: string,
+  made: string | null,
 ): Promise<void> {
-  const kept = listBackups(folder, instance, Date.now()).filter(({ file }) => file !== made);
-  await forEach(kept.slice(keep - 1), ({ file }) =>
+  const others = listBackups(folder, instance, Date.now()).filter(({ file }) => file !== made);
+  await forEach(others.slice(made === null ? keep : keep - 1), ({ file }) =>
     // Half removed it must not pass for a backup.
     withStaging(file, (copy) => renameSync(file, copy)),
   );
