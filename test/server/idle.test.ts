@@ -67,4 +67,4 @@ test("a server without callers is woken at most one and a half times a second, a
   expect(upstream.adds()).toHaveLength(1);
   await server.stop();
   await upstream.stop();
-}, 30_000);
+});

@@ -107,7 +107,7 @@ afterAll(() => provider.stop());
 
 describe.each([false, true])("whatever follows a write, TLS: %p,", (isTls) => {
   let shop: Shop;
-  beforeAll(async () => (shop = await openShop(provider.url, isTls)), 30_000);
+  beforeAll(async () => (shop = await openShop(provider.url, isTls)));
   afterAll(async () => {
     shop.database.close();
     await stop(shop.server);
@@ -121,7 +121,6 @@ describe.each([false, true])("whatever follows a write, TLS: %p,", (isTls) => {
       async (route) => {
         for (const sent of CASES) await check(writesOf(shop)[route]!, sent);
       },
-      30_000,
     );
 
   each("in the same segment, it is done and answered", (write, sent) =>
@@ -155,7 +154,7 @@ describe.each([false, true])("whatever follows a write, TLS: %p,", (isTls) => {
         provider.release();
       });
     }
-  }, 30_000);
+  });
 });
 
 describe("a server that is told to stop", () => {
@@ -213,7 +212,6 @@ describe("a server that is told to stop", () => {
       );
       expect(links).toEqual(["in-flight"]);
     },
-    30_000,
   );
 
   test("or to take a new certificate says so with the next response over the old one", async () => {

@@ -101,7 +101,7 @@ test("install, first order, upgrade, move and restore, step by step as the READM
   expect(stdout).toContain('"orderId":1');
   expect(stdout).toMatch(/key\.create/);
   expect(stdout.match(/is healthy/g)?.length).toBe(3);
-}, 120_000);
+});
 
 describe("the unit", () => {
   test("is one that systemd understands", () => {

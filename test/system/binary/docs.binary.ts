@@ -28,7 +28,7 @@ beforeAll(async () => {
   mkdirSync(SCREENSHOTS, { recursive: true });
   ({ server, key } = await stall(freshFolder()));
   browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
-}, 60_000);
+});
 
 afterAll(async () => {
   await browser.close();
@@ -72,7 +72,7 @@ describe.each([...VIEWS])("the documentation page, $name", (snapshot) => {
     expect(requests).toEqual([`${server.url}/docs`]);
     expect(complaints).toEqual([]);
     await page.context().close();
-  }, 60_000);
+  });
 
   test("takes the reader's key, keeps it to itself, and asks this server alone", async () => {
     const { page, requests, complaints } = await open(snapshot);
@@ -91,7 +91,7 @@ describe.each([...VIEWS])("the documentation page, $name", (snapshot) => {
     expect(await page.inputValue("#key")).toBe("");
     expect(await page.content()).not.toContain(key);
     await page.context().close();
-  }, 60_000);
+  });
 });
 
 test("every link of the contents leads somewhere, and a phone's menu closes after it was used", async () => {
@@ -103,7 +103,7 @@ test("every link of the contents leads somewhere, and a phone's menu closes afte
   await page.click('nav a[href="#errors"]');
   expect(await read<boolean>(page, "document.querySelector('nav details').open")).toBe(false);
   await page.context().close();
-}, 60_000);
+});
 
 test("the samples can be switched, and the page says why a key does not work", async () => {
   const { page } = await open(VIEWS[0]);
@@ -115,7 +115,7 @@ test("the samples can be switched, and the page says why a key does not work", a
   await page.click("#own button");
   await page.locator("#checked", { hasText: "401 api_key_invalid: Invalid API key" }).waitFor();
   await page.context().close();
-}, 60_000);
+});
 
 test("it is served with a policy that allows its own script and style and nothing else", async () => {
   const response = await fetch(`${server.url}/docs`);

@@ -62,7 +62,7 @@ test("a database that another process holds: not ready within seconds, ready aga
   let status = 503;
   while (status !== 200) ({ status } = await ask(server.url, "/readyz"));
   await stop(server);
-}, 20_000);
+});
 
 test("asking often writes once a second at most", async () => {
   const { server, commits } = await servingCounted(freshFolder());

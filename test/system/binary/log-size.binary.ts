@@ -67,4 +67,4 @@ test("what a long reader made the log grow by is given back once it is gone, und
   await load((bytes) => bytes <= 32 * MEBIBYTE || performance.now() - started > 15_000);
   expect(statSync(`${path}-wal`).size).toBeLessThanOrEqual(32 * MEBIBYTE);
   await server.stop();
-}, 60_000);
+});

@@ -129,4 +129,4 @@ test("on a terminal the lines are for people, elsewhere for programs", async () 
   expect(shown).toContain("INFO");
   expect(shown).toContain("started");
   expect(shown).not.toContain('"level"');
-}, 10_000);
+});

@@ -58,7 +58,7 @@ test("slow heads, slow bodies and silence are cut within a minute, whatever tric
     expect([name, seconds < 60]).toEqual([name, true]);
   }
   await stop(server);
-}, 90_000);
+});
 
 test("1,000 idle connections: others are served, and all are gone and their files closed in the end", async () => {
   const { server, key } = await stall(freshFolder());
@@ -74,7 +74,7 @@ test("1,000 idle connections: others are served, and all are gone and their file
   await until(() => openFiles(server) <= filesBefore + 5);
   expect(residentBytes(server) - memoryBefore).toBeLessThan(64 * MIB);
   await stop(server);
-}, 90_000);
+});
 
 describe("too much", () => {
   test("of a head is a 431 from the start, of a body a 413 before it is read", async () => {
@@ -101,7 +101,7 @@ describe("too much", () => {
     await Promise.all(ends);
     expect(residentBytes(server) - before).toBeLessThan(64 * MIB);
     await stop(server);
-  }, 60_000);
+  });
 });
 
 test("every answer says that nothing may keep, sniff, frame or run it", async () => {

@@ -38,7 +38,7 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s under load", (signal) => {
     expect(await linksOf(folder)).toEqual(orders.answered.toSorted());
     expect((await binary(folder, "verify")).code).toBe(0);
     await stop(await serving(folder, "serve"));
-  }, 30_000);
+  });
 
   test("a second one ends it at once", async () => {
     const { server, key } = await stall(freshFolder());
@@ -86,7 +86,7 @@ test("kill -9 in mid-load, twice: every acknowledged order is there once and the
     expect((await binary(folder, "verify")).code).toBe(0);
   }
   await stop(server);
-}, 30_000);
+});
 
 test("a second serve on the same folder: exit 1 with the path, and the first goes on", async () => {
   const folder = freshFolder();

@@ -54,4 +54,4 @@ test("kill -9 during upgrades: the next start upgrades, one whole copy is kept a
     [MIGRATIONS.at(-2)!.version],
   ]);
   copy.close();
-}, 60_000);
+});

@@ -56,4 +56,4 @@ test("placements are counted by outcome, looks are on time, and the provider's k
   await upstream.stop();
   const written = made + metrics + JSON.stringify(audit) + server.stdout() + server.stderr();
   expect(written).not.toContain(PROVIDER_KEY);
-}, 30_000);
+});
