@@ -217,6 +217,11 @@ describe("only its owner touches", () => {
     expect(callers).toEqual(["cli/health.ts"]);
   });
 
+  test("connections that others open: http1/", () => {
+    const listeners = filesWith(/Bun\.(serve|listen)\b|"node:_http_common"|\bcreateServer\b/);
+    expect(listeners).toEqual(["http1/listen.ts", "http1/parser.ts"]);
+  });
+
   test("the environment: config/settings.ts", () => {
     const readers = filesWith(/process\.env|Bun\.env|import\.meta\.env|\.env\(/);
     expect(readers).toEqual(["config/settings.ts"]);

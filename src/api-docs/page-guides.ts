@@ -164,6 +164,15 @@ function textOf(row: readonly Html[]): string {
 const UNROUTED = [
   [html`<code>not_found</code><span class="type">404</span>`, html`Not found`],
   [html`<code>method_not_allowed</code><span class="type">405</span>`, html`Method not allowed`],
+  [html`<code>request_malformed</code><span class="type">400</span>`, html`Malformed request`],
+  [
+    html`<code>headers_too_large</code><span class="type">431</span>`,
+    html`Request headers too large`,
+  ],
+  [
+    html`<code>http_version_unsupported</code><span class="type">505</span>`,
+    html`HTTP version not supported`,
+  ],
 ];
 
 export function renderSamples(): Html {

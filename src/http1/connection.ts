@@ -2,6 +2,7 @@
 // What arrives behind a request while its response is awaited stays unread, whatever it is: nothing that follows a
 // request may change or replace its response.
 
+import { Outgoing } from "./outgoing.ts";
 import { type Malformed, type Message, RequestParser } from "./parser.ts";
 import { requestOf } from "./request.ts";
 import { chunkOf, type Framing, headOf, LAST_CHUNK, saysLast, textOf } from "./response.ts";
@@ -10,8 +11,6 @@ export type { Malformed };
 
 /** Bytes that are parsed at a time: bounds the requests that wait behind the one being answered. */
 const SLICE_BYTES = 16 * 1024;
-/** Responses that wait to be written together. */
-const FLUSH_BYTES = 64 * 1024;
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
 /** Seconds. A head and a body have theirs in all, however slowly they trickle; the rest count from the last movement. */
@@ -61,12 +60,7 @@ export class Connection {
   #isPaused = false;
   /** The response to the first message is awaited, or its body is being sent. */
   #isHandling = false;
-  /** Responses that are not written yet, and how many bytes they are. */
-  #text = "";
-  #textBytes = 0;
-  /** What the socket did not take. */
-  #unsent: Uint8Array | null = null;
-  #onDrain: (() => void) | null = null;
+  readonly #out: Outgoing;
   /** No request is taken any more. */
   #isOver = false;
   #hasPeerEnded = false;
@@ -81,6 +75,7 @@ export class Connection {
     readonly host: Host,
   ) {
     this.#parser = new RequestParser(host.handler.bodyLimitBytes);
+    this.#out = new Outgoing(socket);
     this.#address = socket.remoteAddress;
     this.#deadline = host.now() + IDLE_SECONDS;
   }
@@ -93,14 +88,10 @@ export class Connection {
 
   /** The socket takes bytes again. */
   drain(): void {
-    const unsent = this.#unsent;
-    if (!unsent) return;
-    this.#unsent = null;
-    this.#write(unsent);
+    if (!this.#out.isBlocked) return;
+    this.#out.drain();
     this.#deadline = this.host.now() + SENDING_SECONDS;
-    if (this.#unsent) return;
-    this.#onDrain?.();
-    this.#advance();
+    if (!this.#out.isBlocked) this.#advance();
   }
 
   /** The peer sends nothing more; it may still read. */
@@ -115,7 +106,7 @@ export class Connection {
     this.#isClosed = true;
     this.#isOver = true;
     for (const message of this.#parser.messages) if (!message.isComplete) message.breakOff();
-    this.#onDrain?.();
+    this.#out.close();
   }
 
   /** Called every second. */
@@ -132,11 +123,11 @@ export class Connection {
 
   /** Goes on until it has to wait: for bytes, for a response, or for the peer to take one. */
   #advance(): void {
-    while (!this.#isOver && !this.#unsent && this.#step());
-    this.#flush();
+    while (!this.#isOver && !this.#out.isBlocked && this.#step());
+    this.#out.flush();
     if (this.#isClosed || this.#phase === "lingering") return;
     const message = this.#parser.messages[0];
-    if (this.#unsent) this.#enter("sending", message);
+    if (this.#out.isBlocked) this.#enter("sending", message);
     else if (this.#isHandling) this.#enter(message!.isComplete ? "handling" : "body", message);
     else if (this.#isOver) return this.#shutDown();
     else if (message) this.#enter("body", message);
@@ -208,8 +199,8 @@ export class Connection {
   }
 
   #continue(): void {
-    this.#add(CONTINUE, CONTINUE.length);
-    this.#flush();
+    this.#out.add(CONTINUE, CONTINUE.length);
+    this.#out.flush();
   }
 
   /** `message` is null for bytes that are no request. */
@@ -226,8 +217,8 @@ export class Connection {
     if (text === undefined && !isBodiless) return void this.#stream(message!, response);
     const bytes = text === undefined ? 0 : Buffer.byteLength(text);
     const head = headOf(response, bytes, this.#isOver);
-    if (isBodiless) this.#add(head, head.length);
-    else this.#add(head + text, head.length + bytes);
+    if (isBodiless) this.#out.add(head, head.length);
+    else this.#out.add(head + text, head.length + bytes);
   }
 
   #endsWith(message: Message | null, response: Response): boolean {
@@ -246,57 +237,25 @@ export class Connection {
     const framing: Framing = message.isHttp10 ? "close" : "chunked";
     const head = headOf(response, framing, this.#isOver);
     this.#isHandling = true;
-    this.#add(head, head.length);
+    this.#out.add(head, head.length);
     const reader = response.body!.getReader();
     try {
       for (;;) {
-        // oxlint-disable-next-line no-await-in-loop -- the next part is made when this one is taken
         const { value, done } = await reader.read();
         if (done) break;
-        this.#flush();
-        this.#write(framing === "chunked" ? chunkOf(value) : value);
-        // oxlint-disable-next-line no-await-in-loop -- see above
-        if (this.#unsent) await new Promise<void>((resolve) => (this.#onDrain = resolve));
-        this.#onDrain = null;
+        await this.#out.write(framing === "chunked" ? chunkOf(value) : value);
         if (this.#isClosed) {
           await reader.cancel();
           return;
         }
       }
-      if (framing === "chunked") this.#add(LAST_CHUNK, LAST_CHUNK.length);
+      if (framing === "chunked") this.#out.add(LAST_CHUNK, LAST_CHUNK.length);
       this.#isHandling = false;
       this.#advance();
     } catch (error) {
       // The head is out: only the end of the connection can say that the body is not whole.
       this.host.handler.fail(error);
       this.socket.terminate();
-    }
-  }
-
-  /** Responses to requests that came together leave together, as far as they are short. */
-  #add(text: string, bytes: number): void {
-    this.#text += text;
-    this.#textBytes += bytes;
-    if (this.#textBytes > FLUSH_BYTES) this.#flush();
-  }
-
-  #flush(): void {
-    if (this.#text === "" || this.#isClosed || this.#unsent) return;
-    const text = this.#text;
-    const bytes = this.#textBytes;
-    this.#text = "";
-    this.#textBytes = 0;
-    const written = this.socket.write(text);
-    if (written < bytes) this.#unsent = Buffer.from(text).subarray(Math.max(written, 0));
-  }
-
-  /** Behind what was not taken yet. */
-  #write(bytes: Uint8Array): void {
-    if (this.#isClosed) return;
-    if (this.#unsent) this.#unsent = Buffer.concat([this.#unsent, bytes]);
-    else {
-      const written = Math.max(this.socket.write(bytes), 0);
-      if (written < bytes.byteLength) this.#unsent = bytes.subarray(written);
     }
   }
 

@@ -61,7 +61,7 @@ export type Framing = number | "chunked" | "close";
 export function headOf(response: Response, framing: Framing, isLast: boolean): string {
   const { status } = response;
   const known = (response as MadeResponse)[KNOWN];
-  const fields = known?.fields ?? linesOf(Object.fromEntries(response.headers));
+  const fields = known?.fields ?? linesOf(response.headers.toJSON());
   const start = status === 200 ? OK : `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
   const end = isLast ? "connection: close\r\n" : "";
   return `${start}${fields}${framed(framing)}${end}${date()}\r\n`;
@@ -74,10 +74,10 @@ function framed(framing: Framing): string {
   return framing === "chunked" ? "transfer-encoding: chunked\r\n" : "";
 }
 
-function linesOf(fields: Readonly<Record<string, string>>): string {
+function linesOf(fields: Readonly<Record<string, string | string[]>>): string {
   let lines = "";
   for (const name in fields) {
-    if (!CONNECTION_FIELDS.has(name)) lines += `${name}: ${fields[name]!}\r\n`;
+    if (!CONNECTION_FIELDS.has(name)) lines += `${name}: ${String(fields[name])}\r\n`;
   }
   return lines;
 }

@@ -1,7 +1,9 @@
 // Requests as bytes on a connection: how they are framed, what is no request, and when the connection ends.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
 import { BODY_LIMIT_BYTES } from "../../src/http/body.ts";
+import { listen } from "../../src/http1/listen.ts";
 import { type Market, MARKER, openMarket } from "../support/market.ts";
 import { openRaw, type RawConnection, rawRequest } from "../support/raw.ts";
 import { expectEnvelope, expectError } from "../support/refusal.ts";
@@ -340,4 +342,88 @@ test("a response that the client is slow to read arrives whole", async () => {
     if (answer.text !== first.text) throw new Error(`response ${more} is another`);
   }
   connection.close();
+});
+
+describe("a body that is made while it is sent", () => {
+  const PARTS = 400;
+  const part = (number: number) => Buffer.alloc(50_000, `${number}\n`);
+
+  async function served(body: () => ReadableStream) {
+    const faults: unknown[] = [];
+    const fail = (error: unknown) => {
+      faults.push(error);
+      return new Response(null, { status: 500 });
+    };
+    const refuse = (status: number) => new Response(null, { status });
+    const handle = () => new Response(body());
+    const server = listen(
+      { handle, refuse, fail, bodyLimitBytes: 0 },
+      { hostname: "127.0.0.1", port: 0 },
+      null,
+    );
+    return { url: `http://127.0.0.1:${server.port}/`, faults, stop: () => server.stop() };
+  }
+
+  test("arrives whole, however slow its reader, and the connection goes on", async () => {
+    const server = await served(() => {
+      let number = 0;
+      return new ReadableStream({
+        pull(controller) {
+          if (number === PARTS) controller.close();
+          else controller.enqueue(part(number++));
+        },
+      });
+    });
+    const expected = createHash("sha256");
+    for (let number = 0; number < PARTS; number++) expected.update(part(number));
+    const digest = expected.digest("hex");
+    for (let calls = 0; calls < 2; calls++) {
+      const received = createHash("sha256");
+      for await (const chunk of (await fetch(server.url)).body!) {
+        received.update(chunk);
+        await new Promise(setImmediate);
+      }
+      expect(received.digest("hex")).toBe(digest);
+    }
+    await server.stop();
+    expect(server.faults).toEqual([]);
+  });
+
+  test("that cannot be finished ends the connection without its end", async () => {
+    const server = await served(
+      () =>
+        new ReadableStream({
+          start: (controller) => controller.enqueue(part(0)),
+          pull() {
+            throw new Error("no more");
+          },
+        }),
+    );
+    const connection = await openRaw(server.url);
+    connection.send("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+    expect(await connection.rest()).not.toContain("\r\n0\r\n\r\n");
+    connection.close();
+    await server.stop();
+    expect(server.faults.map(String)).toEqual(["Error: no more"]);
+  });
+
+  test("is given up when its reader goes away", async () => {
+    const cancelled = Promise.withResolvers<void>();
+    const server = await served(
+      () =>
+        new ReadableStream({
+          async pull(controller) {
+            await new Promise(setImmediate);
+            controller.enqueue(part(0));
+          },
+          cancel: () => cancelled.resolve(),
+        }),
+    );
+    const connection = await openRaw(server.url);
+    connection.send("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+    await connection.response();
+    connection.close();
+    await cancelled.promise;
+    await server.stop();
+  });
 });

@@ -121,12 +121,10 @@ export async function openRaw(url: string): Promise<RawConnection> {
           return parseAnswer(answer.toString());
         }
         if (hasEnded) return null;
-        // oxlint-disable-next-line no-await-in-loop -- a response comes in parts
         await more();
       }
     },
     async rest() {
-      // oxlint-disable-next-line no-await-in-loop -- see above
       while (!hasEnded) await more();
       return received.toString("latin1");
     },

@@ -104,7 +104,6 @@ export async function expectAnswered(
   expect([first?.status, first?.body]).toMatchObject([200, { status: "success" }]);
   // HTTP/1.0 ends with its response, and so what follows is not even looked at.
   for (let more = version === "1.0" ? 0 : answered; more > 0; more--) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     expect(await connection.response()).toMatchObject({ status: expect.any(Number) });
   }
   connection.finish();

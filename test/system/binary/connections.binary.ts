@@ -19,7 +19,9 @@ function startProvider() {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    async fetch() {
+    async fetch(request) {
+      const form = new URLSearchParams(await request.text());
+      if (form.get("action") !== "add") return Response.json({ error: "Incorrect request" });
       asked++;
       await held.promise;
       return Response.json({ order: asked });
