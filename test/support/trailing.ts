@@ -58,17 +58,23 @@ export interface Case {
   framing: keyof typeof FRAMINGS;
   tail: keyof typeof TAILS;
   version: "1.0" | "1.1";
+  /** The client says at once that it sends nothing more. */
+  ends: boolean;
 }
 
+const ALL_TAILS = Object.keys(TAILS);
+const SOME_TAILS = ["nothing", "an empty line", "a request"];
+
 export const CASES: Case[] = [
-  ...Object.keys(TAILS).map((tail) => ({ framing: "Content-Length", tail, version: "1.1" })),
-  ...Object.keys(TAILS).map((tail) => ({ framing: "Content-Length", tail, version: "1.0" })),
+  ...ALL_TAILS.map((tail) => ({ framing: "Content-Length", tail, version: "1.1", ends: false })),
+  ...ALL_TAILS.map((tail) => ({ framing: "Content-Length", tail, version: "1.1", ends: true })),
+  ...ALL_TAILS.map((tail) => ({ framing: "Content-Length", tail, version: "1.0", ends: false })),
   ...Object.keys(FRAMINGS).flatMap((framing) =>
-    ["nothing", "an empty line", "a request"].map((tail) => ({ framing, tail, version: "1.1" })),
+    SOME_TAILS.map((tail) => ({ framing, tail, version: "1.1", ends: false })),
   ),
 ].map((each) => ({
   ...(each as Omit<Case, "name">),
-  name: `HTTP/${each.version}, ${each.framing}, then ${each.tail}`,
+  name: `HTTP/${each.version}, ${each.framing}, then ${each.tail}${each.ends ? ", then the end" : ""}`,
 }));
 
 let marks = 0;
@@ -80,7 +86,7 @@ let marks = 0;
 export async function expectAnswered(
   url: string,
   write: Write,
-  { framing, tail, version }: Case,
+  { framing, tail, version, ends }: Case,
   meanwhile?: (sendRest: () => void) => Promise<void>,
 ): Promise<void> {
   const mark = `mark-${marks++}-${process.pid}`;
@@ -96,10 +102,14 @@ export async function expectAnswered(
   const connection = await openRaw(url);
   const rest = Buffer.from(bytes, "latin1");
   const request = Buffer.from(`${head}\r\n\r\n${sent}`);
+  const sendLast = (last: Buffer) => {
+    connection.send(last);
+    if (ends) connection.finish();
+  };
   if (meanwhile) {
     connection.send(request);
-    await meanwhile(() => connection.send(rest));
-  } else connection.send(Buffer.concat([request, rest]));
+    await meanwhile(() => sendLast(rest));
+  } else sendLast(Buffer.concat([request, rest]));
   const first = await connection.response();
   expect([first?.status, first?.body]).toMatchObject([200, { status: "success" }]);
   // HTTP/1.0 ends with its response, and so what follows is not even looked at.
