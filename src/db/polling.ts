@@ -3,8 +3,16 @@
 import { asc, desc, eq, sql } from "drizzle-orm";
 import type { OrderStatus } from "../domain/orders.ts";
 import { type Connection, prepared, type Tx } from "./connection.ts";
-import type { Order } from "./orders.ts";
 import { lateReports, orders } from "./schema.ts";
+
+/** What the next poll of an order is decided by. */
+export interface DueOrder {
+  orderId: number;
+  status: OrderStatus;
+  /** Set, and so is changedAt, of each order that is polled. */
+  providerOrder: string | null;
+  changedAt: number | null;
+}
 
 export interface LateReport {
   orderId: number;
@@ -19,7 +27,12 @@ const queries = prepared((orm) => {
     AND ${orders.nextPollAt} IS NOT NULL AND ${orders.nextPollAt} <= ${sql.placeholder("now")}`;
   return {
     due: orm
-      .select()
+      .select({
+        orderId: orders.orderId,
+        status: orders.status,
+        providerOrder: orders.providerOrder,
+        changedAt: orders.changedAt,
+      })
       .from(orders)
       .where(isDue)
       .orderBy(asc(orders.nextPollAt))
@@ -102,7 +115,7 @@ export function listDuePolls(
   providerId: number,
   now: number,
   limit: number,
-): Order[] {
+): DueOrder[] {
   return queries(connection).due.all({ providerId, now, limit });
 }
 

@@ -9,7 +9,7 @@ import {
   refuseChargeAboveLimit,
   refuseProgress,
 } from "../domain/orders.ts";
-import { refuseOperatorTransition } from "../domain/deliveries.ts";
+import { type Delivery, newDelivery, refuseOperatorTransition } from "../domain/deliveries.ts";
 import type { Tx } from "../db/connection.ts";
 import { postTransfer } from "../db/ledger.ts";
 import {
@@ -60,6 +60,7 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
   const charge = chargeMicros(service.priceMicros, service.per, quantity);
   refuseDebitAboveBalance(balanceOf(tx, resellerAccount), charge);
   refuseChargeAboveLimit(charge);
+  const delivery = initialDelivery(service, context.now);
   // From here on the order is placed.
   const order = insertOrder(tx, {
     id: context.createId(),
@@ -73,8 +74,9 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
     chargeMicros: charge,
     remains: quantity,
     createdAt: context.now,
-    ...initialDelivery(service, context),
     reference,
+    status: delivery ? "PENDING" : "PROCESSING",
+    delivery,
   });
   postTransfer(tx, {
     debitAccount: resellerAccount,
@@ -148,23 +150,13 @@ export function progressOrder(tx: Tx, command: ProgressOrder, context: Context):
   return progressed;
 }
 
-/** Where a new order stands: with the operator at once, or first in line for its provider. */
-function initialDelivery({ providerId, providerService }: OpenService, { now }: Context) {
-  return providerId === null
-    ? {
-        status: "PROCESSING" as const,
-        placement: "manual" as const,
-        providerId,
-        providerService,
-        nextSubmitAt: null,
-      }
-    : {
-        status: "PENDING" as const,
-        placement: "queued" as const,
-        providerId,
-        providerService,
-        nextSubmitAt: now,
-      };
+/** First in line for its provider; null: with the operator at once. */
+function initialDelivery(
+  { providerId, providerService }: OpenService,
+  now: number,
+): Delivery | null {
+  if (providerId === null || providerService === null) return null;
+  return newDelivery(providerId, providerService, now);
 }
 
 /** Refuses: order_not_found. */
