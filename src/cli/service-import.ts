@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import { CsvError, parse } from "csv-parse/sync";
-import { Refusal, type RefusalCode } from "../domain/errors.ts";
+import { errorCode, Refusal, type RefusalCode } from "../domain/errors.ts";
 import { type PriceUnit, PRICE_UNITS } from "../domain/services.ts";
 import type { ServiceTerms } from "../operations/services.ts";
 import { CommandFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
@@ -168,7 +168,7 @@ function readText(file: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = errorCode(error);
     const path = resolve(file);
     if (code === "ENOENT")
       throw new CommandFailure(`there is no file ${path}: name one that exists`);

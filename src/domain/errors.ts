@@ -92,6 +92,11 @@ export function refusal(code: CodeWithoutDetails): Refusal {
   return new Refusal(code, null);
 }
 
+/** The `code` of an error of the system, of SQLite or of Bun, such as ENOENT; empty when it has none. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
 /** What `body` returns, or the refusal it threw. */
 export function attempt<T>(body: () => T): T | Refusal {
   try {

@@ -2,7 +2,7 @@
 
 import { decideReport, nextPollAt, type Report } from "../domain/polling.ts";
 import type { OrderStatus } from "../domain/orders.ts";
-import { savepoint, type Tx } from "../db/connection.ts";
+import { isDatabaseError, savepoint, type Tx } from "../db/connection.ts";
 import { insertLateReport, listDuePolls, updatePolled, updateNextPoll } from "../db/polling.ts";
 import { updateOrder } from "../db/orders.ts";
 import { orderOf, type OrderWithDelivery } from "../db/deliveries.ts";
@@ -153,11 +153,6 @@ function recordProgress(
         : delivery.nextPollAt,
     },
   });
-}
-
-function isDatabaseError(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return code.startsWith("SQLITE_") && !code.startsWith("SQLITE_CONSTRAINT");
 }
 
 function jitterOf(jitter: number, index: number): number {

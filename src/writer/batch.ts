@@ -3,6 +3,7 @@
 
 import {
   type Connection,
+  isDatabaseError,
   isFatalError,
   isTransientError,
   savepoint,
@@ -40,10 +41,6 @@ export function runBatch(connection: Connection, batch: readonly Request[], now:
       : { failed: textOf(error) };
     return batch.map(() => reply);
   }
-}
-
-function isDatabaseError(error: unknown): boolean {
-  return isFatalError(error) || isTransientError(error);
 }
 
 function textOf(error: unknown): string {
