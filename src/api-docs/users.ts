@@ -33,7 +33,7 @@ export const getUser: Operation = {
       name: "user_not_found",
       summary: "Nobody has that name",
       parameters: { username: "nobody" },
-      answer: refusal("user_unknown"),
+      answer: new Refusal("user_not_found", { exists: false }),
     },
   ],
   refusals: [

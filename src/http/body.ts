@@ -29,11 +29,11 @@ export interface Body {
   fields: Fields;
 }
 
-/** Refuses, in this order: body_too_large, content_type_invalid, body_not_json, body_not_object. */
+/** Refuses, in this order: body_too_large, content_type_invalid, body_invalid. */
 export async function readBody(request: Request): Promise<Body> {
   const bytes = await readBytes(request).catch((error: unknown) => {
     // The caller went away or its chunks were none: it is no fault of ours.
-    throw error instanceof Refusal ? error : refusal("body_not_json");
+    throw error instanceof Refusal ? error : new Refusal("body_invalid", { must: "valid JSON" });
   });
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) {
     throw refusal("content_type_invalid");
@@ -57,15 +57,15 @@ function parseFields(bytes: Uint8Array): Fields {
   try {
     value = JSON.parse(utf8.decode(bytes));
   } catch {
-    throw refusal("body_not_json");
+    throw new Refusal("body_invalid", { must: "valid JSON" });
   }
   return objectOf(value);
 }
 
-/** Refuses: body_not_object. */
+/** Refuses: body_invalid. */
 export function objectOf(value: unknown): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw refusal("body_not_object");
+    throw new Refusal("body_invalid", { must: "a JSON object" });
   }
   return value as Fields;
 }

@@ -186,12 +186,12 @@ function errorsOf(operation: Operation, permission: Permission): OpenApiOperatio
 /** What the operation may refuse besides its examples. */
 function commonRefusals(operation: Operation, permission: Permission): Refusal[] {
   const reading: Refusal[] = [
-    refusal("key_missing"),
-    refusal("key_unknown"),
-    refusal("key_inactive"),
-    refusal("key_expired"),
-    refusal("key_address_refused"),
-    new Refusal("permission_missing", { permission }),
+    refusal("api_key_missing"),
+    refusal("api_key_invalid"),
+    refusal("api_key_inactive"),
+    refusal("api_key_expired"),
+    refusal("api_key_address_refused"),
+    new Refusal("permission_denied", { permission }),
     new Refusal("too_many_requests", RATE_EXAMPLE),
     ...operation.refusals,
   ];
@@ -199,9 +199,9 @@ function commonRefusals(operation: Operation, permission: Permission): Refusal[]
   const writing: Refusal[] = [
     refusal("body_too_large"),
     refusal("content_type_invalid"),
-    refusal("body_not_json"),
-    refusal("body_not_object"),
-    refusal("unavailable"),
+    new Refusal("body_invalid", { must: "valid JSON" }),
+    new Refusal("body_invalid", { must: "a JSON object" }),
+    refusal("service_unavailable"),
   ];
   const keyed: Refusal[] = [
     new Refusal("field_invalid", { field: "Idempotency-Key", must: KEY_FORM }),

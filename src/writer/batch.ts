@@ -37,7 +37,7 @@ export function runBatch(connection: Connection, batch: readonly Request[], now:
   } catch (error) {
     if (isFatalError(error)) throw new FatalError(textOf(error));
     const reply: Reply = isTransientError(error)
-      ? { refused: "unavailable", details: null }
+      ? { refused: "service_unavailable", details: null }
       : { failed: textOf(error) };
     return batch.map(() => reply);
   }

@@ -261,7 +261,7 @@ function commit<Name extends CommandName>(
   input: CommandInput<Name>,
   isUnavailable: boolean,
 ): { output: CommandOutput<Name> } | Error {
-  if (isUnavailable) return refusal("unavailable");
+  if (isUnavailable) return refusal("service_unavailable");
   try {
     const output = run(name, JSON.parse(JSON.stringify(input)) as CommandInput<Name>);
     if (name !== "takeDuePolls")
