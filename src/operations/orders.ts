@@ -1,6 +1,7 @@
 // Orders: placed against the balance, then moved by the state table. Contract 3.
 
 import { Refusal, refusal } from "../domain/errors.ts";
+import type { Claim } from "../domain/idempotency.ts";
 import { type Actor, refuseDebitAboveBalance, SALES_ACCOUNT } from "../domain/ledger.ts";
 import {
   chargeMicros,
@@ -10,7 +11,9 @@ import {
   refuseProgress,
 } from "../domain/orders.ts";
 import { type Delivery, newDelivery, refuseOperatorTransition } from "../domain/deliveries.ts";
+import { orderResponse } from "../domain/responses.ts";
 import type { Tx } from "../db/connection.ts";
+import type { IdempotencyRecord } from "../db/idempotency.ts";
 import { postTransfer } from "../db/ledger.ts";
 import {
   findOrder,
@@ -24,6 +27,7 @@ import { balanceOf } from "../db/users.ts";
 import { audit, orderFacts } from "./audit.ts";
 import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
+import { once, type Outcome } from "./idempotency.ts";
 import { applyTransition } from "./order-transitions.ts";
 
 export interface PlaceOrder {
@@ -42,6 +46,29 @@ export interface PlaceOrder {
 export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
   requireCaller(tx, command.keyId, "order", context);
   return createOrder(tx, command, context);
+}
+
+export interface PlaceOrderOnce {
+  order: PlaceOrder;
+  claim: Claim;
+}
+
+/** As `once` runs placeOrder. Contract 2, Idempotency-Key. */
+export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context): Outcome<Order> {
+  const { resellerAccount, keyId } = command.order;
+  const claimant = { keyId, resellerAccount, permission: "order", claim: command.claim } as const;
+  const run = () => {
+    const order = createOrder(tx, command.order, context);
+    // An order that goes to a provider is answered once the provider was asked.
+    const body = order.status === "PENDING" ? null : orderResponse(order);
+    return { result: order, effect: { orderId: order.orderId }, body };
+  };
+  const current = ({ orderId }: IdempotencyRecord) => {
+    const order = findOrder(tx, String(orderId));
+    if (!order) throw new Error(`an idempotency record refers to order ${orderId}: there is none`);
+    return order;
+  };
+  return once(tx, claimant, { run, current }, context);
 }
 
 /**
