@@ -4,7 +4,7 @@ import type { Statement } from "bun:sqlite";
 import { and, asc, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { PublicOrderStatus } from "../domain/responses.ts";
 import type { Actor } from "../domain/ledger.ts";
-import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
+import { ORDER_ID_PATTERN, ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { Delivery } from "../domain/deliveries.ts";
 import type { PriceUnit } from "../domain/services.ts";
 import { prepareInsert, selectList, type Connection, prepared, type Tx } from "./connection.ts";
@@ -80,7 +80,7 @@ export interface OrderFilter {
 }
 
 const NUMERIC_ID = /^[1-9][0-9]{0,15}$/;
-const CUID = /^[a-z0-9]{24}$/;
+const CUID = new RegExp(ORDER_ID_PATTERN);
 
 /** What an answer tells of an order, and to whom. */
 export type AnsweredOrder = PublicOrderStatus & Pick<Order, "resellerAccount">;

@@ -3,20 +3,17 @@
 
 import { bodyOf } from "../http1/request.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
+import { BATCH_FORM, BATCH_LIMIT, BODY_LIMIT_BYTES } from "../domain/limits.ts";
 import { AMOUNT_LIMIT_MICROS, microsFromNumber, MICROS_PER_DOLLAR } from "../domain/money.ts";
 import {
   isReference,
+  LINK_FORM,
   LINK_LENGTH_LIMIT,
   QUANTITY_LIMIT,
-  REFERENCE_LENGTH_LIMIT,
+  REFERENCE_FORM,
 } from "../domain/orders.ts";
 import { hasControlCharacter } from "../domain/text.ts";
-import { isUsername } from "../domain/users.ts";
-
-export const BODY_LIMIT_BYTES = 64 * 1024;
-/** Orders in one batch. */
-export const BATCH_LIMIT = 100;
-export const REFERENCE_FORM = `1 to ${REFERENCE_LENGTH_LIMIT} characters without control characters or blanks round them`;
+import { isUsername, USERNAME_FORM } from "../domain/users.ts";
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -88,7 +85,7 @@ export function linkField(fields: Fields): string {
     link.isWellFormed() &&
     !hasControlCharacter(link);
   if (!valid) {
-    throw invalidField("link", `1 to ${LINK_LENGTH_LIMIT} characters without control characters`);
+    throw invalidField("link", LINK_FORM);
   }
   return link;
 }
@@ -118,7 +115,7 @@ export function referenceField(fields: Fields): string | null {
 export function ordersField(fields: Fields): unknown[] {
   const orders = required(fields, "orders");
   if (!Array.isArray(orders) || orders.length < 1 || orders.length > BATCH_LIMIT) {
-    throw invalidField("orders", `a list of 1 to ${BATCH_LIMIT} orders`);
+    throw invalidField("orders", BATCH_FORM);
   }
   return orders;
 }
@@ -126,7 +123,7 @@ export function ordersField(fields: Fields): unknown[] {
 export function usernameField(fields: Fields): string {
   const username = required(fields, "username");
   if (typeof username !== "string" || !isUsername(username)) {
-    throw invalidField("username", "1 to 64 of letters, digits and . _ - @ +");
+    throw invalidField("username", USERNAME_FORM);
   }
   return username;
 }

@@ -2,6 +2,12 @@
 // `code` is for programs: once given it never changes, whatever becomes of the message.
 
 import type { ApiCode, RateExceeded, Refusal, RefusalCode, Refusals } from "../domain/errors.ts";
+import {
+  BALANCE_LIMIT_MICROS,
+  DEPOSIT_LIMIT_MICROS,
+  formatMicros,
+  TRANSFER_LIMIT_MICROS,
+} from "../domain/money.ts";
 import { orderStatus } from "../domain/responses.ts";
 
 /** What a caller should wait before it tries again after a 503. */
@@ -89,15 +95,15 @@ const ERROR_RESPONSES = {
   }),
   balance_too_large: () => ({
     status: 400,
-    message: "amount must be small enough to keep the balance at or below 9000000000",
+    message: `amount must be small enough to keep the balance at or below ${formatMicros(BALANCE_LIMIT_MICROS)}`,
   }),
   deposits_too_large: () => ({
     status: 400,
-    message: "amount must be small enough to keep credits less debits at or below 9000000000000",
+    message: `amount must be small enough to keep credits less debits at or below ${formatMicros(DEPOSIT_LIMIT_MICROS)}`,
   }),
   charge_too_large: () => ({
     status: 400,
-    message: "quantity must be small enough to keep the charge at or below 9007199254.740991",
+    message: `quantity must be small enough to keep the charge at or below ${formatMicros(TRANSFER_LIMIT_MICROS)}`,
   }),
   reference_taken: ({ order }) => ({
     status: 409,
