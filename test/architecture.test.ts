@@ -32,6 +32,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "writer",
     "storage",
     "db",
+    "domain",
     "monitoring",
     "config",
   ],

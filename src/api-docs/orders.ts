@@ -1,6 +1,15 @@
 // How orders are described: placing, listing, reading, batches.
 
 import { Refusal, refusal } from "../domain/errors.ts";
+import {
+  BATCH_FORM,
+  BATCH_LIMIT,
+  BODY_LIMIT_TEXT,
+  IDS_LIMIT,
+  PAGE_DEFAULT,
+  PAGE_LIMIT,
+  PAGE_LIMIT_FORM,
+} from "../domain/limits.ts";
 import { ORDER_STATUSES, REFERENCE_LENGTH_LIMIT } from "../domain/orders.ts";
 import {
   FOLLOWERS,
@@ -91,7 +100,12 @@ const ISO = "ISO 8601, with its zone; a date alone is that whole day in UTC.";
 export const PAGE_PARAMETERS: readonly Parameter[] = [
   filter("from", `At or after this time. ${ISO}`, { type: "string" }),
   filter("to", `At or before this time. ${ISO}`, { type: "string" }),
-  filter("limit", "Most to return.", { type: "integer", minimum: 1, maximum: 100, default: 50 }),
+  filter("limit", "Most to return.", {
+    type: "integer",
+    minimum: 1,
+    maximum: PAGE_LIMIT,
+    default: PAGE_DEFAULT,
+  }),
   filter("cursor", "The `nextCursor` of an earlier answer, as it is.", { type: "string" }),
 ];
 
@@ -99,7 +113,7 @@ export const listOrders: Operation = {
   id: "listOrders",
   tag: "Orders",
   summary: "List orders",
-  description: `Your orders, newest first, a page at a time; or with \`ids\` up to 100 orders by id, in the order asked. Orders placed while you read move nothing: no order is left out or seen twice. \`nextCursor\` alone says whether the list ends: with \`service\` a page may be short, or empty, before that. ${NEEDS}`,
+  description: `Your orders, newest first, a page at a time; or with \`ids\` up to ${IDS_LIMIT} orders by id, in the order asked. Orders placed while you read move nothing: no order is left out or seen twice. \`nextCursor\` alone says whether the list ends: with \`service\` a page may be short, or empty, before that. ${NEEDS}`,
   parameters: [
     filter("status", "Only orders in this state.", { type: "string", enum: ORDER_STATUSES }),
     filter("service", "Only orders of the service with this id.", { type: "string", minLength: 1 }),
@@ -111,7 +125,7 @@ export const listOrders: Operation = {
     ...PAGE_PARAMETERS,
     filter(
       "ids",
-      "1 to 100 order ids of either kind, separated by commas. Without other filters.",
+      `1 to ${IDS_LIMIT} order ids of either kind, separated by commas. Without other filters.`,
       { type: "string" },
     ),
   ],
@@ -147,10 +161,10 @@ export const listOrders: Operation = {
     {
       name: "field_invalid",
       summary: "A filter that is not well formed",
-      parameters: { limit: "101" },
+      parameters: { limit: String(PAGE_LIMIT + 1) },
       answer: new Refusal("field_invalid", {
         field: "limit",
-        must: "a whole number from 1 to 100",
+        must: PAGE_LIMIT_FORM,
       }),
     },
   ],
@@ -191,8 +205,8 @@ export const getOrder: Operation = {
 export const placeOrders: Operation = {
   id: "placeOrders",
   tag: "Orders",
-  summary: "Place up to 100 orders",
-  description: `Each is a body of \`POST /orders\` and is answered as if it had come alone; one that is refused touches no other. All of them are one durable commit. The whole body is at most 64 KiB. ${NEEDS}`,
+  summary: `Place up to ${BATCH_LIMIT} orders`,
+  description: `Each is a body of \`POST /orders\` and is answered as if it had come alone; one that is refused touches no other. All of them are one durable commit. The whole body is at most ${BODY_LIMIT_TEXT}. ${NEEDS}`,
   body: "BatchRequest",
   idempotent: true,
   answer: "Batch",
@@ -218,7 +232,7 @@ export const placeOrders: Operation = {
       name: "field_invalid",
       summary: "An empty batch",
       body: { orders: [] },
-      answer: new Refusal("field_invalid", { field: "orders", must: "a list of 1 to 100 orders" }),
+      answer: new Refusal("field_invalid", { field: "orders", must: BATCH_FORM }),
     },
   ],
   refusals: [new Refusal("field_missing", { field: "orders" })],

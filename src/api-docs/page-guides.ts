@@ -4,6 +4,7 @@ import curlSample from "../../docs/samples/order.sh" with { type: "text" };
 import jsSample from "../../docs/samples/order.js" with { type: "text" };
 import phpSample from "../../docs/samples/order.php" with { type: "text" };
 import pythonSample from "../../docs/samples/order.py" with { type: "text" };
+import { KEY_FORM } from "../domain/idempotency.ts";
 import { transitionsFrom, ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { OpenApiOperation } from "./document.ts";
 import { code, html, Html, prose, table } from "./html.ts";
@@ -76,7 +77,7 @@ export function renderGuides(): Html {
     <section>
       <h2 id="idempotency">Retrying safely</h2>
       <p>
-        ${prose("Give every `POST` an `Idempotency-Key`: 1 to 255 visible ASCII characters, new for every intent, the same for every retry of it. A UUID, or your own order number.")}
+        ${prose(`Give every \`POST\` an \`Idempotency-Key\`: ${KEY_FORM}, new for every intent, the same for every retry of it. A UUID, or your own order number.`)}
       </p>
       <ul>
         <li>

@@ -1,13 +1,16 @@
 // Every object of the API, field by field, with its unit. The bounds are the ones that the code enforces.
 
 import { TRANSFER_KINDS } from "../domain/ledger.ts";
+import { BATCH_LIMIT } from "../domain/limits.ts";
 import { AMOUNT_LIMIT_MICROS, MICROS_PER_DOLLAR } from "../domain/money.ts";
 import {
   LINK_LENGTH_LIMIT,
+  ORDER_ID_PATTERN,
   ORDER_STATUSES,
   QUANTITY_LIMIT,
   REFERENCE_LENGTH_LIMIT,
 } from "../domain/orders.ts";
+import { USERNAME_PATTERN } from "../domain/users.ts";
 import { type Schema, schemaRef } from "./operation.ts";
 
 const usd = (description: string): Schema => ({
@@ -25,7 +28,7 @@ const whole = (description: string, minimum: number, maximum?: number): Schema =
   minimum,
   ...(maximum === undefined ? {} : { maximum }),
 });
-const cuid = (description: string) => text(description, { pattern: "^[a-z0-9]{24}$" });
+const cuid = (description: string) => text(description, { pattern: ORDER_ID_PATTERN });
 const time = (description: string) =>
   text(`${description} ISO 8601, UTC, with milliseconds.`, { format: "date-time" });
 
@@ -144,7 +147,7 @@ export const SCHEMAS: Record<string, Schema> = {
       orders: {
         ...listOf(schemaRef("OrderRequest"), "Placed in turn, in one durable commit."),
         minItems: 1,
-        maxItems: 100,
+        maxItems: BATCH_LIMIT,
       },
     },
     required: ["orders"],
@@ -194,7 +197,7 @@ export const SCHEMAS: Record<string, Schema> = {
     type: "object",
     properties: {
       username: text("Target user, main or child. Case does not count.", {
-        pattern: "^[A-Za-z0-9._@+-]{1,64}$",
+        pattern: USERNAME_PATTERN,
       }),
       amount: {
         type: "number",

@@ -1,6 +1,7 @@
 // How user look-up and recharging are described.
 
 import { Refusal, refusal } from "../domain/errors.ts";
+import { USERNAME_FORM, USERNAME_PATTERN } from "../domain/users.ts";
 import { DEMO_USER } from "./examples.ts";
 import type { Operation } from "./operation.ts";
 
@@ -15,7 +16,7 @@ export const getUser: Operation = {
       name: "username",
       in: "query",
       description: "The user's name. Case does not count.",
-      schema: { type: "string", pattern: "^[A-Za-z0-9._@+-]{1,64}$" },
+      schema: { type: "string", pattern: USERNAME_PATTERN },
     },
   ],
   answer: "UserAnswer",
@@ -33,14 +34,14 @@ export const getUser: Operation = {
       name: "user_not_found",
       summary: "Nobody has that name",
       parameters: { username: "nobody" },
-      answer: refusal("user_unknown"),
+      answer: new Refusal("user_not_found", { exists: false }),
     },
   ],
   refusals: [
     new Refusal("field_missing", { field: "username" }),
     new Refusal("field_invalid", {
       field: "username",
-      must: "1 to 64 of letters, digits and . _ - @ +",
+      must: USERNAME_FORM,
     }),
     refusal("user_out_of_reach"),
   ],

@@ -12,6 +12,7 @@ import {
 } from "../config/settings.ts";
 import { formatEndpoint } from "../config/values.ts";
 import { readTls, TlsError } from "../config/tls.ts";
+import type { State } from "../storage/doctor.ts";
 import { CommandFailure, type CommonOptions, declare, declareGroup } from "./command.ts";
 import { print, table } from "./output.ts";
 
@@ -19,9 +20,7 @@ import { print, table } from "./output.ts";
 const CERTIFICATE_DAYS = 14;
 const DAY_MS = 24 * 3_600_000;
 
-type State = "ok" | "warn" | "fail";
-
-interface Finding {
+interface SettingCheck {
   check: string;
   state: State;
   detail: string;
@@ -53,20 +52,20 @@ export function declareConfig(program: Command): void {
   );
   for (const option of serveOptions()) check.addOption(option);
   check.action((options: Config & CommonOptions) => {
-    const findings = [
+    const checks = [
       checkVariables(check),
       checkData(options.data),
       checkTls(options),
       checkAddresses(options),
       checkProxies(options),
     ];
-    print(options.json, findings, (rows) =>
+    print(options.json, checks, (rows) =>
       table(
         rows.map((row) => ({ ...row })),
         "",
       ),
     );
-    const failed = findings.filter(({ state }) => state === "fail");
+    const failed = checks.filter(({ state }) => state === "fail");
     if (failed.length > 0) {
       throw new CommandFailure(
         `serve would not run as meant: ${failed.map(({ detail }) => detail).join("; ")}`,
@@ -75,71 +74,85 @@ export function declareConfig(program: Command): void {
   });
 }
 
-function finding(check: string, state: State, detail: string): Finding {
+function settingCheck(check: string, state: State, detail: string): SettingCheck {
   return { check, state, detail };
 }
 
-function checkVariables(command: Command): Finding {
+function checkVariables(command: Command): SettingCheck {
   const unknown = unknownVariables(command);
-  if (unknown.length === 0) return finding("variables", "ok", "every RESELLER_ variable is known");
-  return finding(
+  if (unknown.length === 0)
+    return settingCheck("variables", "ok", "every RESELLER_ variable is known");
+  return settingCheck(
     "variables",
     "fail",
     `no setting is called ${unknown.join(", ")}: correct the name`,
   );
 }
 
-function checkData(data: string): Finding {
+function checkData(data: string): SettingCheck {
   const directory = resolve(data);
   const nearest = nearestExisting(directory);
   if (!statSync(nearest).isDirectory()) {
-    return finding("data", "fail", `${nearest} is a file: name a folder with --data`);
+    return settingCheck("data", "fail", `${nearest} is a file: name a folder with --data`);
   }
   try {
     accessSync(nearest, constants.W_OK | constants.X_OK);
   } catch {
-    return finding("data", "fail", `${nearest} is not writable for this user: change its owner`);
+    return settingCheck(
+      "data",
+      "fail",
+      `${nearest} is not writable for this user: change its owner`,
+    );
   }
   const made = nearest === directory ? "" : " (serve will make it)";
-  return finding("data", "ok", `${directory}${made}`);
+  return settingCheck("data", "ok", `${directory}${made}`);
 }
 
 function nearestExisting(directory: string): string {
   return existsSync(directory) ? directory : nearestExisting(dirname(directory));
 }
 
-function checkTls(config: Config): Finding {
+function checkTls(config: Config): SettingCheck {
   const conflict = conflictOf(config);
-  if (conflict) return finding("tls", "fail", conflict);
+  if (conflict) return settingCheck("tls", "fail", conflict);
   const { tlsCert: cert, tlsKey: key } = config;
-  if (cert === null || key === null) return finding("tls", "ok", "none: a proxy in front does it");
+  if (cert === null || key === null)
+    return settingCheck("tls", "ok", "none: a proxy in front does it");
   try {
     const { validTo } = readTls({ cert, key });
     const days = Math.floor((validTo.getTime() - Date.now()) / DAY_MS);
-    if (days < 0) return finding("tls", "fail", `${cert} has expired: renew it`);
+    if (days < 0) return settingCheck("tls", "fail", `${cert} has expired: renew it`);
     const state = days < CERTIFICATE_DAYS ? "warn" : "ok";
-    return finding("tls", state, `${cert} is valid for ${days} days`);
+    return settingCheck("tls", state, `${cert} is valid for ${days} days`);
   } catch (error) {
     if (!(error instanceof TlsError)) throw error;
-    return finding("tls", "fail", error.message);
+    return settingCheck("tls", "fail", error.message);
   }
 }
 
-function checkAddresses({ host, port, metricsListen }: Config): Finding {
+function checkAddresses({ host, port, metricsListen }: Config): SettingCheck {
   const api = formatEndpoint({ host, port });
-  if (metricsListen === null) return finding("addresses", "ok", `${api}, no metrics`);
+  if (metricsListen === null) return settingCheck("addresses", "ok", `${api}, no metrics`);
   const metrics = formatEndpoint(metricsListen);
   if (port !== 0 && port === metricsListen.port && host === metricsListen.host) {
-    return finding("addresses", "fail", `the API and the metrics are both to listen on ${api}`);
+    return settingCheck(
+      "addresses",
+      "fail",
+      `the API and the metrics are both to listen on ${api}`,
+    );
   }
-  return finding("addresses", "ok", `${api}, metrics on ${metrics}`);
+  return settingCheck("addresses", "ok", `${api}, metrics on ${metrics}`);
 }
 
-function checkProxies({ trustedProxy }: Config): Finding {
+function checkProxies({ trustedProxy }: Config): SettingCheck {
   if (trustedProxy.length === 0) {
-    return finding("proxies", "ok", "none is trusted: behind one every caller has its address");
+    return settingCheck(
+      "proxies",
+      "ok",
+      "none is trusted: behind one every caller has its address",
+    );
   }
   const all = trustedProxy.some(([, prefix]) => prefix === 0);
-  if (!all) return finding("proxies", "ok", `${trustedProxy.length} trusted`);
-  return finding("proxies", "warn", "everyone is trusted: a caller can claim any address");
+  if (!all) return settingCheck("proxies", "ok", `${trustedProxy.length} trusted`);
+  return settingCheck("proxies", "warn", "everyone is trusted: a caller can claim any address");
 }

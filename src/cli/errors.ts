@@ -1,13 +1,13 @@
 // One table from refusal to a sentence for the operator: what is wrong and what to do.
 
-import type { Refusal, RefusalCode, Refusals } from "../domain/errors.ts";
+import type { CommandLineCode, Refusal, RefusalCode, Refusals } from "../domain/errors.ts";
 import { BALANCE_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS, formatMicros } from "../domain/money.ts";
 
-const SENTENCES: { [Code in RefusalCode]?: (details: Refusals[Code]) => string } = {
+const SENTENCES = {
   user_not_found: () => "no user has that name: see `reseller admin user list`",
   username_taken: () => "a user has that name already (case does not count): choose another",
   parent_not_found: () => "no user has the name given with --parent: create the reseller first",
-  unavailable: () =>
+  service_unavailable: () =>
     "the database took no writes (another process holds it, or its disk is full): see `reseller doctor`",
   parent_is_child: () =>
     "the user given with --parent is a child user itself: a parent must be a reseller",
@@ -15,9 +15,9 @@ const SENTENCES: { [Code in RefusalCode]?: (details: Refusals[Code]) => string }
     "that user is a child user: a key belongs to a reseller, create it for the parent",
   child_cannot_hold_grant: () =>
     "that user is a child user: a grant is for a reseller, give it to the parent",
-  key_inactive: () =>
+  api_key_inactive: () =>
     "the key is inactive: activate it first, or create another with `reseller admin key create`",
-  key_expired: () => "the key has expired: create another with `reseller admin key create`",
+  api_key_expired: () => "the key has expired: create another with `reseller admin key create`",
   key_replaced: () =>
     "the key was rotated already: rotate the one that took its place, see `reseller admin key list`",
   key_not_found: () => "no key has that id: see `reseller admin key list`",
@@ -26,6 +26,8 @@ const SENTENCES: { [Code in RefusalCode]?: (details: Refusals[Code]) => string }
     "a service has that id already: choose another, or use `reseller admin service update`",
   service_bounds_crossed: ({ min, max }) =>
     `min would be ${min} and max ${max}: min must not be above max`,
+  import_id_taken: () => "id is taken by another service or an earlier row",
+  import_provider_unknown: () => "no provider has that name",
   grant_not_found: () => "that user has no grant for the service: nothing to revoke",
   insufficient_balance: () =>
     "the balance is lower than the amount: see it with `reseller admin user show`",
@@ -52,8 +54,14 @@ const SENTENCES: { [Code in RefusalCode]?: (details: Refusals[Code]) => string }
   service_has_no_provider: () => "the service has no provider: name one with --provider",
   catalogue_changed: () =>
     "the catalogue changed while the provider's list was compared: nothing was changed, run it again",
-};
+} satisfies { [Code in CommandLineCode]: (details: Refusals[Code]) => string };
 
-export function sentenceOf<Code extends RefusalCode>(refusal: Refusal<Code>): string {
-  return SENTENCES[refusal.code]?.(refusal.details) ?? `refused: ${refusal.code}`;
+/** One that only API calls meet is named by its code. */
+export function sentenceOf({ code, details }: Refusal): string {
+  if (!isCommandLineCode(code)) return `refused: ${code}`;
+  return (SENTENCES[code] as (details: unknown) => string)(details);
+}
+
+function isCommandLineCode(code: RefusalCode): code is CommandLineCode {
+  return Object.hasOwn(SENTENCES, code);
 }

@@ -5,6 +5,7 @@ import type { Connection } from "../db/connection.ts";
 import { findOrder, listOrders, type ListedOrder, type Order } from "../db/orders.ts";
 import { providerOf } from "../db/providers.ts";
 import { findUser, findUserByAccount } from "../db/users.ts";
+import { placementOf } from "../domain/deliveries.ts";
 import { orderStatus } from "../domain/responses.ts";
 import { refusal } from "../domain/errors.ts";
 import { jsonAmount } from "../domain/money.ts";
@@ -209,11 +210,8 @@ function withNames(connection: Connection, order: Order): NamedOrder {
 }
 
 function withProvider(connection: Connection, order: ListedOrder): NamedOrder {
-  const { providerId } = order;
-  return {
-    ...order,
-    provider: providerId === null ? null : providerOf(connection, providerId).name,
-  };
+  const { delivery } = order;
+  return { ...order, provider: delivery && providerOf(connection, delivery.providerId).name };
 }
 
 /** The status shape, and what only the operator is told. */
@@ -223,8 +221,8 @@ function orderJson(order: NamedOrder) {
     username: order.username,
     refunded: jsonAmount(order.refundedMicros),
     provider: order.provider,
-    providerOrder: order.providerOrder,
-    placement: order.placement,
+    providerOrder: order.delivery?.providerOrder ?? null,
+    placement: placementOf(order.delivery),
   };
 }
 
@@ -232,7 +230,7 @@ function orderTable(orders: NamedOrder[]): string {
   const rows = orders.map((order) => ({
     order: order.orderId,
     status: order.status,
-    placement: order.placement,
+    placement: placementOf(order.delivery),
     user: order.username,
     service: order.serviceName,
     quantity: order.quantity,

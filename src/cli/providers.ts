@@ -6,6 +6,7 @@ import { countLate, oldestDuePoll } from "../db/polling.ts";
 import type { Connection } from "../db/connection.ts";
 import { listProviders, type Provider, readProviderOrders } from "../db/providers.ts";
 import { isProviderKey } from "../domain/providers.ts";
+import { IDENTIFIER_FORM } from "../domain/text.ts";
 import { requireProvider } from "../operations/providers.ts";
 import { connectProvider, PROTOCOL_DEFAULT, PROTOCOL_NAMES } from "../providers/protocols.ts";
 import { type ProviderApi, ProviderFailure } from "../providers/provider.ts";
@@ -44,7 +45,7 @@ function declareCreate(group: Command): void {
     "add a provider; its key is read from stdin",
     "reseller admin provider create acme --url https://acme.example/api/v2 --key-stdin < acme.key",
   )
-    .argument("<name>", "1 to 64 of letters, digits and . _ -", providerName)
+    .argument("<name>", IDENTIFIER_FORM, providerName)
     .addOption(
       new Option("--url <url>", "where its API is").argParser(providerUrl).makeOptionMandatory(),
     )

@@ -5,10 +5,11 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import { CsvError, parse } from "csv-parse/sync";
-import { Refusal, type RefusalCode } from "../domain/errors.ts";
+import { errorCode, Refusal } from "../domain/errors.ts";
 import { type PriceUnit, PRICE_UNITS } from "../domain/services.ts";
 import type { ServiceTerms } from "../operations/services.ts";
 import { CommandFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
+import { sentenceOf } from "./errors.ts";
 import { print } from "./output.ts";
 import { startProgress } from "./progress.ts";
 import {
@@ -29,11 +30,6 @@ const CSV_PROBLEMS: Record<string, string> = {
   CSV_QUOTE_NOT_CLOSED: "a cell that begins here with a quote never ends with one",
   CSV_INVALID_CLOSING_QUOTE: "text follows a cell's closing quote",
   INVALID_OPENING_QUOTE: "a quote stands inside a cell that does not begin with one",
-};
-/** What the data says of one row. */
-const ROW_PROBLEMS: { [Code in RefusalCode]?: string } = {
-  import_id_taken: "id is taken by another service or an earlier row",
-  import_provider_unknown: "no provider has that name",
 };
 /** Rows between two updates of the progress line. */
 const PROGRESS_ROWS = 5000;
@@ -64,12 +60,8 @@ export function declareImport(group: Command): void {
         try {
           return execute("importServices", { services });
         } catch (error) {
-          if (!(error instanceof Refusal)) throw error;
-          const { code, details } = error as Refusal<"import_id_taken">;
-          const problem = ROW_PROBLEMS[code];
-          if (problem === undefined) throw error;
-          const { index } = details;
-          throw new RowError(rows[index]!.place, problem);
+          if (!isRowRefusal(error)) throw error;
+          throw new RowError(rows[error.details.index]!.place, sentenceOf(error));
         }
       });
       print(options.json, { imported }, () => `imported ${imported} services`);
@@ -168,7 +160,7 @@ function readText(file: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = errorCode(error);
     const path = resolve(file);
     if (code === "ENOENT")
       throw new CommandFailure(`there is no file ${path}: name one that exists`);
@@ -239,6 +231,14 @@ function csvRows(file: string, text: string): FileRow[] {
 function firstLine(record: readonly string[], lastLine: number): number {
   const breaks = record.map((text) => text.match(/\r\n|\r|\n/g)?.length ?? 0);
   return lastLine - breaks.reduce((sum, count) => sum + count, 0);
+}
+
+/** What the data says of one row. */
+function isRowRefusal(
+  error: unknown,
+): error is Refusal<"import_id_taken" | "import_provider_unknown"> {
+  if (!(error instanceof Refusal)) return false;
+  return error.code === "import_id_taken" || error.code === "import_provider_unknown";
 }
 
 function refuseUnknownColumns(place: string, columns: string[]): void {

@@ -5,6 +5,7 @@ import { findUser, listUsers, type User } from "../db/users.ts";
 import { refusal } from "../domain/errors.ts";
 import { userBalances } from "../domain/responses.ts";
 import { jsonAmount } from "../domain/money.ts";
+import { USERNAME_FORM } from "../domain/users.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
 import { dollars, fields, print, table } from "./output.ts";
 import { amount, note, userDisplayName, username } from "./values.ts";
@@ -18,7 +19,7 @@ export function declareUsers(admin: Command): void {
     "create a reseller, or with --parent a child user",
     'reseller admin user create alice --name "Alice Ltd"',
   )
-    .argument("<username>", "1 to 64 of letters, digits and . _ - @ +", username)
+    .argument("<username>", USERNAME_FORM, username)
     .option("--name <name>", "display name (default: the username)", userDisplayName)
     .option("--parent <username>", "the reseller of a child user", username)
     .action((name: string, options: CommonOptions & { name?: string; parent?: string }) => {

@@ -7,11 +7,11 @@ import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/money.
 import { QUANTITY_LIMIT } from "../domain/orders.ts";
 import { parseDecimal } from "../domain/catalogue-sync.ts";
 import { isProviderOrder } from "../domain/deliveries.ts";
-import { isProviderName, isProviderService, isProviderUrl } from "../domain/providers.ts";
-import { isQuantity, isServiceId, SERVICE_NAME_LENGTH_LIMIT } from "../domain/services.ts";
-import { isLabel } from "../domain/text.ts";
+import { isProviderUrl } from "../domain/providers.ts";
+import { isQuantity, SERVICE_NAME_LENGTH_LIMIT } from "../domain/services.ts";
+import { IDENTIFIER_FORM, isIdentifier, isLabel } from "../domain/text.ts";
 import { parseDuration } from "../domain/units.ts";
-import { isUsername, USER_NAME_LENGTH_LIMIT } from "../domain/users.ts";
+import { isUsername, USERNAME_FORM, USER_NAME_LENGTH_LIMIT } from "../domain/users.ts";
 
 const NOTE_LENGTH_LIMIT = 500;
 const LIST_LIMIT = Number.MAX_SAFE_INTEGER;
@@ -21,7 +21,7 @@ const DURATION_LIMIT = 36_525 * 24 * 3_600_000;
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 export function username(text: string): string {
-  return require(isUsername(text), text, "must be 1 to 64 of letters, digits and . _ - @ +");
+  return require(isUsername(text), text, `must be ${USERNAME_FORM}`);
 }
 
 export const userDisplayName = label(USER_NAME_LENGTH_LIMIT);
@@ -29,16 +29,12 @@ export const serviceName = label(SERVICE_NAME_LENGTH_LIMIT);
 export const keyLabel = label(KEY_LABEL_LENGTH_LIMIT);
 export const note = label(NOTE_LENGTH_LIMIT);
 
-export function serviceId(text: string): string {
-  return require(isServiceId(text), text, "must be 1 to 64 of letters, digits and . _ -");
-}
+export const serviceId = identifier;
+export const providerName = identifier;
+export const providerService = identifier;
 
-export function providerName(text: string): string {
-  return require(isProviderName(text), text, "must be 1 to 64 of letters, digits and . _ -");
-}
-
-export function providerService(text: string): string {
-  return require(isProviderService(text), text, "must be 1 to 64 of letters, digits and . _ -");
+function identifier(text: string): string {
+  return require(isIdentifier(text), text, `must be ${IDENTIFIER_FORM}`);
 }
 
 export function providerUrl(text: string): string {

@@ -1,6 +1,7 @@
 // Small files that the operator names: read up to a limit, and never waited for without end.
 
 import { closeSync, constants, openSync, readSync, statSync } from "node:fs";
+import { errorCode } from "../domain/errors.ts";
 
 /** What the writer of a pipe, such as the command of a process substitution, may take. */
 const PIPE_MS = 5_000;
@@ -45,7 +46,7 @@ function readChunk(fd: number): Buffer | null {
   try {
     return buffer.subarray(0, readSync(fd, buffer));
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EAGAIN") return null;
+    if (errorCode(error) === "EAGAIN") return null;
     throw error;
   }
 }

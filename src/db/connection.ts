@@ -5,6 +5,7 @@ import type { Database } from "bun:sqlite";
 import { getTableColumns, getTableName, type SQL, sql } from "drizzle-orm";
 import { drizzle, type BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { errorCode } from "../domain/errors.ts";
 
 export interface Connection {
   readonly sqlite: Database;
@@ -163,13 +164,14 @@ const FATAL = /^SQLITE_(IOERR|CORRUPT|NOTADB)/;
 const TRANSIENT = /^SQLITE_(FULL|BUSY|LOCKED|IOERR_SHMSIZE)/;
 
 export function isTransientError(error: unknown): boolean {
-  return TRANSIENT.test(sqliteCodeOf(error));
+  return TRANSIENT.test(errorCode(error));
 }
 
 export function isFatalError(error: unknown): boolean {
-  return FATAL.test(sqliteCodeOf(error)) && !isTransientError(error);
+  return FATAL.test(errorCode(error)) && !isTransientError(error);
 }
 
-function sqliteCodeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
+/** Not this statement's alone: every write of the transaction is in doubt or cannot be committed. */
+export function isDatabaseError(error: unknown): boolean {
+  return isFatalError(error) || isTransientError(error);
 }

@@ -1,10 +1,15 @@
 // Attempts to place orders, and the queue of those that wait for one.
 
 import { asc, eq, sql } from "drizzle-orm";
-import type { AttemptOutcome } from "../domain/deliveries.ts";
+import type { AttemptOutcome, Delivery } from "../domain/deliveries.ts";
 import { type Connection, prepared, type Tx } from "./connection.ts";
-import { findOrder, type Order } from "./orders.ts";
+import { findOrder, type Order, toOrder } from "./orders.ts";
 import { orders, placementAttempts } from "./schema.ts";
+
+/** An order that has a provider. */
+export interface OrderWithDelivery extends Order {
+  delivery: Delivery;
+}
 
 export interface Attempt {
   attemptId: number;
@@ -93,13 +98,13 @@ export function listDueSubmissions(
 }
 
 /** Every order that waits to be sent. */
-export function listQueued(connection: Connection): Order[] {
-  return queries(connection).queued.all();
+export function listQueued(connection: Connection): OrderWithDelivery[] {
+  return queries(connection).queued.all().map(toOrder).map(requireDelivery);
 }
 
 /** Orders whose call upstream was begun and has no outcome. */
-export function listSending(connection: Connection): Order[] {
-  return queries(connection).sending.all();
+export function listSending(connection: Connection): OrderWithDelivery[] {
+  return queries(connection).sending.all().map(toOrder).map(requireDelivery);
 }
 
 export function listAttempts(connection: Connection, orderId: number): Attempt[] {
@@ -128,9 +133,16 @@ export function clampSubmitSchedule(tx: Tx, latest: number): void {
   queries(tx).clampSubmitSchedule.run({ latest });
 }
 
-/** An order that is known to exist. */
-export function orderOf(connection: Connection, orderId: number): Order {
+/** An order that is known to exist and to have a provider. */
+export function orderOf(connection: Connection, orderId: number): OrderWithDelivery {
   const order = findOrder(connection, String(orderId));
   if (!order) throw new Error(`there is no order ${orderId}`);
-  return order;
+  return requireDelivery(order);
+}
+
+/** For an order that its own row says has a provider. */
+export function requireDelivery(order: Order): OrderWithDelivery {
+  const { delivery } = order;
+  if (!delivery) throw new Error(`order ${order.orderId} has no provider`);
+  return { ...order, delivery };
 }

@@ -5,7 +5,7 @@ import { and, between, desc, eq, sql } from "drizzle-orm";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import { type Connection, prepared, readInSnapshot } from "./connection.ts";
 import { mergeNewest, type Page } from "./pages.ts";
-import type { Order } from "./orders.ts";
+import { ANSWERED, type AnsweredOrder } from "./orders.ts";
 import { orders } from "./schema.ts";
 import { spansWithin, type TimeWindow } from "./time-spans.ts";
 
@@ -39,9 +39,9 @@ const queries = prepared((orm) => {
       .orderBy(desc(orders.orderId))
       .limit(sql.placeholder("limit"))
       .prepare(),
-    rows: orm.select().from(orders).where(isOneOf).orderBy(desc(orders.orderId)).prepare(),
+    rows: orm.select(ANSWERED).from(orders).where(isOneOf).orderBy(desc(orders.orderId)).prepare(),
     rowsOfService: orm
-      .select()
+      .select(ANSWERED)
       .from(orders)
       .where(and(isOneOf, eq(orders.serviceId, sql.placeholder("service"))))
       .orderBy(desc(orders.orderId))
@@ -59,7 +59,7 @@ export function listOrdersBelow(
   query: OrderListQuery,
   below: number,
   limit: number,
-): Page<Order> {
+): Page<AnsweredOrder> {
   return readInSnapshot(connection, () => {
     if (query.service !== null) return examine(connection, query, query.service, below, limit);
     const orderIds = newestBelow(connection, query, below, limit + 1);
@@ -77,7 +77,7 @@ function examine(
   service: string,
   below: number,
   limit: number,
-): Page<Order> {
+): Page<AnsweredOrder> {
   const orderIds = newestBelow(connection, query, below, EXAMINED_A_STEP);
   const found = queries(connection).rowsOfService.all({
     orderIds: JSON.stringify(orderIds),

@@ -4,8 +4,8 @@ import type { Statement } from "bun:sqlite";
 import { and, asc, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { PublicOrderStatus } from "../domain/responses.ts";
 import type { Actor } from "../domain/ledger.ts";
-import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
-import type { Placement } from "../domain/deliveries.ts";
+import { ORDER_ID_PATTERN, ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
+import type { Delivery } from "../domain/deliveries.ts";
 import type { PriceUnit } from "../domain/services.ts";
 import { prepareInsert, selectList, type Connection, prepared, type Tx } from "./connection.ts";
 import { preparedNumber } from "./numbers.ts";
@@ -29,36 +29,30 @@ export interface Order {
   startCount: number;
   remains: number;
   createdAt: number;
-  /** Null: a manual service. */
-  providerId: number | null;
-  providerService: string | null;
-  placement: Placement;
-  /** The number that the provider gave it; null until it is placed. */
-  providerOrder: string | null;
-  /** The status that the provider reported last. */
-  reported: OrderStatus | null;
-  /** When a queued one is sent next. */
-  nextSubmitAt: number | null;
-  /** When a placed one is looked at next; null once its end is long past. */
-  nextPollAt: number | null;
-  /** When the provider last answered for it. */
-  polledAt: number | null;
-  /** When that, or anyone else, last changed something. */
-  changedAt: number | null;
   /** The caller's own name for it; null when it gave none. */
   reference: string | null;
+  /** Null: of a manual service. */
+  delivery: Delivery | null;
 }
 
+/** As the table holds it: with its delivery in the same row. */
+export type OrderRow = typeof orders.$inferSelect;
+
 /** What is so of every new order. */
-const UNTOUCHED = {
-  refundedMicros: 0,
-  startCount: 0,
+const UNTOUCHED = { refundedMicros: 0, startCount: 0 } satisfies Partial<Order>;
+
+/** The columns of a delivery, of an order that has none. */
+const NO_DELIVERY = {
+  providerId: null,
+  providerService: null,
+  placement: "manual",
   providerOrder: null,
   reported: null,
+  nextSubmitAt: null,
   nextPollAt: null,
   polledAt: null,
   changedAt: null,
-} satisfies Partial<Order>;
+} as const satisfies Record<keyof Delivery, unknown>;
 
 export type NewOrder = Omit<Order, "orderId" | keyof typeof UNTOUCHED>;
 
@@ -86,12 +80,12 @@ export interface OrderFilter {
 }
 
 const NUMERIC_ID = /^[1-9][0-9]{0,15}$/;
-const CUID = /^[a-z0-9]{24}$/;
+const CUID = new RegExp(ORDER_ID_PATTERN);
 
 /** What an answer tells of an order, and to whom. */
 export type AnsweredOrder = PublicOrderStatus & Pick<Order, "resellerAccount">;
 
-const ANSWERED = {
+export const ANSWERED = {
   orderId: orders.orderId,
   id: orders.id,
   resellerAccount: orders.resellerAccount,
@@ -110,12 +104,12 @@ const SELECT_ANSWERED = `SELECT ${selectList(ANSWERED)} FROM orders`;
 const SELECT_ORDER = `SELECT ${selectList(getTableColumns(orders))} FROM orders`;
 
 const queries = prepared((orm, sqlite) => ({
-  byOrderId: sqlite.query<Order, [number]>(`${SELECT_ORDER} WHERE order_id = ?`),
-  byId: sqlite.query<Order, [string]>(`${SELECT_ORDER} WHERE id = ?`),
+  byOrderId: sqlite.query<OrderRow, [number]>(`${SELECT_ORDER} WHERE order_id = ?`),
+  byId: sqlite.query<OrderRow, [string]>(`${SELECT_ORDER} WHERE id = ?`),
   answeredByOrderId: sqlite.query<AnsweredOrder, [number]>(`${SELECT_ANSWERED} WHERE order_id = ?`),
   answeredById: sqlite.query<AnsweredOrder, [string]>(`${SELECT_ANSWERED} WHERE id = ?`),
   byReference: orm
-    .select()
+    .select({ ...ANSWERED, serviceId: orders.serviceId })
     .from(orders)
     .where(
       and(
@@ -124,7 +118,7 @@ const queries = prepared((orm, sqlite) => ({
       ),
     )
     .prepare(),
-  append: prepareInsert<Order, "orderId">(
+  append: prepareInsert<OrderRow, "orderId">(
     sqlite,
     orders,
     "orderId",
@@ -170,10 +164,11 @@ const queries = prepared((orm, sqlite) => ({
 /** By either of its ids: the order number as digits without a leading zero, or the cuid. */
 export function findOrder(connection: Connection, id: string): Order | undefined {
   const { byOrderId, byId } = queries(connection);
-  return findByEither(byOrderId, byId, id);
+  const row = findByEither(byOrderId, byId, id);
+  return row && toOrder(row);
 }
 
-/** What of it is told, which is half: by either of its ids. */
+/** Only the columns that the API returns: by either of its ids. */
 export function findAnsweredOrder(connection: Connection, id: string): AnsweredOrder | undefined {
   const { answeredByOrderId, answeredById } = queries(connection);
   return findByEither(answeredByOrderId, answeredById, id);
@@ -194,13 +189,13 @@ export function findOrderByReference(
   connection: Connection,
   resellerAccount: number,
   reference: string,
-): Order | undefined {
+): (AnsweredOrder & Pick<Order, "serviceId">) | undefined {
   return queries(connection).byReference.get({ resellerAccount, reference });
 }
 
 /** Newest first. */
 export function listOrders(connection: Connection, filter: OrderFilter): ListedOrder[] {
-  return connection.orm
+  const rows = connection.orm
     .select({ ...getTableColumns(orders), username: users.username })
     .from(orders)
     .innerJoin(users, eq(users.account, orders.resellerAccount))
@@ -221,6 +216,7 @@ export function listOrders(connection: Connection, filter: OrderFilter): ListedO
     .orderBy(desc(orders.orderId))
     .limit(filter.limit)
     .all();
+  return rows.map(({ username, ...row }) => ({ ...toOrder(row), username }));
 }
 
 /** Without another filter: among the newest of each status, since the one index by reseller goes by status. */
@@ -242,13 +238,25 @@ export function listOrderEvents(connection: Connection, orderId: number): OrderE
 
 /** Returns the order with the number it was given. */
 export function insertOrder(tx: Tx, order: NewOrder): Order {
-  const row = { ...order, ...UNTOUCHED };
-  return { ...row, orderId: queries(tx).append(row) };
+  const row = { ...order, ...UNTOUCHED, ...(order.delivery ?? NO_DELIVERY) };
+  return { ...order, ...UNTOUCHED, orderId: queries(tx).append(row) };
 }
 
-/** Writes what may change of an order: status, counts, refunded amount, and where it stands with its provider. */
+/** Writes what may change of an order: status, counts, refunded amount and delivery. */
 export function updateOrder(tx: Tx, order: Order): void {
-  queries(tx).update.run({ ...order });
+  queries(tx).update.run({ ...order, ...(order.delivery ?? NO_DELIVERY) });
+}
+
+/** The table's CHECK: a row has either all three of the first columns or, as `manual`, none. */
+export function toOrder(row: OrderRow): Order {
+  const { providerId, providerService, placement, providerOrder, reported, ...rest } = row;
+  const { nextSubmitAt, nextPollAt, polledAt, changedAt, ...order } = rest;
+  if (providerId === null || providerService === null || placement === "manual") {
+    return { ...order, delivery: null };
+  }
+  const times = { nextSubmitAt, nextPollAt, polledAt, changedAt };
+  const delivery = { providerId, providerService, placement, providerOrder, reported, ...times };
+  return { ...order, delivery };
 }
 
 export function insertOrderEvent(tx: Tx, event: OrderEvent): void {

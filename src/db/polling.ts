@@ -3,8 +3,16 @@
 import { asc, desc, eq, sql } from "drizzle-orm";
 import type { OrderStatus } from "../domain/orders.ts";
 import { type Connection, prepared, type Tx } from "./connection.ts";
-import type { Order } from "./orders.ts";
 import { lateReports, orders } from "./schema.ts";
+
+/** What the next poll of an order is decided by. */
+export interface DueOrder {
+  orderId: number;
+  status: OrderStatus;
+  /** Set, and so is changedAt, of each order that is polled. */
+  providerOrder: string | null;
+  changedAt: number | null;
+}
 
 export interface LateReport {
   orderId: number;
@@ -14,12 +22,21 @@ export interface LateReport {
   createdAt: number;
 }
 
-const queries = prepared((orm) => {
+/** When the poll that has waited longest was due; in the future when none is late, NULL without one. */
+export const OLDEST_DUE_POLL =
+  "SELECT min(next_check_at) FROM orders WHERE next_check_at IS NOT NULL";
+
+const queries = prepared((orm, sqlite) => {
   const isDue = sql`${orders.providerId} = ${sql.placeholder("providerId")}
     AND ${orders.nextPollAt} IS NOT NULL AND ${orders.nextPollAt} <= ${sql.placeholder("now")}`;
   return {
     due: orm
-      .select()
+      .select({
+        orderId: orders.orderId,
+        status: orders.status,
+        providerOrder: orders.providerOrder,
+        changedAt: orders.changedAt,
+      })
       .from(orders)
       .where(isDue)
       .orderBy(asc(orders.nextPollAt))
@@ -36,13 +53,9 @@ const queries = prepared((orm) => {
           .as("due"),
       )
       .prepare(),
-    oldestDue: orm
-      .select({ oldest: sql<number | null>`min(${orders.nextPollAt})` })
-      .from(orders)
-      .where(
-        sql`${orders.providerId} = ${sql.placeholder("providerId")} AND ${orders.nextPollAt} IS NOT NULL`,
-      )
-      .prepare(),
+    oldestDue: sqlite.query<{ dueAt: number | null }, [number]>(
+      `SELECT (${OLDEST_DUE_POLL} AND provider_id = ?) AS dueAt`,
+    ),
     setNext: orm
       .update(orders)
       .set({ nextPollAt: sql`${sql.placeholder("nextPollAt")}` })
@@ -102,7 +115,7 @@ export function listDuePolls(
   providerId: number,
   now: number,
   limit: number,
-): Order[] {
+): DueOrder[] {
   return queries(connection).due.all({ providerId, now, limit });
 }
 
@@ -116,9 +129,9 @@ export function countDuePolls(
   return queries(connection).countDue.get({ providerId, now, limit })?.due ?? 0;
 }
 
-/** When the next look of a provider's orders is due, in the past if it is late; null when none is followed. */
+/** OLDEST_DUE_POLL of a provider's orders. */
 export function oldestDuePoll(connection: Connection, providerId: number): number | null {
-  return queries(connection).oldestDue.get({ providerId })?.oldest ?? null;
+  return queries(connection).oldestDue.get(providerId)?.dueAt ?? null;
 }
 
 /** Another order of that provider with that number, if there is one. */

@@ -2,6 +2,7 @@
 
 import { asc, eq, sql } from "drizzle-orm";
 import { type Connection, prepared, type Tx } from "./connection.ts";
+import { OLDEST_DUE_POLL } from "./polling.ts";
 import { providers } from "./schema.ts";
 
 export interface Provider {
@@ -94,6 +95,14 @@ export function readProviderOrders(connection: Connection, providerId: number): 
     .get(providerId)!;
 }
 
+/** Of all providers: since when the placed open order that has waited longest has had no answer; null without one. */
+export function oldestUncheckedAt(connection: Connection): number | null {
+  const times = listProviders(connection)
+    .map(({ providerId }) => readProviderOrders(connection, providerId).oldestUncheckedAt)
+    .filter((time) => time !== null);
+  return times.length === 0 ? null : Math.min(...times);
+}
+
 /** When the next placement or look of any provider is due, in the past if it is late; null: nothing is to be done. */
 export function nextDueAt({ sqlite }: Connection): number | null {
   // Two searches of an index for each provider, however many orders there are. The conditions are literally those of
@@ -104,8 +113,7 @@ export function nextDueAt({ sqlite }: Connection): number | null {
         SELECT (SELECT min(next_place_at) FROM orders WHERE provider_id = providers.provider_id
           AND placement = 'queued' AND status = 'PENDING') AS due_at FROM providers
         UNION ALL
-        SELECT (SELECT min(next_check_at) FROM orders WHERE provider_id = providers.provider_id
-          AND next_check_at IS NOT NULL) FROM providers
+        SELECT (${OLDEST_DUE_POLL} AND provider_id = providers.provider_id) FROM providers
       )`,
     )
     .get()!.dueAt;

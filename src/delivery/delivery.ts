@@ -123,9 +123,8 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
 
   return {
     placed(order) {
-      const { providerId } = order;
-      if (providerId === null || order.status !== "PENDING") return Promise.resolve(order);
-      const { submitter, stopping } = workerOf(providerId);
+      if (!order.delivery || order.status !== "PENDING") return Promise.resolve(order);
+      const { submitter, stopping } = workerOf(order.delivery.providerId);
       if (stopping) return Promise.resolve(order);
       return new Promise((resolve) => {
         const unwatch = submitter.watch(order, (attempted) => settle(attempted));

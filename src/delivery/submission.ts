@@ -91,17 +91,19 @@ export function createSubmitter(worker: ProviderWorker): Submitter {
 async function submitOnce(worker: ProviderWorker, orderId: number): Promise<Order> {
   const { writer, settings, random } = worker.deps;
   const { placeRetryMs } = settings;
-  const { order, send, tries } = await writer.submit("startAttempt", { orderId, placeRetryMs });
-  if (!send) {
+  const started = await writer.submit("startAttempt", { orderId, placeRetryMs });
+  const { tries } = started;
+  if (!started.send) {
+    const { order } = started;
     const fields = { provider: worker.name, order: orderId, tries };
-    if (order.placement === "expired") {
+    if (order.delivery?.placement === "expired") {
       worker.deps.log.warn(fields, "given up and refunded");
       worker.deps.onSubmission?.("expired");
     }
     return order;
   }
-  const service = order.providerService!;
-  const { link, quantity } = order;
+  const { link, quantity, delivery } = started.order;
+  const service = delivery.providerService;
   const result = await worker.api.add({ service, link, quantity }, worker.stop.signal);
   const backoffMs = submitBackoffMs(tries, random);
   const finished = await finish(worker, { orderId, result, placeRetryMs, backoffMs });

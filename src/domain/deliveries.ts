@@ -15,6 +15,45 @@ export const PLACEMENTS = [
 ] as const;
 export type Placement = (typeof PLACEMENTS)[number];
 
+/** Where an order of a provider's service stands with that provider. An order of a manual service has none. */
+export interface Delivery {
+  providerId: number;
+  /** The id of the service at the provider. */
+  providerService: string;
+  placement: Exclude<Placement, "manual">;
+  /** The number that the provider gave the order; null until it is placed. */
+  providerOrder: string | null;
+  /** The status that the provider reported last. */
+  reported: OrderStatus | null;
+  /** When a queued one is sent next. */
+  nextSubmitAt: number | null;
+  /** When a placed one is polled next; null once its end is long past. */
+  nextPollAt: number | null;
+  /** When the provider last answered for it. */
+  polledAt: number | null;
+  /** When a report, or an operator, last changed something. */
+  changedAt: number | null;
+}
+
+/** The delivery of a new order: queued, and due at once. */
+export function newDelivery(providerId: number, providerService: string, now: number): Delivery {
+  return {
+    providerId,
+    providerService,
+    placement: "queued",
+    providerOrder: null,
+    reported: null,
+    nextSubmitAt: now,
+    nextPollAt: null,
+    polledAt: null,
+    changedAt: null,
+  };
+}
+
+export function placementOf(delivery: Pick<Delivery, "placement"> | null): Placement {
+  return delivery?.placement ?? "manual";
+}
+
 export type AttemptOutcome = "sending" | "accepted" | "refused" | "not_sent" | "unknown";
 
 /** What one call upstream came to. Causes are for the operator, with the provider's key masked. */
@@ -56,17 +95,21 @@ export function isExpired(
  * Refuses: order_being_sent, order_transition_illegal.
  */
 export function refuseOperatorTransition(
-  order: { status: OrderStatus; placement: Placement },
+  order: { status: OrderStatus; delivery: Pick<Delivery, "placement"> | null },
   to: OrderStatus,
 ): void {
   if (order.status !== "PENDING") return;
   if (to !== "CANCELLED") throw new Refusal("order_transition_illegal", { from: order.status, to });
-  if (order.placement === "sending") throw refusal("order_being_sent");
+  if (placementOf(order.delivery) === "sending") throw refusal("order_being_sent");
 }
 
 /** Only a PENDING order whose placement is unknown can be settled. Refuses: order_not_unknown. */
-export function refuseSettlement(order: { status: OrderStatus; placement: Placement }): void {
-  const { status, placement } = order;
+export function refuseSettlement(order: {
+  status: OrderStatus;
+  delivery: Pick<Delivery, "placement"> | null;
+}): void {
+  const { status } = order;
+  const placement = placementOf(order.delivery);
   if (status !== "PENDING" || placement !== "unknown") {
     throw new Refusal("order_not_unknown", { status, placement });
   }

@@ -4,46 +4,60 @@
 
 import type { PublicOrderStatus } from "./responses.ts";
 
-/** Every refusal and the details its message may use. Details hold numbers, our own words and the caller's own order, never another text. */
-export interface Refusals {
+/**
+ * The refusals that only API calls meet. A code is the `code` of the response, here, in the log and in metrics alike.
+ * Details are what the message may use: numbers, our own words and the caller's own order, never another text.
+ */
+interface ApiOnlyRefusals {
   field_missing: { field: string };
   field_invalid: { field: string; must: string };
-  body_not_json: null;
-  body_not_object: null;
+  body_invalid: { must: "valid JSON" | "a JSON object" };
   body_too_large: null;
   content_type_invalid: null;
-  key_missing: null;
-  key_unknown: null;
-  key_inactive: null;
-  key_expired: null;
-  key_address_refused: null;
-  key_replaced: null;
-  permission_missing: { permission: "order" | "recharge" | "user lookup" };
+  api_key_missing: null;
+  api_key_invalid: null;
+  api_key_address_refused: null;
+  permission_denied: { permission: "order" | "recharge" | "user lookup" };
   user_out_of_reach: null;
-  user_not_found: null;
-  user_unknown: null;
+  quantity_below_minimum: { min: number };
+  quantity_above_maximum: { max: number };
+  charge_too_large: null;
+  idempotency_key_reused: null;
+  /** The order that has it already. */
+  reference_taken: { order: PublicOrderStatus };
+  /** The order as its caller sees it: FAILED and refunded. */
+  provider_refused: { order: object };
+  too_many_requests: RateExceeded;
+}
+
+/** The refusals that API calls and commands of the command line meet. */
+interface SharedRefusals {
+  api_key_inactive: null;
+  api_key_expired: null;
+  /** `exists` for a look-up, whose response says so in a member of its own. */
+  user_not_found: { exists: false } | null;
+  service_not_found: null;
+  insufficient_balance: null;
+  balance_too_large: null;
+  deposits_too_large: null;
+  order_not_found: null;
+  service_unavailable: null;
+}
+
+/** The refusals that only commands of the command line meet: in an API call each is an internal error. */
+interface CommandLineOnlyRefusals {
   username_taken: null;
   parent_not_found: null;
   parent_is_child: null;
   child_cannot_hold_key: null;
   child_cannot_hold_grant: null;
   key_not_found: null;
-  service_not_found: null;
+  key_replaced: null;
   service_id_taken: null;
   service_bounds_crossed: { min: number; max: number };
   import_id_taken: { index: number };
   import_provider_unknown: { index: number };
   grant_not_found: null;
-  quantity_below_minimum: { min: number };
-  quantity_above_maximum: { max: number };
-  insufficient_balance: null;
-  balance_too_large: null;
-  deposits_too_large: null;
-  charge_too_large: null;
-  idempotency_key_reused: null;
-  /** The order that has it already. */
-  reference_taken: { order: PublicOrderStatus };
-  order_not_found: null;
   order_transition_illegal: { from: string; to: string };
   order_not_processing: { status: string };
   remains_above_quantity: { quantity: number };
@@ -52,13 +66,12 @@ export interface Refusals {
   provider_not_found: null;
   provider_name_taken: null;
   provider_order_taken: { orderId: number };
-  /** The order as its caller sees it: FAILED and refunded. */
-  provider_refused: { order: object };
   service_has_no_provider: null;
   catalogue_changed: null;
-  too_many_requests: RateExceeded;
-  unavailable: null;
 }
+
+/** Every refusal, with its details. */
+export interface Refusals extends ApiOnlyRefusals, SharedRefusals, CommandLineOnlyRefusals {}
 
 /** Which limit was passed and when the next request is welcome. */
 export interface RateExceeded {
@@ -71,6 +84,8 @@ export interface RateExceeded {
 }
 
 export type RefusalCode = keyof Refusals;
+export type ApiCode = keyof (ApiOnlyRefusals & SharedRefusals);
+export type CommandLineCode = keyof (SharedRefusals & CommandLineOnlyRefusals);
 
 /** Thrown for a request that breaks a rule. Whoever throws it has written nothing yet. */
 export class Refusal<Code extends RefusalCode = RefusalCode> extends Error {
@@ -84,12 +99,17 @@ export class Refusal<Code extends RefusalCode = RefusalCode> extends Error {
 }
 
 type CodeWithoutDetails = {
-  [Code in RefusalCode]: Refusals[Code] extends null ? Code : never;
+  [Code in RefusalCode]: null extends Refusals[Code] ? Code : never;
 }[RefusalCode];
 
 /** A refusal without details. */
 export function refusal(code: CodeWithoutDetails): Refusal {
   return new Refusal(code, null);
+}
+
+/** The `code` of an error of the system, of SQLite or of Bun, such as ENOENT; empty when it has none. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
 /** What `body` returns, or the refusal it threw. */

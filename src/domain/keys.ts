@@ -50,15 +50,15 @@ export function isKeyExpired({ expiresAt, ended }: Lifetime, now: number): boole
   return ended || (expiresAt !== null && expiresAt <= now);
 }
 
-/** Refuses: key_inactive, key_expired. */
+/** Refuses: api_key_inactive, api_key_expired. */
 export function refuseEndedKey(key: Lifetime & { active: boolean }, now: number): void {
-  if (!key.active) throw refusal("key_inactive");
-  if (isKeyExpired(key, now)) throw refusal("key_expired");
+  if (!key.active) throw refusal("api_key_inactive");
+  if (isKeyExpired(key, now)) throw refusal("api_key_expired");
 }
 
-/** Refuses: permission_missing. */
+/** Refuses: permission_denied. */
 export function refuseMissingPermission(type: KeyType, permission: Permission): void {
-  if (!mayKey(type, permission)) throw new Refusal("permission_missing", { permission });
+  if (!mayKey(type, permission)) throw new Refusal("permission_denied", { permission });
 }
 
 /** The key's text from KEY_RANDOM_BYTES random bytes. */

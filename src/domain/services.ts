@@ -8,12 +8,6 @@ export type PriceUnit = (typeof PRICE_UNITS)[number];
 
 export const SERVICE_NAME_LENGTH_LIMIT = 200;
 
-const SERVICE_ID = /^[A-Za-z0-9._-]{1,64}$/;
-
-export function isServiceId(text: string): boolean {
-  return SERVICE_ID.test(text);
-}
-
 /** Whether a number can be the `min` or `max` of a service. */
 export function isQuantity(value: number): boolean {
   return Number.isInteger(value) && value >= 1 && value <= QUANTITY_LIMIT;

@@ -7,6 +7,14 @@ export function hasControlCharacter(text: string): boolean {
   return CONTROL_CHARACTER.test(text);
 }
 
+const IDENTIFIER = /^[A-Za-z0-9._-]{1,64}$/;
+export const IDENTIFIER_FORM = "1 to 64 of letters, digits and . _ -";
+
+/** The id of a service, here or at its provider, and the name of a provider. */
+export function isIdentifier(text: string): boolean {
+  return IDENTIFIER.test(text);
+}
+
 /** 1 to `limit` UTF-16 units of well-formed text, without control characters or white space round it. */
 export function isLabel(text: string, limit: number): boolean {
   const fits = text.length >= 1 && text.length <= limit && text.trim() === text;

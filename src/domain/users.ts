@@ -2,7 +2,9 @@
 
 import type { KeyScope } from "./keys.ts";
 
-const USERNAME = /^[A-Za-z0-9._@+-]{1,64}$/;
+export const USERNAME_PATTERN = "^[A-Za-z0-9._@+-]{1,64}$";
+export const USERNAME_FORM = "1 to 64 of letters, digits and . _ - @ +";
+const USERNAME = new RegExp(USERNAME_PATTERN);
 export const USER_NAME_LENGTH_LIMIT = 200;
 
 /** 1 to 64 of ASCII letters, digits and `. _ - @ +`. Unique and found without regard to case. */

@@ -36,8 +36,8 @@ export interface AuthRequest {
 }
 
 /**
- * Refuses, in this order: too_many_requests (address), key_missing, key_unknown, key_inactive, key_expired,
- * key_address_refused, permission_missing, too_many_requests (key).
+ * Refuses, in this order: too_many_requests (address), api_key_missing, api_key_invalid, api_key_inactive, api_key_expired,
+ * api_key_address_refused, permission_denied, too_many_requests (key).
  */
 export function authenticate(
   gate: AuthDeps,
@@ -48,18 +48,18 @@ export function authenticate(
   const { limits } = gate;
   if (limits.hasFailures()) limits.refuseGuessing(applicant.address());
   const text = applicant.request.headers.get("x-api-key");
-  if (!text) throw refusal("key_missing");
+  if (!text) throw refusal("api_key_missing");
   // Every key costs one hash and one look-up by it: how near it is to a real one cannot be timed.
   const key = gate.findKey(hashKey(text));
   if (!key) {
     limits.noteFailure(applicant.address());
     applicant.noteUnknownKey(!isKeyWellFormed(text));
-    throw refusal("key_unknown");
+    throw refusal("api_key_invalid");
   }
   applicant.keyId = key.id;
   refuseEndedKey(key, now);
   if (key.allow !== "" && !isWithin(applicant.address(), networksOf(key.allow))) {
-    throw refusal("key_address_refused");
+    throw refusal("api_key_address_refused");
   }
   refuseMissingPermission(key.type, permission);
   limits.takeForKey(key.id);

@@ -3,20 +3,17 @@
 
 import { bodyOf } from "../http1/request.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
+import { BATCH_FORM, BATCH_LIMIT, BODY_LIMIT_BYTES } from "../domain/limits.ts";
 import { AMOUNT_LIMIT_MICROS, microsFromNumber, MICROS_PER_DOLLAR } from "../domain/money.ts";
 import {
   isReference,
+  LINK_FORM,
   LINK_LENGTH_LIMIT,
   QUANTITY_LIMIT,
-  REFERENCE_LENGTH_LIMIT,
+  REFERENCE_FORM,
 } from "../domain/orders.ts";
 import { hasControlCharacter } from "../domain/text.ts";
-import { isUsername } from "../domain/users.ts";
-
-export const BODY_LIMIT_BYTES = 64 * 1024;
-/** Orders in one batch. */
-export const BATCH_LIMIT = 100;
-export const REFERENCE_FORM = `1 to ${REFERENCE_LENGTH_LIMIT} characters without control characters or blanks round them`;
+import { isUsername, USERNAME_FORM } from "../domain/users.ts";
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -29,11 +26,11 @@ export interface Body {
   fields: Fields;
 }
 
-/** Refuses, in this order: body_too_large, content_type_invalid, body_not_json, body_not_object. */
+/** Refuses, in this order: body_too_large, content_type_invalid, body_invalid. */
 export async function readBody(request: Request): Promise<Body> {
   const bytes = await readBytes(request).catch((error: unknown) => {
     // The caller went away or its chunks were none: it is no fault of ours.
-    throw error instanceof Refusal ? error : refusal("body_not_json");
+    throw error instanceof Refusal ? error : new Refusal("body_invalid", { must: "valid JSON" });
   });
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) {
     throw refusal("content_type_invalid");
@@ -57,15 +54,15 @@ function parseFields(bytes: Uint8Array): Fields {
   try {
     value = JSON.parse(utf8.decode(bytes));
   } catch {
-    throw refusal("body_not_json");
+    throw new Refusal("body_invalid", { must: "valid JSON" });
   }
   return objectOf(value);
 }
 
-/** Refuses: body_not_object. */
+/** Refuses: body_invalid. */
 export function objectOf(value: unknown): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw refusal("body_not_object");
+    throw new Refusal("body_invalid", { must: "a JSON object" });
   }
   return value as Fields;
 }
@@ -88,7 +85,7 @@ export function linkField(fields: Fields): string {
     link.isWellFormed() &&
     !hasControlCharacter(link);
   if (!valid) {
-    throw invalidField("link", `1 to ${LINK_LENGTH_LIMIT} characters without control characters`);
+    throw invalidField("link", LINK_FORM);
   }
   return link;
 }
@@ -118,7 +115,7 @@ export function referenceField(fields: Fields): string | null {
 export function ordersField(fields: Fields): unknown[] {
   const orders = required(fields, "orders");
   if (!Array.isArray(orders) || orders.length < 1 || orders.length > BATCH_LIMIT) {
-    throw invalidField("orders", `a list of 1 to ${BATCH_LIMIT} orders`);
+    throw invalidField("orders", BATCH_FORM);
   }
   return orders;
 }
@@ -126,7 +123,7 @@ export function ordersField(fields: Fields): unknown[] {
 export function usernameField(fields: Fields): string {
   const username = required(fields, "username");
   if (typeof username !== "string" || !isUsername(username)) {
-    throw invalidField("username", "1 to 64 of letters, digits and . _ - @ +");
+    throw invalidField("username", USERNAME_FORM);
   }
   return username;
 }

@@ -19,6 +19,7 @@ import { peerAddress } from "../http1/request.ts";
 import type { ResponseTemplate } from "../http1/response.ts";
 import { announcesTooMuch } from "./body.ts";
 import { clientAddress, FORWARDED_HEADER } from "./client-address.ts";
+import { REQUEST_ID_PATTERN } from "../domain/limits.ts";
 import { type ErrorResponse, errorResponseOf, errorBody, INTERNAL } from "./errors.ts";
 import type { InFlight } from "./idempotency.ts";
 
@@ -71,7 +72,7 @@ export interface RouteContext {
 
 /** Tells a duplicate's answer from the first. */
 const REPLAYED = { "idempotent-replayed": "true" };
-const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+const REQUEST_ID = new RegExp(REQUEST_ID_PATTERN);
 
 /** The Elysia handler of a route whose key must have `permission`. `method` and `route` are for the log. */
 export function endpoint(

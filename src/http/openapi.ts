@@ -15,8 +15,9 @@ import { INTRODUCTION } from "../api-docs/introduction.ts";
 import { type Example, type Operation, type Schema, schemaRef } from "../api-docs/operation.ts";
 import { SCHEMAS } from "../api-docs/schemas.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
-import { KEY_FORM } from "../domain/idempotency.ts";
+import { KEY_FORM, KEY_LENGTH_LIMIT, KEY_PATTERN } from "../domain/idempotency.ts";
 import type { Permission } from "../domain/keys.ts";
+import { BODY_LIMIT_TEXT, REQUEST_ID_PATTERN } from "../domain/limits.ts";
 import { type ErrorResponse, errorResponseOf, errorMembers, INTERNAL } from "./errors.ts";
 import { type Route, ROUTES } from "./routes.ts";
 
@@ -36,7 +37,7 @@ const REASONS: Record<number, string> = {
   403: "The key may not do that",
   404: "There is no such thing",
   409: "The reference is taken",
-  413: "The body is over 64 KiB",
+  413: `The body is over ${BODY_LIMIT_TEXT}`,
   415: "The body is not announced as JSON",
   422: "The Idempotency-Key was used for another request",
   429: "Nothing was changed: come back later",
@@ -123,7 +124,7 @@ const IDEMPOTENCY_KEY = {
   in: "header",
   required: false,
   description: `Any text of your own, ${KEY_FORM}: new for every intent, the same for every retry of it. A request sent again with its key has no second effect and gets the first answer. Kept for at least 24 hours.`,
-  schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
+  schema: { type: "string", minLength: 1, maxLength: KEY_LENGTH_LIMIT, pattern: KEY_PATTERN },
   example: "order-4711",
 };
 
@@ -132,7 +133,7 @@ const REQUEST_ID_GIVEN = {
   in: "header",
   required: false,
   description: "Your own id for this request; the answer and our log then carry it.",
-  schema: { type: "string", pattern: "^[A-Za-z0-9._-]{1,128}$" },
+  schema: { type: "string", pattern: REQUEST_ID_PATTERN },
   example: REQUEST_ID,
 };
 
@@ -186,12 +187,12 @@ function errorsOf(operation: Operation, permission: Permission): OpenApiOperatio
 /** What the operation may refuse besides its examples. */
 function commonRefusals(operation: Operation, permission: Permission): Refusal[] {
   const reading: Refusal[] = [
-    refusal("key_missing"),
-    refusal("key_unknown"),
-    refusal("key_inactive"),
-    refusal("key_expired"),
-    refusal("key_address_refused"),
-    new Refusal("permission_missing", { permission }),
+    refusal("api_key_missing"),
+    refusal("api_key_invalid"),
+    refusal("api_key_inactive"),
+    refusal("api_key_expired"),
+    refusal("api_key_address_refused"),
+    new Refusal("permission_denied", { permission }),
     new Refusal("too_many_requests", RATE_EXAMPLE),
     ...operation.refusals,
   ];
@@ -199,9 +200,9 @@ function commonRefusals(operation: Operation, permission: Permission): Refusal[]
   const writing: Refusal[] = [
     refusal("body_too_large"),
     refusal("content_type_invalid"),
-    refusal("body_not_json"),
-    refusal("body_not_object"),
-    refusal("unavailable"),
+    new Refusal("body_invalid", { must: "valid JSON" }),
+    new Refusal("body_invalid", { must: "a JSON object" }),
+    refusal("service_unavailable"),
   ];
   const keyed: Refusal[] = [
     new Refusal("field_invalid", { field: "Idempotency-Key", must: KEY_FORM }),

@@ -2,7 +2,7 @@
 
 import type { Connection } from "../db/connection.ts";
 import { listOrdersBelow, type OrderListQuery } from "../db/order-lists.ts";
-import { findOrder, findOrderByReference, type Order } from "../db/orders.ts";
+import { type AnsweredOrder, findAnsweredOrder, findOrderByReference } from "../db/orders.ts";
 import type { Page } from "../db/pages.ts";
 import type { Api, Call } from "./endpoint.ts";
 import { orderStatus } from "../domain/responses.ts";
@@ -41,7 +41,7 @@ export function getOrders(api: Api, { request, key }: Call): object | Promise<ob
 /** In the order asked; those that are not the caller's are named. */
 function namedOrders(connection: Connection, resellerAccount: number, ids: string[]): object {
   const found = ids.map((id) => {
-    const order = findOrder(connection, id);
+    const order = findAnsweredOrder(connection, id);
     return order?.resellerAccount === resellerAccount ? order : id;
   });
   return {
@@ -58,7 +58,7 @@ function withReference(
   { resellerAccount, status, service, window: { from, to } }: OrderListQuery,
   reference: string,
   below: number,
-): Page<Order> {
+): Page<AnsweredOrder> {
   const order = findOrderByReference(connection, resellerAccount, reference);
   const matches =
     order &&
@@ -77,18 +77,23 @@ async function listPage(
   below: number,
   limit: number,
 ): Promise<object> {
-  const rows: Order[] = [];
+  const rows: AnsweredOrder[] = [];
   let next: number | null = below;
   for (let step = 0; next !== null && rows.length < limit && step < STEPS_A_PAGE; step++) {
     if (step > 0) await new Promise(setImmediate);
-    const page: Page<Order> = listOrdersBelow(connection, filters, next, limit - rows.length);
+    const page: Page<AnsweredOrder> = listOrdersBelow(
+      connection,
+      filters,
+      next,
+      limit - rows.length,
+    );
     rows.push(...page.rows);
     next = page.next;
   }
   return pageOf({ rows, next });
 }
 
-function pageOf({ rows, next }: Page<Order>): object {
+function pageOf({ rows, next }: Page<AnsweredOrder>): object {
   return {
     status: "success",
     orders: rows.map(orderStatus),

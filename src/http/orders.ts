@@ -30,7 +30,7 @@ export async function postOrder(api: Api, call: Call): Promise<object> {
 
 /** Refuses: provider_refused. */
 export function placedResponse(order: Order): object {
-  if (order.placement === "refused") {
+  if (order.delivery?.placement === "refused") {
     throw new Refusal("provider_refused", { order: orderCreated(order) });
   }
   return orderResponse(order);

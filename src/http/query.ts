@@ -1,14 +1,17 @@
 // Reading the filters of a list. One that is not well formed is refused by its name, never passed over.
 
-import { ORDER_STATUSES, isReference } from "../domain/orders.ts";
+import {
+  IDS_FORM,
+  IDS_LIMIT,
+  PAGE_DEFAULT,
+  PAGE_LIMIT,
+  PAGE_LIMIT_FORM,
+} from "../domain/limits.ts";
+import { ORDER_STATUSES, isReference, REFERENCE_FORM } from "../domain/orders.ts";
 import { TRANSFER_KINDS } from "../domain/ledger.ts";
 import type { TimeWindow } from "../db/time-spans.ts";
-import { invalidField, REFERENCE_FORM } from "./body.ts";
+import { invalidField } from "./body.ts";
 
-export const PAGE_DEFAULT = 50;
-export const PAGE_LIMIT = 100;
-/** Ids that one call may ask for. */
-export const IDS_LIMIT = 100;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A date, or a date and a time with its zone. An unescaped `+` of a zone arrives as a blank. */
@@ -78,7 +81,7 @@ export function limitFilter(query: Query): number {
   const text = query.get("limit");
   if (text === null) return PAGE_DEFAULT;
   const limit = WHOLE.test(text) ? Number(text) : Number.NaN;
-  if (!(limit <= PAGE_LIMIT)) throw invalidField("limit", `a whole number from 1 to ${PAGE_LIMIT}`);
+  if (!(limit <= PAGE_LIMIT)) throw invalidField("limit", PAGE_LIMIT_FORM);
   return limit;
 }
 
@@ -88,7 +91,7 @@ export function idsFilter(query: Query): string[] | null {
   if (text === null) return null;
   const ids = text.split(",").map((id) => id.trim());
   if (ids.length > IDS_LIMIT || ids.includes("")) {
-    throw invalidField("ids", `1 to ${IDS_LIMIT} order ids separated by commas`);
+    throw invalidField("ids", IDS_FORM);
   }
   const others = [...query.keys()].some((name) => name !== "ids" && FILTERS.includes(name));
   if (others) throw invalidField("ids", "given without other filters");

@@ -5,7 +5,7 @@ import type { Handler, Malformed } from "../http1/connection.ts";
 import { type Address, listen, type Server } from "../http1/listen.ts";
 import { readdressed } from "../http1/request.ts";
 import type { Tls } from "../config/tls.ts";
-import { BODY_LIMIT_BYTES } from "./body.ts";
+import { BODY_LIMIT_BYTES } from "../domain/limits.ts";
 import { documentationRoutes } from "./documentation.ts";
 import {
   respondInternalError,

@@ -1,7 +1,7 @@
 // GET /balance, GET /user and POST /recharge. Specification 4.
 
 import { balanceOf, findUser } from "../db/users.ts";
-import { refusal } from "../domain/errors.ts";
+import { Refusal, refusal } from "../domain/errors.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { isInScope } from "../domain/users.ts";
 import { rechargeResponse, userBalances } from "../domain/responses.ts";
@@ -18,7 +18,7 @@ export function getBalance({ connection }: Api, { key }: Call): object {
 export function getUser({ connection }: Api, { request, key }: Call): object {
   const username = usernameField({ username: queryOf(request).get("username") });
   const user = findUser(connection, username);
-  if (!user) throw refusal("user_unknown");
+  if (!user) throw new Refusal("user_not_found", { exists: false });
   if (!isInScope(key.reach, key.resellerAccount, user)) throw refusal("user_out_of_reach");
   return { exists: true, user: { ...userBalances(user), resellerId: user.resellerId } };
 }

@@ -1,9 +1,9 @@
 // Whether the service can do its work: each check by name. Nothing here is secret, and whoever asks often
 // is told the same answer for a second, so that asking costs nothing.
 
-import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Connection } from "../db/connection.ts";
+import { freeBytesIn } from "../storage/files.ts";
 import { pendingMigrations } from "../storage/migrate.ts";
 import { formatSize } from "../domain/units.ts";
 import { Refusal } from "../domain/errors.ts";
@@ -85,15 +85,9 @@ async function checkWriter(writer: Writer): Promise<{ database: Check; writer: C
 }
 
 function checkDisk(path: string, floor: number): Check {
-  const free = freeBytes(path);
+  const free = freeBytesIn(dirname(path));
   if (free >= floor) return FINE;
   return { ok: false, detail: `less than ${formatSize(floor)} free` };
-}
-
-/** Room that this process may fill, where the database is. */
-export function freeBytes(path: string): number {
-  const { bavail, bsize } = statfsSync(dirname(path));
-  return bavail * bsize;
 }
 
 function checkMigrations({ sqlite, path }: Connection): Check {

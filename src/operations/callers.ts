@@ -9,7 +9,7 @@ import { type Permission, refuseEndedKey, refuseMissingPermission } from "../dom
 import type { Context } from "./context.ts";
 
 /**
- * Refuses: key_unknown, key_inactive, key_expired, permission_missing.
+ * Refuses: api_key_invalid, api_key_inactive, api_key_expired, permission_denied.
  * Not the address: no command changes an allow list, so the check at the request's head still holds.
  */
 export function requireCaller(
@@ -19,7 +19,7 @@ export function requireCaller(
   { now }: Context,
 ): CallerKey {
   const key = findCallerKey(tx, keyId);
-  if (!key) throw refusal("key_unknown");
+  if (!key) throw refusal("api_key_invalid");
   refuseEndedKey(key, now);
   refuseMissingPermission(key.type, permission);
   return key;

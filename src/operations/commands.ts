@@ -3,14 +3,9 @@
 import { type Connection, transact, type Tx } from "../db/connection.ts";
 import type { Context } from "./context.ts";
 import { createId } from "./ids.ts";
-import {
-  expireIdempotencyRecords,
-  placeOrderOnce,
-  rechargeOnce,
-  recordResponse,
-} from "./idempotency.ts";
+import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";
 import { createKey, endExpiredKeys, recordKeyUsage, rotateKey, setKeyActive } from "./keys.ts";
-import { transitionOrder, placeOrder, progressOrder } from "./orders.ts";
+import { transitionOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
 import {
   markInterruptedUnknown,
   finishAttempt,
@@ -21,7 +16,7 @@ import {
 import { createProvider, noteProviderSuccess, syncCatalogue } from "./providers.ts";
 import { probe } from "./probe.ts";
 import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
-import { recharge } from "./recharges.ts";
+import { recharge, rechargeOnce } from "./recharges.ts";
 import { recordReports, takeDuePolls } from "./polling.ts";
 import { carryOver } from "./restores.ts";
 import {

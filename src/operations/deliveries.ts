@@ -5,6 +5,7 @@ import { Refusal } from "../domain/errors.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { decideTransition } from "../domain/orders.ts";
 import {
+  type Delivery,
   isExpired,
   nextSubmitAt,
   type SubmissionResult,
@@ -22,10 +23,12 @@ import {
   listQueued,
   listSending,
   orderOf,
+  type OrderWithDelivery,
+  requireDelivery,
 } from "../db/deliveries.ts";
 import { updateLastSuccess, updateOutOfFunds } from "../db/providers.ts";
 import type { Context } from "./context.ts";
-import { applyTransition, SYSTEM_ACTOR, type DeliveryChanges } from "./order-transitions.ts";
+import { applyTransition, type Cause, SYSTEM_ACTOR } from "./order-transitions.ts";
 import { requireOrder } from "./orders.ts";
 
 export interface StartAttempt {
@@ -34,32 +37,21 @@ export interface StartAttempt {
   placeRetryMs: number;
 }
 
-export interface StartedAttempt {
-  order: Order;
-  /** Whether the caller must now send it, and report what came of it with finishAttempt. */
-  send: boolean;
-  /** How often it was tried before. */
-  tries: number;
-}
+/** With `send` the caller must now send it, and report what came of it with finishAttempt. */
+export type StartedAttempt = { tries: number } & (
+  { send: true; order: OrderWithDelivery } | { send: false; order: Order }
+);
 
 /** Begins an attempt, unless the order was cancelled meanwhile or its time is over: then it fails here. */
 export function startAttempt(tx: Tx, command: StartAttempt, context: Context): StartedAttempt {
   const order = orderOf(tx, command.orderId);
-  if (order.status !== "PENDING" || order.placement !== "queued") {
+  if (order.status !== "PENDING" || order.delivery.placement !== "queued") {
     return { order, send: false, tries: 0 };
   }
   const tries = countAttempts(tx, order.orderId);
   if (isExpired(order, tries, context.now, command.placeRetryMs)) {
     const cause = { actor: SYSTEM_ACTOR, note: "the provider could not be reached" };
-    const delivery = { placement: "expired" as const };
-    const failed = applyTransition(
-      tx,
-      order,
-      decideTransition(order, "FAILED"),
-      cause,
-      context,
-      delivery,
-    );
+    const failed = failUnplaced(tx, order, "expired", cause, context);
     return { order: failed, send: false, tries };
   }
   return { order: beginAttempt(tx, order, context), send: true, tries };
@@ -83,7 +75,7 @@ export interface FinishedAttempt {
 export function finishAttempt(tx: Tx, command: FinishAttempt, context: Context): FinishedAttempt {
   const { result, orderId } = command;
   const order = orderOf(tx, orderId);
-  const providerId = order.providerId!;
+  const { providerId } = order.delivery;
   const cause = "cause" in result ? result.cause : null;
   finishAttemptRow(tx, { orderId, outcome: result.outcome, cause, finishedAt: context.now });
   switch (result.outcome) {
@@ -98,16 +90,7 @@ export function finishAttempt(tx: Tx, command: FinishAttempt, context: Context):
     case "refused": {
       if (result.outOfFunds) updateOutOfFunds(tx, providerId, context.now);
       const why = { actor: SYSTEM_ACTOR, note: `the provider refused it: ${result.cause}` };
-      const delivery = { placement: "refused" as const };
-      const failed = applyTransition(
-        tx,
-        order,
-        decideTransition(order, "FAILED"),
-        why,
-        context,
-        delivery,
-      );
-      return { order: failed, sameNumberAs: null };
+      return { order: failUnplaced(tx, order, "refused", why, context), sameNumberAs: null };
     }
     case "not_sent": {
       const at = nextSubmitAt(order, context.now, command.backoffMs, command.placeRetryMs);
@@ -178,14 +161,19 @@ export interface SettleOrder {
  */
 export function settleOrder(tx: Tx, command: SettleOrder, context: Context): Order {
   const { providerOrder, actor } = command;
-  const order = requireOrder(tx, command.id);
-  refuseSettlement(order);
+  const found = requireOrder(tx, command.id);
+  refuseSettlement(found);
+  const order = requireDelivery(found);
   if (providerOrder === null) {
     const cause = { actor, note: "settled: it was not placed" };
-    const delivery = { placement: "refused" as const };
-    return applyTransition(tx, order, decideTransition(order, "FAILED"), cause, context, delivery);
+    return failUnplaced(tx, order, "refused", cause, context);
   }
-  const duplicate = findByProviderOrder(tx, order.providerId!, providerOrder, order.orderId);
+  const duplicate = findByProviderOrder(
+    tx,
+    order.delivery.providerId,
+    providerOrder,
+    order.orderId,
+  );
   if (duplicate !== undefined) throw new Refusal("provider_order_taken", { orderId: duplicate });
   return applyAccepted(tx, order, providerOrder, actor, "settled: it was placed", context);
 }
@@ -200,21 +188,38 @@ function applyAccepted(
   context: Context,
 ): Order {
   const { now } = context;
-  const placed = { placement: "placed" as const, nextPollAt: now, polledAt: now, providerOrder };
+  const delivery = { placement: "placed" as const, nextPollAt: now, polledAt: now, providerOrder };
   const move = decideTransition(order, "PROCESSING");
-  return applyTransition(tx, order, move, { actor, note }, context, placed);
+  return applyTransition(tx, order, move, { actor, note }, context, { delivery });
 }
 
-function beginAttempt(tx: Tx, order: Order, context: Context): Order {
-  const sending: Order = { ...order, placement: "sending", nextSubmitAt: null };
+/** The provider does not have the order and will not get it: it fails and is refunded. */
+function failUnplaced(
+  tx: Tx,
+  order: OrderWithDelivery,
+  placement: "refused" | "expired",
+  cause: Cause,
+  context: Context,
+): Order {
+  const move = decideTransition(order, "FAILED");
+  return applyTransition(tx, order, move, cause, context, { delivery: { placement } });
+}
+
+function beginAttempt(tx: Tx, order: OrderWithDelivery, context: Context): OrderWithDelivery {
+  const delivery: Delivery = { ...order.delivery, placement: "sending", nextSubmitAt: null };
+  const sending = { ...order, delivery };
   updateOrder(tx, sending);
   insertAttempt(tx, order.orderId, context.now);
   return sending;
 }
 
 /** The order stays PENDING and only its placement changes. */
-function updateDelivery(tx: Tx, order: Order, delivery: DeliveryChanges): FinishedAttempt {
-  const changed: Order = { ...order, ...delivery };
+function updateDelivery(
+  tx: Tx,
+  order: OrderWithDelivery,
+  changes: Partial<Delivery>,
+): FinishedAttempt {
+  const changed: Order = { ...order, delivery: { ...order.delivery, ...changes } };
   updateOrder(tx, changed);
   return { order: changed, sameNumberAs: null };
 }

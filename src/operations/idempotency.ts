@@ -10,67 +10,62 @@ import {
 import type { Tx } from "../db/connection.ts";
 import {
   deleteIdempotencyRecords,
+  type Effect,
   findIdempotencyRecord,
   insertIdempotencyRecord,
   type IdempotencyRecord,
   updateIdempotencyResponse,
 } from "../db/idempotency.ts";
-import { lastTransferSeq } from "../db/ledger.ts";
+import type { CallerKey } from "../db/keys.ts";
 import { readUptime } from "../db/uptime.ts";
-import { findOrder, type Order } from "../db/orders.ts";
-import { orderResponse, rechargeResponse } from "../domain/responses.ts";
+import type { Permission } from "../domain/keys.ts";
 import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
-import { createOrder, type PlaceOrder } from "./orders.ts";
-import { type Recharge, rechargeAs } from "./recharges.ts";
 
 /** What a request with a key comes to. Without an answer: what it did, for its caller to wait for. */
 export type Outcome<Effect> = { replayed: boolean } & (
   { answer: StoredResponse } | { answer: null; effect: Effect }
 );
 
-export interface PlaceOrderOnce {
-  order: PlaceOrder;
+/** Whose claim it is, and what its key must permit. */
+export interface Claimant {
+  keyId: string;
+  resellerAccount: number;
+  permission: Permission;
   claim: Claim;
 }
 
-/** Refuses what requireCaller refuses, then idempotency_key_reused, then what createOrder refuses. Contract 2, Idempotency-Key. */
-export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context): Outcome<Order> {
-  const { claim } = command;
-  const { resellerAccount, keyId } = command.order;
-  requireCaller(tx, keyId, "order", context);
-  const earlier = findEarlier(tx, resellerAccount, claim);
-  if (earlier) return earlier;
-  const order = createOrder(tx, command.order, context);
-  // An order that goes to a provider is answered once the provider was asked.
-  const answer = order.status === "PENDING" ? null : success(orderResponse(order));
-  insertIdempotencyRecord(
-    tx,
-    resellerAccount,
-    claim,
-    { orderId: order.orderId },
-    answer,
-    context.now,
-  );
-  return answer ? { replayed: false, answer } : { replayed: false, answer, effect: order };
+/** An operation as `once` runs it. */
+export interface IdempotentOperation<Result> {
+  /** Does it, for a key that has been checked. */
+  run(caller: CallerKey): Done<Result>;
+  /** What was done, as it is now: for a duplicate of a request that has no response. */
+  current(record: IdempotencyRecord): Result;
 }
 
-export interface RechargeOnce {
-  recharge: Recharge;
-  claim: Claim;
+export interface Done<Result> {
+  result: Result;
+  /** What the record refers to; null: nothing was done, so nothing is remembered. */
+  effect: Effect | null;
+  /** The body of the 200; null where it is known only after the transaction. */
+  body: object | null;
 }
 
-/** Refuses what requireCaller refuses, then idempotency_key_reused, then what rechargeAs refuses. Contract 2, Idempotency-Key. */
-export function rechargeOnce(tx: Tx, command: RechargeOnce, context: Context): Outcome<never> {
-  const { claim } = command;
-  const { resellerAccount, keyId } = command.recharge;
-  const caller = requireCaller(tx, keyId, "recharge", context);
+/** Runs an operation unless an earlier request with the claim did. Refuses what requireCaller refuses, then idempotency_key_reused, then what it refuses. */
+export function once<Result>(
+  tx: Tx,
+  { keyId, resellerAccount, permission, claim }: Claimant,
+  operation: IdempotentOperation<Result>,
+  context: Context,
+): Outcome<Result> {
+  const caller = requireCaller(tx, keyId, permission, context);
   const earlier = findDuplicate(tx, resellerAccount, claim);
-  if (earlier) return { replayed: true, answer: earlier.answer! };
-  const answer = success(rechargeResponse(rechargeAs(tx, caller, command.recharge, context)));
-  const effect = { transferSeq: lastTransferSeq(tx) };
-  insertIdempotencyRecord(tx, resellerAccount, claim, effect, answer, context.now);
-  return { replayed: false, answer };
+  if (earlier?.answer) return { replayed: true, answer: earlier.answer };
+  if (earlier) return { replayed: true, answer: null, effect: operation.current(earlier) };
+  const { result, effect, body } = operation.run(caller);
+  const answer = body && { status: 200, body: JSON.stringify(body) };
+  if (effect) insertIdempotencyRecord(tx, resellerAccount, claim, effect, answer, context.now);
+  return answer ? { replayed: false, answer } : { replayed: false, answer, effect: result };
 }
 
 export interface RecordResponse {
@@ -96,7 +91,7 @@ export function expireIdempotencyRecords(tx: Tx, command: ExpireIdempotencyRecor
 }
 
 /** What the key did before; undefined when it is new. Refuses: idempotency_key_reused. */
-export function findDuplicate(
+function findDuplicate(
   tx: Tx,
   resellerAccount: number,
   claim: Claim,
@@ -104,18 +99,4 @@ export function findDuplicate(
   const used = findIdempotencyRecord(tx, resellerAccount, claim.key);
   if (used && used.requestHash !== claim.requestHash) throw refusal("idempotency_key_reused");
   return used;
-}
-
-/** What an earlier request with the key came to; undefined when there was none. */
-function findEarlier(tx: Tx, resellerAccount: number, claim: Claim): Outcome<Order> | undefined {
-  const used = findDuplicate(tx, resellerAccount, claim);
-  if (!used) return undefined;
-  if (used.answer) return { replayed: true, answer: used.answer };
-  const order = findOrder(tx, String(used.orderId));
-  if (!order) throw new Error(`a used key refers to order ${used.orderId}, which is not there`);
-  return { replayed: true, answer: null, effect: order };
-}
-
-function success(body: object): StoredResponse {
-  return { status: 200, body: JSON.stringify(body) };
 }

@@ -89,15 +89,15 @@ export interface RotateKey {
 
 /**
  * Makes a key like the one named, with a lifetime as long as that one was given, and ends the old one after
- * the grace. Refuses: key_not_found, key_inactive, key_expired, key_replaced.
+ * the grace. Refuses: key_not_found, api_key_inactive, api_key_expired, key_replaced.
  */
 export function rotateKey(tx: Tx, command: RotateKey, context: Context): ListedKey {
   const { now } = context;
   const old = requireKey(tx, command.id);
-  if (!old.active) throw refusal("key_inactive");
+  if (!old.active) throw refusal("api_key_inactive");
   // A replaced key has an end of its own making: this must come before the question whether it has passed.
   if (old.replacedBy !== null) throw refusal("key_replaced");
-  if (isKeyExpired(old, now)) throw refusal("key_expired");
+  if (isKeyExpired(old, now)) throw refusal("api_key_expired");
   const { actor, hash, start } = command;
   const replacement = createKey(
     tx,

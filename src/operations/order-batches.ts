@@ -3,11 +3,11 @@
 import { attempt, Refusal, type RefusalCode } from "../domain/errors.ts";
 import type { Claim } from "../domain/idempotency.ts";
 import type { Tx } from "../db/connection.ts";
-import { insertIdempotencyRecord } from "../db/idempotency.ts";
+import type { IdempotencyRecord } from "../db/idempotency.ts";
 import type { Order } from "../db/orders.ts";
 import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
-import { findDuplicate, type Outcome } from "./idempotency.ts";
+import { once, type Outcome } from "./idempotency.ts";
 import { createOrder, type PlaceOrder, requireOrder } from "./orders.ts";
 
 /** A refusal as plain data. */
@@ -50,24 +50,22 @@ export interface PlaceOrdersOnce extends PlaceOrders {
   claim: Claim;
 }
 
-/** A batch that created no order is not remembered. Refuses what requireCaller refuses, then idempotency_key_reused. Contract 2, Idempotency-Key. */
+/** As `once` runs placeOrders; a batch that created no order is not remembered. Contract 2, Idempotency-Key. */
 export function placeOrdersOnce(
   tx: Tx,
   command: PlaceOrdersOnce,
   context: Context,
 ): Outcome<Placed[]> {
-  const { resellerAccount, claim } = command;
-  requireCaller(tx, command.keyId, "order", context);
-  const earlier = findDuplicate(tx, resellerAccount, claim);
-  if (earlier?.answer) return { replayed: true, answer: earlier.answer };
-  if (earlier) return { replayed: true, answer: null, effect: currentOrders(tx, earlier.results!) };
-  const placed = createOrders(tx, command, context);
-  const first = placed.find((result) => "order" in result);
-  if (first) {
-    const effect = { orderId: first.order.orderId, results: JSON.stringify(placed) };
-    insertIdempotencyRecord(tx, resellerAccount, claim, effect, null, context.now);
-  }
-  return { replayed: false, answer: null, effect: placed };
+  const { keyId, resellerAccount, claim } = command;
+  const run = () => {
+    const placed = createOrders(tx, command, context);
+    const first = placed.find((result) => "order" in result);
+    const effect = first && { orderId: first.order.orderId, results: JSON.stringify(placed) };
+    return { result: placed, effect: effect ?? null, body: null };
+  };
+  const current = ({ results }: IdempotencyRecord) => currentOrders(tx, results!);
+  const claimant = { keyId, resellerAccount, permission: "order", claim } as const;
+  return once(tx, claimant, { run, current }, context);
 }
 
 /** Remembered results with each order as it is by now. */

@@ -1,6 +1,7 @@
 // One step of an order's life, written down: the row, its refund and its event, together. Contract 3.
 // Every operation that changes a status comes through here.
 
+import type { Delivery } from "../domain/deliveries.ts";
 import { type Actor, SALES_ACCOUNT } from "../domain/ledger.ts";
 import type { OrderTransition, OrderStatus } from "../domain/orders.ts";
 import type { Tx } from "../db/connection.ts";
@@ -18,32 +19,29 @@ export interface Cause {
   note: string | null;
 }
 
-/** Where an order stands with its provider. */
-export type DeliveryChanges = Partial<
-  Pick<
-    Order,
-    "placement" | "providerOrder" | "reported" | "nextSubmitAt" | "nextPollAt" | "polledAt"
-  > & { startCount: number }
->;
+/** What a move changes besides the status, `remains` and the refund. */
+export interface TransitionEffects {
+  startCount?: number;
+  delivery?: Partial<Delivery>;
+}
 
-/** Writes a move that `decideTransition` allowed. `standing` is what changes besides. */
+/** Writes a move that `decideTransition` allowed. */
 export function applyTransition(
   tx: Tx,
   order: Order,
   move: OrderTransition,
   cause: Cause,
   context: Context,
-  delivery: DeliveryChanges = {},
+  effects: TransitionEffects = {},
 ): Order {
   const { refundMicros, ...changes } = move;
   const moved: Order = {
     ...order,
-    nextSubmitAt: null,
-    ...delivery,
     ...changes,
+    startCount: effects.startCount ?? order.startCount,
     refundedMicros: order.refundedMicros + refundMicros,
+    delivery: order.delivery && movedDelivery(order.delivery, effects.delivery, context.now),
   };
-  moved.changedAt = moved.placement === "placed" ? context.now : null;
   updateOrder(tx, moved);
   postTransfer(tx, {
     debitAccount: SALES_ACCOUNT,
@@ -65,6 +63,16 @@ export function applyTransition(
     after: { ...orderFacts(moved), note: cause.note },
   });
   return moved;
+}
+
+/** An order that has moved is not sent any more. */
+function movedDelivery(
+  delivery: Delivery,
+  changes: Partial<Delivery> | undefined,
+  now: number,
+): Delivery {
+  const moved = { ...delivery, nextSubmitAt: null, ...changes };
+  return { ...moved, changedAt: moved.placement === "placed" ? now : null };
 }
 
 function recordEvent(

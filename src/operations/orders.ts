@@ -1,6 +1,7 @@
 // Orders: placed against the balance, then moved by the state table. Contract 3.
 
 import { Refusal, refusal } from "../domain/errors.ts";
+import type { Claim } from "../domain/idempotency.ts";
 import { type Actor, refuseDebitAboveBalance, SALES_ACCOUNT } from "../domain/ledger.ts";
 import {
   chargeMicros,
@@ -9,8 +10,10 @@ import {
   refuseChargeAboveLimit,
   refuseProgress,
 } from "../domain/orders.ts";
-import { refuseOperatorTransition } from "../domain/deliveries.ts";
+import { type Delivery, newDelivery, refuseOperatorTransition } from "../domain/deliveries.ts";
+import { orderResponse } from "../domain/responses.ts";
 import type { Tx } from "../db/connection.ts";
+import type { IdempotencyRecord } from "../db/idempotency.ts";
 import { postTransfer } from "../db/ledger.ts";
 import {
   findOrder,
@@ -24,6 +27,7 @@ import { balanceOf } from "../db/users.ts";
 import { audit, orderFacts } from "./audit.ts";
 import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
+import { once, type Outcome } from "./idempotency.ts";
 import { applyTransition } from "./order-transitions.ts";
 
 export interface PlaceOrder {
@@ -44,6 +48,29 @@ export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order
   return createOrder(tx, command, context);
 }
 
+export interface PlaceOrderOnce {
+  order: PlaceOrder;
+  claim: Claim;
+}
+
+/** As `once` runs placeOrder. Contract 2, Idempotency-Key. */
+export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context): Outcome<Order> {
+  const { resellerAccount, keyId } = command.order;
+  const claimant = { keyId, resellerAccount, permission: "order", claim: command.claim } as const;
+  const run = () => {
+    const order = createOrder(tx, command.order, context);
+    // An order that goes to a provider is answered once the provider was asked.
+    const body = order.status === "PENDING" ? null : orderResponse(order);
+    return { result: order, effect: { orderId: order.orderId }, body };
+  };
+  const current = ({ orderId }: IdempotencyRecord) => {
+    const order = findOrder(tx, String(orderId));
+    if (!order) throw new Error(`an idempotency record refers to order ${orderId}: there is none`);
+    return order;
+  };
+  return once(tx, claimant, { run, current }, context);
+}
+
 /**
  * Charges the reseller's balance and creates the order, both or neither. The caller has been checked.
  * Refuses, in this order: reference_taken (whatever has become of the service since), service_not_found, quantity_below_minimum, quantity_above_maximum,
@@ -60,6 +87,7 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
   const charge = chargeMicros(service.priceMicros, service.per, quantity);
   refuseDebitAboveBalance(balanceOf(tx, resellerAccount), charge);
   refuseChargeAboveLimit(charge);
+  const delivery = initialDelivery(service, context.now);
   // From here on the order is placed.
   const order = insertOrder(tx, {
     id: context.createId(),
@@ -73,8 +101,9 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
     chargeMicros: charge,
     remains: quantity,
     createdAt: context.now,
-    ...initialDelivery(service, context),
     reference,
+    status: delivery ? "PENDING" : "PROCESSING",
+    delivery,
   });
   postTransfer(tx, {
     debitAccount: resellerAccount,
@@ -148,23 +177,13 @@ export function progressOrder(tx: Tx, command: ProgressOrder, context: Context):
   return progressed;
 }
 
-/** Where a new order stands: with the operator at once, or first in line for its provider. */
-function initialDelivery({ providerId, providerService }: OpenService, { now }: Context) {
-  return providerId === null
-    ? {
-        status: "PROCESSING" as const,
-        placement: "manual" as const,
-        providerId,
-        providerService,
-        nextSubmitAt: null,
-      }
-    : {
-        status: "PENDING" as const,
-        placement: "queued" as const,
-        providerId,
-        providerService,
-        nextSubmitAt: now,
-      };
+/** First in line for its provider; null: with the operator at once. */
+function initialDelivery(
+  { providerId, providerService }: OpenService,
+  now: number,
+): Delivery | null {
+  if (providerId === null || providerService === null) return null;
+  return newDelivery(providerId, providerService, now);
 }
 
 /** Refuses: order_not_found. */

@@ -1,10 +1,11 @@
 // What providers report of placed orders: the batch to ask about, and what the answers move. Contract 3.
 
 import { decideReport, nextPollAt, type Report } from "../domain/polling.ts";
-import { savepoint, type Tx } from "../db/connection.ts";
+import type { OrderStatus } from "../domain/orders.ts";
+import { isDatabaseError, savepoint, type Tx } from "../db/connection.ts";
 import { insertLateReport, listDuePolls, updatePolled, updateNextPoll } from "../db/polling.ts";
-import { type Order, updateOrder } from "../db/orders.ts";
-import { orderOf } from "../db/deliveries.ts";
+import { updateOrder } from "../db/orders.ts";
+import { orderOf, type OrderWithDelivery } from "../db/deliveries.ts";
 import { updateLastSuccess } from "../db/providers.ts";
 import type { Context } from "./context.ts";
 import { applyTransition, SYSTEM_ACTOR } from "./order-transitions.ts";
@@ -88,14 +89,15 @@ function recordReport(
   context: Context,
 ): "nonsense" | "late" | null {
   const order = orderOf(tx, orderId);
-  const decision = decideReport(order, report);
+  const { delivery } = order;
+  const decision = decideReport({ ...order, reported: delivery.reported }, report);
   switch (decision.kind) {
     case "keep":
       return "nonsense";
     case "late": {
       const { reported } = decision;
       const { status } = order;
-      updateOrder(tx, { ...order, reported, polledAt: context.now });
+      updateOrder(tx, { ...order, delivery: { ...delivery, reported, polledAt: context.now } });
       insertLateReport(tx, { orderId, reported, status, createdAt: context.now });
       return "late";
     }
@@ -111,8 +113,8 @@ function recordReport(
         pollIntervalMs,
         jitter,
       );
-      const delivery = { reported, startCount, polledAt: context.now, nextPollAt: soon };
-      applyTransition(tx, order, move, cause, context, delivery);
+      const changes = { reported, polledAt: context.now, nextPollAt: soon };
+      applyTransition(tx, order, move, cause, context, { startCount, delivery: changes });
       return null;
     }
   }
@@ -121,15 +123,16 @@ function recordReport(
 /** An order of which nothing new is said only has its look noted. */
 function recordProgress(
   tx: Tx,
-  order: Order,
-  said: Pick<Order, "startCount" | "remains" | "reported">,
+  order: OrderWithDelivery,
+  said: { startCount: number; remains: number; reported: OrderStatus },
   pollIntervalMs: number,
   jitter: number,
   context: Context,
 ): void {
   const { startCount, remains, reported } = said;
+  const { delivery } = order;
   const isNew =
-    startCount !== order.startCount || remains !== order.remains || reported !== order.reported;
+    startCount !== order.startCount || remains !== order.remains || reported !== delivery.reported;
   if (!isNew) {
     updatePolled(tx, order.orderId, context.now);
     return;
@@ -140,18 +143,16 @@ function recordProgress(
     ...order,
     startCount,
     remains,
-    reported,
-    polledAt: now,
-    changedAt: open ? now : order.changedAt,
-    nextPollAt: open
-      ? nextPollAt({ status: order.status, changedAt: now }, now, pollIntervalMs, jitter)
-      : order.nextPollAt,
+    delivery: {
+      ...delivery,
+      reported,
+      polledAt: now,
+      changedAt: open ? now : delivery.changedAt,
+      nextPollAt: open
+        ? nextPollAt({ status: order.status, changedAt: now }, now, pollIntervalMs, jitter)
+        : delivery.nextPollAt,
+    },
   });
-}
-
-function isDatabaseError(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return code.startsWith("SQLITE_") && !code.startsWith("SQLITE_CONSTRAINT");
 }
 
 function jitterOf(jitter: number, index: number): number {

@@ -1,15 +1,18 @@
 // Credit that a payment bot adds with its Recharge key. Specification 4, POST /recharge.
 
 import { refusal } from "../domain/errors.ts";
+import type { Claim } from "../domain/idempotency.ts";
 import { CASH_ACCOUNT, refuseCreditAboveLimit } from "../domain/ledger.ts";
+import { rechargeResponse } from "../domain/responses.ts";
 import type { Tx } from "../db/connection.ts";
 import type { CallerKey } from "../db/keys.ts";
-import { postTransfer } from "../db/ledger.ts";
+import { lastTransferSeq, postTransfer } from "../db/ledger.ts";
 import { findUser, type User } from "../db/users.ts";
 import { isInScope } from "../domain/users.ts";
 import { audit } from "./audit.ts";
 import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
+import { once, type Outcome } from "./idempotency.ts";
 
 export interface Recharge {
   keyId: string;
@@ -29,6 +32,31 @@ export interface Recharged {
 /** Refuses what requireCaller refuses, then what rechargeAs refuses. */
 export function recharge(tx: Tx, command: Recharge, context: Context): Recharged {
   return rechargeAs(tx, requireCaller(tx, command.keyId, "recharge", context), command, context);
+}
+
+export interface RechargeOnce {
+  recharge: Recharge;
+  claim: Claim;
+}
+
+/** As `once` runs recharge. Contract 2, Idempotency-Key. */
+export function rechargeOnce(tx: Tx, command: RechargeOnce, context: Context): Outcome<Recharged> {
+  const { resellerAccount, keyId } = command.recharge;
+  const claimant = {
+    keyId,
+    resellerAccount,
+    permission: "recharge",
+    claim: command.claim,
+  } as const;
+  const run = (caller: CallerKey) => {
+    const recharged = rechargeAs(tx, caller, command.recharge, context);
+    const effect = { transferSeq: lastTransferSeq(tx) };
+    return { result: recharged, effect, body: rechargeResponse(recharged) };
+  };
+  const current = () => {
+    throw new Error("a recharge was stored without its response");
+  };
+  return once(tx, claimant, { run, current }, context);
 }
 
 /** Gives the credit for a key that has been checked. Refuses: user_not_found, user_out_of_reach, balance_too_large, deposits_too_large. */

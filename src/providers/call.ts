@@ -3,6 +3,7 @@
 
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
+import { errorCode } from "../domain/errors.ts";
 
 /** The one encoding that is asked for. */
 const GZIP = "gzip";
@@ -77,7 +78,7 @@ export function createSender(url: string, timeoutMs: number): Send {
     } catch (error) {
       if (timeout.aborted) return fault("unanswered", `no answer within ${timeoutMs / 1000} s`);
       if (options.stop.aborted) return fault("unanswered", "the service was stopped");
-      const code = error instanceof Error && "code" in error ? String(error.code) : "";
+      const code = errorCode(error);
       const isNotSent = !answered && NOT_SENT_CODES.has(code);
       return fault(isNotSent ? "not_sent" : "unanswered", code || "the connection broke");
     }
@@ -116,7 +117,7 @@ async function readReply(response: Response, options: CallOptions): Promise<Repl
 }
 
 function isTooLong(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+  return errorCode(error) === "ERR_BUFFER_TOO_LARGE";
 }
 
 /** Null when the body is longer than the limit; the rest of it is not read. */

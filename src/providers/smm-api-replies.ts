@@ -5,7 +5,7 @@ import * as v from "valibot";
 import type { UpstreamService } from "../domain/catalogue-sync.ts";
 import { parseDecimal } from "../domain/catalogue-sync.ts";
 import { isProviderOrder, type SubmissionResult } from "../domain/deliveries.ts";
-import { isProviderService } from "../domain/providers.ts";
+import { isIdentifier } from "../domain/text.ts";
 import type { Report } from "../domain/polling.ts";
 import { SERVICE_NAME_LENGTH_LIMIT } from "../domain/services.ts";
 import type { Mask } from "./mask.ts";
@@ -129,7 +129,7 @@ function readService(listed: unknown, mask: Mask): UpstreamService | null {
   const service = String(named.output.service).trim();
   const name = mask(named.output.name).slice(0, SERVICE_NAME_LENGTH_LIMIT).toWellFormed().trim();
   const type = mask(named.output.type);
-  if (!isProviderService(service) || holdsKey(service, mask) || name === "") return null;
+  if (!isIdentifier(service) || holdsKey(service, mask) || name === "") return null;
   // The other types are counted and left out, so what they cost and how much they take does not matter.
   if (type.toLowerCase() !== "default") return { service, name, type, rate: "0", min: 0, max: 0 };
   const terms = v.safeParse(listedTerms, listed);

@@ -6,11 +6,12 @@ import packageJson from "../../package.json" with { type: "json" };
 import { backupFolder, type Config } from "../config/settings.ts";
 import { type Endpoint, formatEndpoint } from "../config/values.ts";
 import { type Connection, isFatalError } from "../db/connection.ts";
+import { errorCode } from "../domain/errors.ts";
 import { fileSystemUnder, isMemoryFileSystem } from "../storage/file-systems.ts";
 import { addressPath, claimDataDirectory, openReader } from "../storage/open.ts";
 import { createKeyFinder } from "../db/keys.ts";
 import type { Order } from "../db/orders.ts";
-import { listProviders, readProviderOrders } from "../db/providers.ts";
+import { oldestUncheckedAt } from "../db/providers.ts";
 import { createSnapshot, type Snapshot } from "../db/snapshot.ts";
 import { systemClock } from "../delivery/clock.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
@@ -23,12 +24,13 @@ import { startMetricsServer } from "../http/metrics.ts";
 import { startServer } from "../http/server.ts";
 import { WRITER_THREAD } from "../config/source-files.ts";
 import { createLog, type Logger } from "../monitoring/log.ts";
+import { freeBytesIn } from "../storage/files.ts";
 import { newestBackup } from "../storage/backup-folder.ts";
 import { type BackupPlan, startBackups } from "../jobs/backups.ts";
 import { startKeyUsage } from "../jobs/key-usage.ts";
 import { startExpiry } from "../jobs/expiry.ts";
 import { createMetrics, type Metrics, NO_OBSERVER } from "../monitoring/metrics.ts";
-import { createReadiness, freeBytes } from "../monitoring/readiness.ts";
+import { createReadiness } from "../monitoring/readiness.ts";
 import { createStatusCounter } from "../monitoring/status-counter.ts";
 import { connectProvider } from "../providers/protocols.ts";
 import { readTls, TlsError, type TlsFiles } from "../config/tls.ts";
@@ -247,7 +249,7 @@ function figures(config: Config, writer: Writer, counting: Connection, log: Logg
     queueLength: () => writer.queueLength(),
     databaseBytes: () => sizeOf(path),
     walBytes: () => sizeOf(`${path}-wal`),
-    diskFreeBytes: () => freeBytes(path),
+    diskFreeBytes: () => freeBytesIn(dirname(path)),
     backupAgeSeconds() {
       const now = Date.now();
       try {
@@ -258,17 +260,13 @@ function figures(config: Config, writer: Writer, counting: Connection, log: Logg
         return null;
       }
     },
-    oldestUncheckedSeconds: () => oldestUnchecked(counting),
+    oldestUncheckedSeconds: () => {
+      const uncheckedAt = oldestUncheckedAt(counting);
+      return uncheckedAt && (Date.now() - uncheckedAt) / 1000;
+    },
     ordersByStatus: createStatusCounter(counting),
     lostLogLines: () => log.lostLines(),
   };
-}
-
-function oldestUnchecked(connection: Connection): number | null {
-  const times = listProviders(connection)
-    .map(({ providerId }) => readProviderOrders(connection, providerId).oldestUncheckedAt)
-    .filter((time) => time !== null);
-  return times.length === 0 ? null : (Date.now() - Math.min(...times)) / 1000;
 }
 
 interface Servers {
@@ -299,8 +297,7 @@ function listening(
   try {
     return start({ hostname: endpoint.host, port: endpoint.port });
   } catch (error) {
-    const why = error instanceof Error && "code" in error ? String(error.code) : "";
-    throw new ListenError(why, formatEndpoint(endpoint));
+    throw new ListenError(errorCode(error), formatEndpoint(endpoint));
   }
 }
 

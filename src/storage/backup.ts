@@ -11,6 +11,7 @@ import { freeBytesIn, mebibytes, sizeOf, syncPath } from "./files.ts";
 import { takeLock } from "./lock.ts";
 import { openReader } from "./open.ts";
 import { verify, type Verification } from "./verify.ts";
+import { errorCode } from "../domain/errors.ts";
 
 /** Room that is left alone on the disk of a backup: the database needs some itself. */
 const ROOM_LEFT_BYTES = 64 * 1024 * 1024;
@@ -46,7 +47,7 @@ export function openStaging(target: string): Staging | null {
     };
   } catch (error) {
     throw new BackupError(
-      `${folder} cannot be used (${codeOf(error) || String(error)}): remove it if it is there, or name another place`,
+      `${folder} cannot be used (${errorCode(error) || String(error)}): remove it if it is there, or name another place`,
     );
   }
 }
@@ -60,7 +61,7 @@ function removeStaging(folder: string): void {
   try {
     rmdirSync(folder);
   } catch (error) {
-    if (!["ENOTEMPTY", "ENOENT"].includes(codeOf(error))) throw error;
+    if (!["ENOTEMPTY", "ENOENT"].includes(errorCode(error))) throw error;
   }
 }
 
@@ -123,7 +124,7 @@ export function publishCopy(copy: string, target: string): void {
   try {
     giveName(copy, target);
   } catch (error) {
-    if (codeOf(error) !== "EEXIST") throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
     throw new BackupError(`${target} is there already: nothing was overwritten`);
   }
   syncPath(dirname(target));
@@ -134,7 +135,7 @@ function giveName(copy: string, target: string): void {
   try {
     return linkSync(copy, target);
   } catch (error) {
-    if (codeOf(error) === "EEXIST") throw error;
+    if (errorCode(error) === "EEXIST") throw error;
   }
   // A file system without links: an empty file takes the name, and gives way to the copy. Killed in between it stays
   // empty, which `restore` refuses.
@@ -161,8 +162,4 @@ export function isCopyOf(file: string, path: string): boolean {
     }
   });
   return begun !== undefined && begun === wanted;
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }

@@ -1,6 +1,7 @@
 // What `doctor` asks the database itself.
 
 import { Database } from "bun:sqlite";
+import { OLDEST_DUE_POLL } from "../db/polling.ts";
 import { whyNoFile } from "./files.ts";
 import { pendingMigrations } from "./migrate.ts";
 import { OpenError } from "./open-error.ts";
@@ -17,8 +18,8 @@ export interface DatabaseFacts {
   lastRowAt: number | null;
   /** Orders of which nobody knows whether their provider has them. */
   unknownPlacements: number;
-  /** Of the orders that are followed at a provider: when the one that waits longest was due; null without one. */
-  oldestDueAt: number | null;
+  /** OLDEST_DUE_POLL of the orders of all providers. */
+  oldestDuePollAt: number | null;
 }
 
 /** Reads only. Throws OpenError, or what SQLite throws for a file it cannot read. */
@@ -47,9 +48,7 @@ export function factsOf(path: string): DatabaseFacts {
             "SELECT count(*) AS value FROM orders WHERE placement = 'unknown' AND status = 'PENDING'",
           )
         : 0,
-      oldestDueAt: follows
-        ? one("SELECT min(next_check_at) AS value FROM orders WHERE next_check_at IS NOT NULL")
-        : null,
+      oldestDuePollAt: follows ? one(`SELECT (${OLDEST_DUE_POLL}) AS value`) : null,
     };
   } finally {
     sqlite.close();

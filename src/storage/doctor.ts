@@ -17,7 +17,7 @@ const SYNC_TRIES = 9;
 /** A row so far in the future was written by another clock. */
 const CLOCK_FAIL_MS = 5 * 60_000;
 const BACKUP_WARN_MS = 2 * 24 * 3_600_000;
-const UNCHECKED_WARN_MS = 3_600_000;
+const LATE_POLL_WARN_MS = 3_600_000;
 
 export type State = "ok" | "warn" | "fail";
 
@@ -148,13 +148,7 @@ function databaseFindings(path: string, now: number): Finding[] {
     const found = error instanceof Error ? error.message : String(error);
     return [finding("database", "fail", found, "see `reseller restore --help`")];
   }
-  return [
-    schema(facts),
-    integrity(facts),
-    clock(facts, now),
-    unknown(facts),
-    unchecked(facts, now),
-  ];
+  return [schema(facts), integrity(facts), clock(facts, now), unknown(facts), polling(facts, now)];
 }
 
 function schema({ pendingMigrations: pending, schemaDifferences }: DatabaseFacts): Finding {
@@ -196,11 +190,11 @@ function unknown({ unknownPlacements: count }: DatabaseFacts): Finding {
   return finding("unknown placements", "warn", `${count} orders`, advice);
 }
 
-function unchecked({ oldestDueAt }: DatabaseFacts, now: number): Finding {
-  if (oldestDueAt === null) return finding("oldest unchecked order", "ok", "none waits");
-  const late = now - oldestDueAt;
+function polling({ oldestDuePollAt }: DatabaseFacts, now: number): Finding {
+  if (oldestDuePollAt === null) return finding("oldest unchecked order", "ok", "none waits");
+  const late = now - oldestDuePollAt;
   const found = late <= 0 ? "none is late" : `${Math.round(late / 1000)} s late`;
-  if (late <= UNCHECKED_WARN_MS) return finding("oldest unchecked order", "ok", found);
+  if (late <= LATE_POLL_WARN_MS) return finding("oldest unchecked order", "ok", found);
   const advice = "is the server running, and does its provider answer? see `admin provider list`";
   return finding("oldest unchecked order", "warn", found, advice);
 }

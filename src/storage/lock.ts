@@ -3,6 +3,7 @@
 
 import { constants, Database } from "bun:sqlite";
 import { chmodSync } from "node:fs";
+import { errorCode } from "../domain/errors.ts";
 
 export interface Lock {
   release(): void;
@@ -21,7 +22,7 @@ export function takeLock(path: string): Lock | null {
     chmodSync(path, 0o600);
   } catch (error) {
     lock?.close();
-    if (error instanceof Error && "code" in error && error.code === "SQLITE_BUSY") return null;
+    if (errorCode(error) === "SQLITE_BUSY") return null;
     throw error;
   }
   const held = lock;

@@ -1,3 +1,7 @@
+// Why a database cannot be opened, as a sentence for the operator.
+
+import { errorCode } from "../domain/errors.ts";
+
 /** A database that must not be opened. The message is one sentence for the operator: what is wrong, what to do. */
 export class OpenError extends Error {
   override name = "OpenError";
@@ -19,7 +23,7 @@ const OPEN_ERRORS: Record<string, (path: string) => string> = {
 /** What SQLite says about a file, for the operator; undefined for anything else. */
 export function openErrorOf(error: unknown, path: string): OpenError | undefined {
   if (error instanceof OpenError) return error;
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = errorCode(error);
   const known = Object.keys(OPEN_ERRORS).find((start) => code.startsWith(start));
   return known === undefined ? undefined : new OpenError(OPEN_ERRORS[known]!(path));
 }

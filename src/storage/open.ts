@@ -12,6 +12,7 @@ import { fileSystemUnder, isNetworkFileSystem } from "./file-systems.ts";
 import { syncPath, whyNoFile } from "./files.ts";
 import { OpenError, openErrorOf } from "./open-error.ts";
 import { upgrade } from "./upgrade.ts";
+import { errorCode } from "../domain/errors.ts";
 
 /** How long a connection waits for another process's write. */
 const BUSY_TIMEOUT_MS = 10_000;
@@ -179,10 +180,10 @@ function requireDatabase(path: string): void {
     why = `the database at ${path} is empty`;
   } catch (error) {
     if (error instanceof OpenError) throw error;
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = errorCode(error);
     if (code !== "ENOENT" && code !== "ENOTDIR") {
       throw new OpenError(
-        `${path} cannot be reached (${String(code)}): check the owner and permissions of it and its folder`,
+        `${path} cannot be reached (${code}): check the owner and permissions of it and its folder`,
       );
     }
     why = `there is no database at ${path}`;

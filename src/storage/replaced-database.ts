@@ -18,6 +18,7 @@ import {
   numbersBy,
 } from "../db/numbers.ts";
 import { type Totals, totalsOf } from "./totals.ts";
+import { errorCode } from "../domain/errors.ts";
 
 /** What happened since a backup, from the database that it replaces. */
 export interface SinceBackup {
@@ -161,7 +162,7 @@ function unlessUnreadable<T>(read: () => T): T | null {
   try {
     return read();
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = errorCode(error);
     if (code.startsWith("SQLITE_")) return null;
     throw error;
   }

@@ -8,6 +8,7 @@ import type { Connection } from "../db/connection.ts";
 import { SCHEMA_CHECK, schemaProblems } from "./schema-check.ts";
 import { CHECKS } from "./verify-checks.ts";
 import { transactionProblems } from "./verify-transactions.ts";
+import { errorCode } from "../domain/errors.ts";
 
 /** Of one check: what is off beyond this is counted, not listed. */
 const PROBLEMS_LISTED = 50;
@@ -91,7 +92,7 @@ function* unlessUnreadable(
   try {
     yield* problems;
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = errorCode(error);
     const lacksTable = schemaDiffers && code === "SQLITE_ERROR";
     if (!code.startsWith("SQLITE_CORRUPT") && !lacksTable) throw error;
     yield { check, subject: "file", problem: `cannot be read: ${String(error)}` };

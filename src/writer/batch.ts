@@ -3,6 +3,7 @@
 
 import {
   type Connection,
+  isDatabaseError,
   isFatalError,
   isTransientError,
   savepoint,
@@ -36,14 +37,10 @@ export function runBatch(connection: Connection, batch: readonly Request[], now:
   } catch (error) {
     if (isFatalError(error)) throw new FatalError(textOf(error));
     const reply: Reply = isTransientError(error)
-      ? { refused: "unavailable", details: null }
+      ? { refused: "service_unavailable", details: null }
       : { failed: textOf(error) };
     return batch.map(() => reply);
   }
-}
-
-function isDatabaseError(error: unknown): boolean {
-  return isFatalError(error) || isTransientError(error);
 }
 
 function textOf(error: unknown): string {

@@ -80,9 +80,9 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
     clearInterval(probe);
     opened.reject(new Error(cause));
     closed.resolve();
-    // Whether the thread committed what it had, nobody knows; `unavailable` would say that it did not.
+    // Whether the thread committed what it had, nobody knows; `service_unavailable` would say that it did not.
     for (const queued of inFlight) queued.reject(new CommandError(cause));
-    for (const queued of queue) queued.reject(refusal("unavailable"));
+    for (const queued of queue) queued.reject(refusal("service_unavailable"));
     inFlight = queue = [];
     onFatal(cause);
   };
@@ -108,7 +108,9 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
   };
 
   const noteWritable = (replies: readonly Reply[]) => {
-    const now = !replies.every((reply) => "refused" in reply && reply.refused === "unavailable");
+    const now = !replies.every(
+      (reply) => "refused" in reply && reply.refused === "service_unavailable",
+    );
     if (now === writable) return;
     writable = now;
     clearInterval(probe);
@@ -162,7 +164,7 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
   return {
     submit(name, input) {
       if (dead || closing || queue.length >= queueLimit) {
-        return Promise.reject(refusal("unavailable"));
+        return Promise.reject(refusal("service_unavailable"));
       }
       return new Promise((resolve, reject) => {
         queue.push({ request: { name, input }, resolve, reject });

@@ -1,7 +1,7 @@
 // What a body may be: bytes, JSON, and each field. Contract 2, Fields.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { BODY_LIMIT_BYTES } from "../../src/http/body.ts";
+import { BODY_LIMIT_BYTES } from "../../src/domain/limits.ts";
 import { type Market, MARKER, openMarket } from "../support/market.ts";
 import { rawRequest, sendRaw } from "../support/raw.ts";
 import { expectEnvelope, expectRefusal } from "../support/refusal.ts";

@@ -1,7 +1,7 @@
 // Contract 2, Precedence: of two faults the earlier one is answered. Every pair is tried, not only neighbours.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { BODY_LIMIT_BYTES } from "../../src/http/body.ts";
+import { BODY_LIMIT_BYTES } from "../../src/domain/limits.ts";
 import type { KeyType } from "../../src/domain/keys.ts";
 import { fill, type Market, openMarket } from "../support/market.ts";
 

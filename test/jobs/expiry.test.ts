@@ -100,13 +100,13 @@ const refusalBefore = () =>
 
 test("a key that expired an hour ago stays so when the clock goes back, until it is activated", async () => {
   expire();
-  expect(refusalCode(place, database)).toBe("key_expired");
+  expect(refusalCode(place, database)).toBe("api_key_expired");
   await runFor(HOUR - 10_000);
   expect(execute(database.connection, "placeOrder", order(), 0).status).toBe("PROCESSING");
   await runFor(10_000);
-  expect(refusalBefore()).toBe("key_expired");
+  expect(refusalBefore()).toBe("api_key_expired");
   database.run("setKeyActive", { id: keyId, active: false });
-  expect(refusalBefore()).toBe("key_inactive");
+  expect(refusalBefore()).toBe("api_key_inactive");
   database.run("setKeyActive", { id: keyId, active: true });
   expect(execute(database.connection, "placeOrder", order(), 0).status).toBe("PROCESSING");
 });
@@ -120,13 +120,13 @@ test("no key is ended by a clock that was set within the last hour", async () =>
     expect(execute(database.connection, "placeOrder", order(), 0).status).toBe("PROCESSING");
   }
   await runFor(HOUR);
-  expect(refusalBefore()).toBe("key_expired");
+  expect(refusalBefore()).toBe("api_key_expired");
 });
 
 test("a key that is rotated without grace is ended at once", () => {
   const replacement = { hash: "0".repeat(64), start: "rk_" };
   database.run("rotateKey", { id: keyId, graceMilliseconds: 0, ...replacement });
-  expect(refusalBefore()).toBe("key_expired");
+  expect(refusalBefore()).toBe("api_key_expired");
   const { id } = database.key("anna", "full");
   database.run("rotateKey", { id, graceMilliseconds: HOUR, ...replacement, hash: "1".repeat(64) });
   keyId = id;

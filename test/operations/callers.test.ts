@@ -66,7 +66,7 @@ describe.each(COMMANDS)("%s", (name) => {
   test("is refused for a key that was deactivated, and done once it is active again", () => {
     const { id } = database.key("anna", "full");
     database.run("setKeyActive", { id, active: false });
-    expect(refusalOf(name, id)).toBe("key_inactive");
+    expect(refusalOf(name, id)).toBe("api_key_inactive");
     database.run("setKeyActive", { id, active: true });
     run(name, id);
   });
@@ -75,7 +75,7 @@ describe.each(COMMANDS)("%s", (name) => {
     const { id } = database.key("anna", "full");
     const end = Date.now() + 60_000;
     database.connection.sqlite.run("UPDATE keys SET expires_at = ? WHERE id = ?", [end, id]);
-    expect(refusalOf(name, id, end)).toBe("key_expired");
+    expect(refusalOf(name, id, end)).toBe("api_key_expired");
     run(name, id, end - 1);
   });
 
@@ -83,14 +83,14 @@ describe.each(COMMANDS)("%s", (name) => {
     const { id } = database.key("anna", "full");
     const replacement = { hash: "0".repeat(63) + COMMANDS.indexOf(name), start: "rk_" };
     database.run("rotateKey", { id, graceMilliseconds: 0, ...replacement });
-    const ended: RefusalCode[] = ["key_expired", "key_inactive"];
+    const ended: RefusalCode[] = ["api_key_expired", "api_key_inactive"];
     expect(ended).toContain(refusalOf(name, id) as RefusalCode);
   });
 
   test("is refused for a key without the permission, and for one that is not there", () => {
     const { id } = database.key("anna", wrongType(name));
-    expect(refusalOf(name, id)).toBe("permission_missing");
-    expect(refusalOf(name, "nothing")).toBe("key_unknown");
+    expect(refusalOf(name, id)).toBe("permission_denied");
+    expect(refusalOf(name, "nothing")).toBe("api_key_invalid");
   });
 });
 
@@ -100,7 +100,7 @@ test.each(COMMANDS.filter((name) => name.endsWith("Once")))(
     const { id } = database.key("anna", "full");
     run(name, id);
     database.run("setKeyActive", { id, active: false });
-    expect(refusalOf(name, id)).toBe("key_inactive");
+    expect(refusalOf(name, id)).toBe("api_key_inactive");
     database.run("setKeyActive", { id, active: true });
     expect(run(name, id)).toMatchObject({ replayed: true });
   },

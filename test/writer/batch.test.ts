@@ -95,7 +95,7 @@ test("when the whole transaction is lost no command of it is answered as done, a
   expect(run([place("d")]).map(kindOf)).toEqual(["done"]);
 });
 
-test("a database that another process holds, or that is full, is `unavailable` and nothing is half done", () => {
+test("a database that another process holds, or that is full, is `service_unavailable` and nothing is half done", () => {
   const { sqlite } = database.connection;
   const before = database.fingerprint();
   sqlite.run(
@@ -104,12 +104,12 @@ test("a database that another process holds, or that is full, is `unavailable` a
   const long = Array.from({ length: 4 }, () => place("x".repeat(2048), { quantity: 10 }));
   const full = run(long);
   sqlite.run("PRAGMA max_page_count = 1000000");
-  expect(full).toEqual(long.map(() => ({ refused: "unavailable", details: null })));
+  expect(full).toEqual(long.map(() => ({ refused: "service_unavailable", details: null })));
   expect(database.fingerprint()).toBe(before);
 
   const other = freshHolder(database.connection.path);
   sqlite.run("PRAGMA busy_timeout = 0");
-  expect(run([place("a")])).toEqual([{ refused: "unavailable", details: null }]);
+  expect(run([place("a")])).toEqual([{ refused: "service_unavailable", details: null }]);
   other.close();
   expect(run([place("a")]).map(kindOf)).toEqual(["done"]);
 });

@@ -126,7 +126,7 @@ describe("past the limit of the queue", () => {
     const sent = Array.from({ length: 8 }, () => writer.submit("placeOrder", order()));
     const refused = fatesOf(sent.slice(5));
     const first = await Promise.race([refused, fateOf(sent[0]!)]);
-    expect(first).toEqual(["unavailable", "unavailable", "unavailable"]);
+    expect(first).toEqual(["service_unavailable", "service_unavailable", "service_unavailable"]);
     expect(await fatesOf(sent.slice(0, 5))).toEqual(Array<string>(5).fill("done"));
     expect(await fateOf(writer.submit("placeOrder", order()))).toBe("done");
     expect(database.balance("anna")).toBe(1_000_000_000 - 6 * 232_000);
@@ -173,8 +173,11 @@ describe("when the thread", () => {
       const waiting = fatesOf([submit("a"), submit("b")]);
       // Whether a command that the thread had is in the database nobody knows: no 503, which says it is not.
       expect(await sent).toBe("fault");
-      expect(await waiting).toEqual(["unavailable", "unavailable"]);
-      expect(await fatesOf([submit("c"), submit("d")])).toEqual(["unavailable", "unavailable"]);
+      expect(await waiting).toEqual(["service_unavailable", "service_unavailable"]);
+      expect(await fatesOf([submit("c"), submit("d")])).toEqual([
+        "service_unavailable",
+        "service_unavailable",
+      ]);
       expect(deaths.length).toBe(1);
       expect(deaths[0]).toContain(cause);
       await writer.close();
@@ -200,7 +203,7 @@ describe("when the thread", () => {
     damageTables(path, ["orders"]);
     expect(await fateOf(writer.submit("placeOrder", order()))).toBe("fault");
     expect(deaths.length).toBe(1);
-    expect(await fateOf(writer.submit("placeOrder", order()))).toBe("unavailable");
+    expect(await fateOf(writer.submit("placeOrder", order()))).toBe("service_unavailable");
   });
 });
 
@@ -211,7 +214,7 @@ describe("close", () => {
     const closed = writer.close();
     const late = fateOf(writer.submit("placeOrder", order()));
     expect(await fatesOf(sent)).toEqual(Array<string>(600).fill("done"));
-    expect(await late).toBe("unavailable");
+    expect(await late).toBe("service_unavailable");
     await closed;
     expect(Bun.file(`${database.connection.path}-wal`).size).toBe(0);
     expect(database.balance("anna")).toBe(1_000_000_000 - 600 * 232_000);

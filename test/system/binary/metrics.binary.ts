@@ -54,7 +54,7 @@ test("a Prometheus parser reads what happened: requests, refusals, commits, orde
   expect(value(first, answers, { ...orders, status: "400" })).toBe(1);
   expect(value(first, answers, { method: "GET", route: "none", status: "404" })).toBe(1);
   expect(value(first, "reseller_refusals_total", { code: "quantity_above_maximum" })).toBe(1);
-  expect(value(first, "reseller_refusals_total", { code: "key_unknown" })).toBe(1);
+  expect(value(first, "reseller_refusals_total", { code: "api_key_invalid" })).toBe(1);
   expect(value(first, "reseller_commit_duration_seconds_count")).toBeGreaterThanOrEqual(5);
   expect(value(first, "reseller_commit_batch_size_sum")).toBeGreaterThanOrEqual(5);
   expect(value(first, "reseller_orders", { status: "PROCESSING" })).toBe(5);

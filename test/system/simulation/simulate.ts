@@ -6,6 +6,7 @@ import { Database } from "bun:sqlite";
 import { connectionOf, type Connection, transact, type Tx } from "../../../src/db/connection.ts";
 import { migrate, MIGRATIONS } from "../../../src/storage/migrate.ts";
 import type { Order } from "../../../src/db/orders.ts";
+import { placementOf } from "../../../src/domain/deliveries.ts";
 import { Refusal, refusal } from "../../../src/domain/errors.ts";
 import { type DeliveryService, startDelivery } from "../../../src/delivery/delivery.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../../../src/operations/commands.ts";
@@ -260,7 +261,7 @@ function commit<Name extends CommandName>(
   input: CommandInput<Name>,
   isUnavailable: boolean,
 ): { output: CommandOutput<Name> } | Error {
-  if (isUnavailable) return refusal("unavailable");
+  if (isUnavailable) return refusal("service_unavailable");
   try {
     const output = run(name, JSON.parse(JSON.stringify(input)) as CommandInput<Name>);
     if (name !== "takeDuePolls")
@@ -327,7 +328,7 @@ async function order(
     const input = { resellerAccount: account, keyId, service, link, quantity };
     const placed = await writer.submit("placeOrder", input);
     const answered: Order = await delivery.placed(placed);
-    world.trace(`${link} is answered ${answered.status} (${answered.placement})`);
+    world.trace(`${link} is answered ${answered.status} (${placementOf(answered.delivery)})`);
     auditor.answered(link, answered.status);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

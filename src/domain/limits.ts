@@ -1,0 +1,20 @@
+// What one request may hold and one response may list. The rules of single fields are beside their nouns.
+
+const BODY_LIMIT_KIB = 64;
+export const BODY_LIMIT_BYTES = BODY_LIMIT_KIB * 1024;
+export const BODY_LIMIT_TEXT = `${BODY_LIMIT_KIB} KiB`;
+
+export const PAGE_DEFAULT = 50;
+export const PAGE_LIMIT = 100;
+export const PAGE_LIMIT_FORM = `a whole number from 1 to ${PAGE_LIMIT}`;
+
+/** Ids that one call may ask for. */
+export const IDS_LIMIT = 100;
+export const IDS_FORM = `1 to ${IDS_LIMIT} order ids separated by commas`;
+
+/** Orders in one batch. */
+export const BATCH_LIMIT = 100;
+export const BATCH_FORM = `a list of 1 to ${BATCH_LIMIT} orders`;
+
+/** A caller's own id for its request. */
+export const REQUEST_ID_PATTERN = "^[A-Za-z0-9._-]{1,128}$";
