@@ -28,7 +28,7 @@ import {
   execute,
   type UnsignedInput,
 } from "../../src/operations/commands.ts";
-import type { Api } from "../../src/http/endpoint.ts";
+import type { ServerDeps } from "../../src/http/server.ts";
 import { responseTemplate } from "../../src/http/response-template.ts";
 import { createRateLimits } from "../../src/http/rate-limits.ts";
 import { createLog } from "../../src/monitoring/log.ts";
@@ -183,7 +183,7 @@ export const TEST_CONFIG = {
 };
 
 /** What a server needs to answer requests, without anything that watches or limits them. */
-export function apiOf(connection: Connection, writer: Writer): Api {
+export function apiOf(connection: Connection, writer: Writer): ServerDeps & { writer: Writer } {
   const snapshot = createSnapshot(connection);
   return {
     connection,
