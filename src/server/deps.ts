@@ -1,7 +1,7 @@
 // What the API and the delivery are given, made of the settings and of the parts of the server that run already.
 
 import type { Config } from "../config/settings.ts";
-import { createKeyFinder } from "../db/keys.ts";
+import { createKeyFinder } from "../db/key-cache.ts";
 import { systemClock } from "../delivery/clock.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";
 import type { DeliveryDeps } from "../delivery/provider-worker.ts";

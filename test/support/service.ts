@@ -8,7 +8,7 @@ import { Command } from "commander";
 import { type Config, dataOption, serveOptions } from "../../src/config/settings.ts";
 import { transact } from "../../src/db/connection.ts";
 import type { Connection } from "../../src/db/connection.ts";
-import { createKeyFinder } from "../../src/db/keys.ts";
+import { createKeyFinder } from "../../src/db/key-cache.ts";
 import { claimDataDirectory, openForCommand } from "../../src/storage/open.ts";
 import { createSnapshot } from "../../src/db/snapshot.ts";
 import {
