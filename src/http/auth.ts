@@ -18,7 +18,7 @@ const PARSED_LIMIT = 1000;
 
 export interface AuthDeps {
   limits: RateLimits;
-  /** By its hash; on the current view. */
+  /** By its hash. */
   findKey(hash: string): Readonly<CallerKey> | undefined;
   /** Notes that a key was used, for `key list`. */
   recordKeyUse(keyId: string, now: number): void;

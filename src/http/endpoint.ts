@@ -1,5 +1,5 @@
 // What every API call goes through, in the contract's order of precedence:
-// key → permission → the handler (body, then the operation) → one answer, one log line, one measurement.
+// key → permission → the handler (body, then the operation) → one response, one log line, one measurement.
 // Handlers return the JSON value of a 200 and throw Refusal; they catch nothing.
 
 import type { Network } from "../config/networks.ts";

@@ -4,7 +4,7 @@ import type { Readiness } from "../monitoring/readiness.ts";
 import type { PublicResponse } from "./endpoint.ts";
 
 export interface HealthDeps {
-  readiness(): Promise<Readiness>;
+  readiness: () => Promise<Readiness>;
 }
 
 export async function getLivez(): Promise<PublicResponse> {

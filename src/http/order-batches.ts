@@ -37,9 +37,9 @@ function batchResponse(results: object[]): object {
 }
 
 /** What the single call would have answered. */
-async function waitedResult({ placed: wait }: OrderDeps, placed: Placed): Promise<object> {
+async function waitedResult(deps: OrderDeps, placed: Placed): Promise<object> {
   if (!("order" in placed)) return resultOf(placed);
-  const order = await wait(placed.order);
+  const order = await deps.placed(placed.order);
   const answer = attempt(() => placedResponse(order));
   return answer instanceof Refusal ? refusedResult(answer) : answer;
 }

@@ -11,7 +11,7 @@ import { createLog, type Logger } from "../monitoring/log.ts";
 import { createMetrics, type Metrics } from "../monitoring/metrics.ts";
 import { readCertificate, reloadCertificate } from "./certificate.ts";
 import { openServerDatabase } from "./database.ts";
-import { apiDeps, createPending, deliveryDeps } from "./deps.ts";
+import { apiDeps, createPending, deliveryDeps } from "./wiring.ts";
 import { readGauges } from "./gauges.ts";
 import { type Listeners, startListeners, urlOf, writeAddressFile } from "./listeners.ts";
 
