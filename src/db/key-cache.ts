@@ -1,5 +1,6 @@
 // Callers' keys in memory, until anything at all is written to the database: the snapshot knows when that was.
-// Gain, with the snapshot that requests share: GET /balance takes 59,000 instructions and not 75,000.
+// Gain: the key and a balance take 1.0 µs of CPU time and not 3.1 at 16 requests a snapshot, 3.7 and not 5.5 at one;
+// all of GET /balance takes 29 on the same busy machine.
 
 import type { Connection } from "./connection.ts";
 import { type CallerKey, findCallerKeyByHash } from "./keys.ts";

@@ -1,8 +1,8 @@
 // Read snapshots. The one that requests share lasts one turn of the event loop: SQLite takes its locks, and checks
 // whether anything was written, once for all requests of the turn. It is never older than what a caller was told: it
 // ends with its turn, when the writer answers, and once it is a millisecond old, whichever comes first.
-// Gain, with the key cache: at 128 connections GET /balance takes 59,000 instructions and not 75,000. Within a request,
-// each read after the first saves 0.7 µs.
+// Gain: a cached key and a balance take 1.0 µs of CPU time at 16 requests a snapshot and 3.8 at one; with the key cache,
+// GET /balance takes 59,000 instructions at 128 connections and not 75,000. Each read after the first saves 0.7 µs.
 
 import { type Connection, prepared } from "./connection.ts";
 
