@@ -249,6 +249,19 @@ describe("only its owner touches", () => {
     expect(openers).toContain("db/connection.ts");
   });
 
+  test("an optimisation: no handler names the snapshot, the response template or a cache's parts", () => {
+    const [routes] = sources.filter(({ path }) => path === "http/routes.ts");
+    const handlers = routes!.imports
+      .filter(({ specifier, isType }) => !isType && /^\.\/[a-z-]+\.ts$/.test(specifier))
+      .map(({ specifier }) => specifier.replace("./", "http/"));
+    expect(handlers).toContain("http/orders.ts");
+    const WORDS = /snapshot|template|withText|createResponseCache|bodyOf|catalogue_?version/i;
+    expect(filesWith(WORDS).filter((path) => handlers.includes(path))).toEqual([]);
+    expect(
+      filesWith(/\b(prepareInsert|selectList)\(/).filter((path) => !path.startsWith("db/")),
+    ).toEqual([]);
+  });
+
   test("the clock and chance: nothing in domain/, operations/ or db/ takes them by itself", () => {
     const CLOCK =
       /Date\.now|new Date\(\)|performance\.|Math\.random|randomBytes|randomUUID|setTimeout/;

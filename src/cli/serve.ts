@@ -6,12 +6,11 @@ import { databasePath } from "../storage/open.ts";
 import { maskKeys } from "../domain/keys.ts";
 import { logConsole } from "../monitoring/log.ts";
 import { TlsError } from "../config/tls.ts";
-import { ListenError, type Service, startService } from "../server/serve.ts";
+import { ListenError } from "../server/listeners.ts";
+import { type Service, startService } from "../server/serve.ts";
+import { handleSignals } from "../server/signals.ts";
 import { asFailure, CommandFailure, type CommonOptions, declare, stackOf } from "./command.ts";
 import { handleOutputFailure, print } from "./output.ts";
-
-/** 128 + SIGINT, as shells count it. */
-const SIGNAL_EXIT = 130;
 
 export function declareServe(program: Command): void {
   const command = declare(
@@ -28,7 +27,7 @@ export function declareServe(program: Command): void {
   });
 }
 
-/** Starts the server and lets SIGTERM and SIGINT stop it; a second one ends the process at once. SIGUSR1: a backup. */
+/** Starts the server, which runs until a signal or a fatal error ends the process. */
 export async function serve(options: Config, command: Command): Promise<Service> {
   const conflict = conflictOf(options);
   if (conflict) command.error(`error: ${conflict}.`);
@@ -39,25 +38,12 @@ export async function serve(options: Config, command: Command): Promise<Service>
     log.error({ error: maskKeys(stackOf(error)) }, message);
     void log.close().then(() => process.exit(1));
   };
-  let stopping = false;
-  const stop = () => {
-    if (stopping) process.exit(SIGNAL_EXIT);
-    stopping = true;
-    service.stop().then(
-      () => process.exit(0),
-      (error: unknown) => fail(error, "stopping failed"),
-    );
-  };
   process.on("uncaughtException", (error) => fail(error, "uncaught exception: stopping"));
   process.on("unhandledRejection", (error) => fail(error, "unhandled rejection: stopping"));
   handleOutputFailure((code) =>
     log.warn({ url, code }, "standard output took no address: the service goes on without"),
   );
-  process.on("SIGTERM", stop);
-  process.on("SIGINT", stop);
-  process.on("SIGUSR1", () => service.backUpNow());
-  // On a terminal it says that the terminal is gone, elsewhere that there is a new certificate.
-  process.on("SIGHUP", process.stderr.isTTY ? stop : () => service.reload());
+  handleSignals(service, (error) => fail(error, "stopping failed"));
   return service;
 }
 

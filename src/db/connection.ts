@@ -2,9 +2,9 @@
 // Reads take a Connection, writes take a Tx, and only transact hands out a Tx.
 
 import type { Database } from "bun:sqlite";
-import { getTableColumns, getTableName, type SQL, sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { drizzle, type BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
-import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { errorCode } from "../domain/errors.ts";
 
 export interface Connection {
@@ -41,19 +41,6 @@ export function transact<T>(connection: Connection, body: (tx: Tx) => Synchronou
   }
 }
 
-/** Runs `body` on one unchanging view of the database. The connection must be its own: it is shared with nobody. */
-export async function readInOwnSnapshot<T>(
-  { sqlite }: Connection,
-  body: () => Promise<T>,
-): Promise<T> {
-  sqlite.run("BEGIN");
-  try {
-    return await body();
-  } finally {
-    sqlite.run("COMMIT");
-  }
-}
-
 /** Runs `body` so that, if it throws, its writes alone are undone and the transaction goes on. Costs 0.1 µs. */
 export function savepoint<T>(tx: Tx, body: () => Synchronous<T>): T {
   const { begin, release } = savepoints(tx);
@@ -65,21 +52,6 @@ export function savepoint<T>(tx: Tx, body: () => Synchronous<T>): T {
   } catch (error) {
     if (tx.sqlite.inTransaction) tx.sqlite.run("ROLLBACK TO command; RELEASE command");
     throw error;
-  }
-}
-
-/**
- * Runs reads in one transaction: they see the database at one moment, and SQLite takes its locks once and not for
- * each of them, which saves 0.7 µs a read. What `body` does after an await is outside. Within another it is part of it.
- */
-export function readInSnapshot<T>(connection: Connection, body: () => T): T {
-  if (connection.sqlite.inTransaction) return body();
-  const { begin, end } = reading(connection);
-  begin.run();
-  try {
-    return body();
-  } finally {
-    if (connection.sqlite.inTransaction) end.run();
   }
 }
 
@@ -100,62 +72,14 @@ export function prepared<T>(
   };
 }
 
-/**
- * What to SELECT so that a raw statement's rows have the fields named here; booleans come as 0 and 1.
- * For look-ups that every request makes: drizzle's mapping of a row adds 0.4 µs to the 0.7 of a key, and more to an order.
- */
-export function selectList(fields: Record<string, { name: string }>): string {
-  return Object.entries(fields)
-    .map(([field, { name }]) => `${name} AS ${field}`)
-    .join(", ");
-}
-
 /** Selects a 64-bit integer: bun:sqlite would return a double, which is not exact above 2^53. */
 export function exactly(column: SQLiteColumn): SQL<bigint> {
   return sql`CAST(${column} AS TEXT)`.mapWith(BigInt);
 }
 
-type Value = string | number | null;
-
-/**
- * A function that appends a whole row but for `numbered`, which it returns: the value of the SQL `number`, or without
- * one, and where it is NULL, what SQLite counts up to. For orders: without a typed statement's placeholders and
- * RETURNING, for them and their transfers, and with raw look-ups of their services, one takes 138,000 instructions and
- * not 193,000.
- */
-export function prepareInsert<Row extends object, Numbered extends string & keyof Row>(
-  sqlite: Database,
-  table: SQLiteTable,
-  numbered: Numbered,
-  number: string | null,
-): (row: Omit<Row, Numbered>) => number {
-  const all = getTableColumns(table);
-  const columns = Object.entries(all).filter(([field]) => field !== numbered);
-  const names = columns.map(([, { name }]) => name);
-  const marks = columns.map(() => "?");
-  // Left out, not NULL: SQLite would look whether the number is taken.
-  if (number !== null) {
-    names.push(all[numbered]!.name);
-    marks.push(number);
-  }
-  const statement = sqlite.query<null, Value[]>(
-    `INSERT INTO ${getTableName(table)} (${names.join()}) VALUES (${marks.join()})`,
-  );
-  return (row) => {
-    const values = columns.map(([field]) => (row as Record<string, Value>)[field]!);
-    return Number(statement.run(...values).lastInsertRowid);
-  };
-}
-
 const savepoints = prepared((_, sqlite) => ({
   begin: sqlite.query("SAVEPOINT command"),
   release: sqlite.query("RELEASE command"),
-}));
-
-/** The ends of a read transaction. */
-export const reading = prepared((_, sqlite) => ({
-  begin: sqlite.query("BEGIN"),
-  end: sqlite.query("COMMIT"),
 }));
 
 /** A disk or file that cannot be trusted any more. */

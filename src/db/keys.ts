@@ -2,12 +2,9 @@
 
 import { and, asc, eq, getTableColumns, gte, isNull, lte, or, sql } from "drizzle-orm";
 import { KEY_USE_INTERVAL_MS, type KeyScope, type KeyType } from "../domain/keys.ts";
-import { selectList, type Connection, prepared, type Tx } from "./connection.ts";
+import { type Connection, prepared, type Tx } from "./connection.ts";
+import { selectList } from "./raw-rows.ts";
 import { keys, users } from "./schema.ts";
-import type { Snapshot } from "./snapshot.ts";
-
-/** Keys that are kept in memory: some 4 MB. */
-const CACHED_KEYS_LIMIT = 10_000;
 
 /** What a request needs to know of its key. */
 export interface CallerKey {
@@ -126,27 +123,13 @@ const queries = prepared((orm, sqlite) => {
   };
 });
 
-/** Finds a caller's key by its hash within view.read, and remembers it until anything is written. */
-export function createKeyFinder(
-  connection: Connection,
-  snapshot: Snapshot,
-): (hash: string) => Readonly<CallerKey> | undefined {
-  const cached = new Map<string, Readonly<CallerKey>>();
-  let version = 0;
-  return (hash) => {
-    if (version !== snapshot.version() || cached.size >= CACHED_KEYS_LIMIT) cached.clear();
-    version = snapshot.version();
-    const known = cached.get(hash);
-    if (known) return known;
-    const row = queries(connection).callerByHash.get(hash);
-    if (!row) return undefined;
-    const key = callerOf(row);
-    cached.set(hash, key);
-    return key;
-  };
+/** What a request needs to know of the key with this hash; key-cache.ts keeps it in memory. */
+export function findCallerKeyByHash(connection: Connection, hash: string): CallerKey | undefined {
+  const row = queries(connection).callerByHash.get(hash);
+  return row ? callerOf(row) : undefined;
 }
 
-/** What a command needs to know of the key it is run for, without the memory of the finder above. */
+/** What a command needs to know of the key it is run for. */
 export function findCallerKey(connection: Connection, id: string): CallerKey | undefined {
   const row = queries(connection).callerById.get(id);
   return row ? callerOf(row) : undefined;

@@ -3,7 +3,8 @@
 
 import { and, between, desc, eq, sql } from "drizzle-orm";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
-import { type Connection, prepared, readInSnapshot } from "./connection.ts";
+import { type Connection, prepared } from "./connection.ts";
+import { readInSnapshot } from "./snapshot.ts";
 import { mergeNewest, type Page } from "./pages.ts";
 import { ANSWERED, type AnsweredOrder } from "./orders.ts";
 import { orders } from "./schema.ts";

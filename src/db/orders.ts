@@ -7,7 +7,8 @@ import type { Actor } from "../domain/ledger.ts";
 import { ORDER_ID_PATTERN, ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { Delivery } from "../domain/deliveries.ts";
 import type { PriceUnit } from "../domain/services.ts";
-import { prepareInsert, selectList, type Connection, prepared, type Tx } from "./connection.ts";
+import { type Connection, prepared, type Tx } from "./connection.ts";
+import { prepareInsert, selectList } from "./raw-rows.ts";
 import { preparedNumber } from "./numbers.ts";
 import { orderEvents, orders, users } from "./schema.ts";
 

@@ -2,7 +2,8 @@
 
 import { and, between, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { TransferKind } from "../domain/ledger.ts";
-import { type Connection, exactly, prepared, readInSnapshot } from "./connection.ts";
+import { type Connection, exactly, prepared } from "./connection.ts";
+import { readInSnapshot } from "./snapshot.ts";
 import { mergeNewest, type Page } from "./pages.ts";
 import { transfers } from "./schema.ts";
 import { spansWithin, type TimeWindow } from "./time-spans.ts";

@@ -1,68 +1,55 @@
-// Following: asks one provider what became of its orders, a batch at a time, those longest overdue first.
-// A batch is taken by a command that moves each order's next look, so what goes wrong afterwards holds nobody up.
+// Polling: asks one provider for the statuses of its orders, a batch at a time, those longest overdue first.
+// A batch is taken by a command that moves each order's next poll, so what goes wrong afterwards delays no other order.
 
-import { countDuePolls, oldestDuePoll } from "../db/polling.ts";
+import { countDuePolls } from "../db/polling.ts";
 import type { Report } from "../domain/polling.ts";
 import type { DuePoll } from "../operations/polling.ts";
 import { STATUS_BATCH_LIMIT } from "../providers/provider.ts";
-import type { ProviderWorker } from "./provider-worker.ts";
 import { pollBackoffMs } from "./backoff.ts";
+import { createPollLateness } from "./poll-lateness.ts";
+import type { DeliveryDeps, ProviderWorker } from "./provider-worker.ts";
 
-/** Batches of one provider that may be asked about at once. */
+/** Batches of one provider that may be in flight at once. */
 const POLLS_LIMIT = 4;
 /** A refused batch is halved until its bad entry stands alone: 100 takes seven steps. Then the provider is at fault. */
 const FAILURES_LIMIT = 9;
-/** Looks that are overdue by this many poll intervals, and by this long, are late. */
-const LATE_INTERVALS = 5;
-const LATE_LEAST_MS = 60_000;
-/** Being late is logged again after this long. */
-const LATE_LOG_MS = 600_000;
 
 export interface Poller {
-  /** Begins the looks that are due and have room. */
+  /** Begins the polls that are due and have room. */
   begin(): void;
-  /** Logs an error when looks are late or the provider has not answered for long. */
+  /** Logs an error when polls are late or the provider has not answered for long. */
   logLateness(): void;
-  /** Whether looks that nothing keeps from being made are overdue: a provider that does not answer is no such thing. */
+  /** Whether polls that nothing keeps from being made are overdue: a provider that does not answer is no such thing. */
   isBehind(): boolean;
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in flight. */
   idle(): Promise<void>;
 }
 
 export function createPoller(worker: ProviderWorker): Poller {
-  const { connection, clock, log, random, settings } = worker.deps;
+  const { connection, clock, log } = worker.deps;
   const inFlight = new Set<Promise<void>>();
-  const lateMs = Math.max(settings.pollIntervalMs * LATE_INTERVALS, LATE_LEAST_MS);
+  const backoff = createBackoff(worker.deps);
+  const lateness = createPollLateness(worker);
   let batchSize = STATUS_BATCH_LIMIT;
-  let failures = 0;
-  let failing: { since: number; last: number } | null = null;
-  let backOffUntil = 0;
-  let lateLoggedAt: number | null = null;
 
-  const backOff = () => {
-    backOffUntil = clock.now() + pollBackoffMs(failures, random);
-    failures += 1;
-  };
-
-  /** Whether there may be more to look at at once; when not, the next tick sees. */
+  /** Whether there may be more to poll at once; when not, the next tick sees. */
   const poll = async (): Promise<boolean> => {
     try {
       const outcome = await pollOnce(worker, batchSize);
       if (outcome === "nothing") return false;
       if (outcome === "answered") {
-        failures = backOffUntil = 0;
-        failing = null;
+        backoff.reset();
+        lateness.noteAnswered();
         batchSize = Math.min(batchSize * 2, STATUS_BATCH_LIMIT);
       } else {
-        const now = clock.now();
-        failing = { since: failing?.since ?? now, last: now };
+        lateness.noteUnanswered(clock.now());
         // One order may be what keeps the provider from answering: the next batch may be without it.
         batchSize = Math.ceil(batchSize / 2);
-        backOff();
+        backoff.start();
       }
       return true;
     } catch (error) {
-      backOff();
+      backoff.start();
       log.error({ provider: worker.name, error: String(error) }, "looking at orders failed");
       return false;
     }
@@ -77,13 +64,9 @@ export function createPoller(worker: ProviderWorker): Poller {
   };
 
   const beginDue = () => {
-    const now = clock.now();
-    // A rest that lies too far ahead was set before the clock went back.
-    const isBackingOff =
-      backOffUntil > now && backOffUntil - now <= pollBackoffMs(failures, () => 1);
     const room = POLLS_LIMIT - inFlight.size;
-    if (worker.stopping || isBackingOff || room <= 0) return;
-    const due = countDuePolls(connection, worker.providerId, now, room * batchSize);
+    if (worker.stopping || backoff.isInForce() || room <= 0) return;
+    const due = countDuePolls(connection, worker.providerId, clock.now(), room * batchSize);
     const batches = Math.min(room, Math.ceil(due / batchSize));
     for (let started = 0; started < batches; started += 1) {
       const running: Promise<void> = poll().then((more) => {
@@ -99,31 +82,35 @@ export function createPoller(worker: ProviderWorker): Poller {
     begin,
     isBehind() {
       const now = clock.now();
-      if (failing !== null || now < backOffUntil) return false;
-      const oldest = oldestDuePoll(connection, worker.providerId);
-      return oldest !== null && now - oldest > lateMs;
+      return !lateness.isUnanswered() && now >= backoff.until() && lateness.isOverdue(now);
     },
-    logLateness() {
-      const now = clock.now();
-      const oldest = oldestDuePoll(connection, worker.providerId);
-      const overdueMs = oldest === null ? 0 : now - oldest;
-      const silentMs = failing === null ? 0 : failing.last - failing.since;
-      if (overdueMs <= lateMs && silentMs <= lateMs) {
-        lateLoggedAt = null;
-        return;
-      }
-      if (lateLoggedAt !== null && Math.abs(now - lateLoggedAt) < LATE_LOG_MS) return;
-      lateLoggedAt = now;
-      const seconds = Math.round(Math.max(overdueMs, silentMs) / 1000);
-      log.error({ provider: worker.name, seconds }, "following orders is late");
-    },
+    logLateness: () => lateness.log(clock.now()),
     async idle() {
       while (inFlight.size > 0) await Promise.all(inFlight);
     },
   };
 }
 
-/** One batch, from taking it to writing down what was said. */
+/** No poll is begun for a while after one that failed. */
+function createBackoff({ clock, random }: DeliveryDeps) {
+  let failures = 0;
+  let until = 0;
+  return {
+    until: () => until,
+    isInForce() {
+      const left = until - clock.now();
+      // One that ends too far ahead was started before the clock was set back.
+      return left > 0 && left <= pollBackoffMs(failures, () => 1);
+    },
+    start() {
+      until = clock.now() + pollBackoffMs(failures, random);
+      failures += 1;
+    },
+    reset: () => (failures = until = 0),
+  };
+}
+
+/** One batch, from the command that takes it to the one that records the reports. */
 async function pollOnce(
   worker: ProviderWorker,
   batchSize: number,
@@ -140,7 +127,7 @@ async function pollOnce(
   if (polls.length === 0) return "nothing";
   let answered = false;
   let failures = 0;
-  const batches = [[...new Set(polls.map((check) => check.providerOrder))]];
+  const batches = [[...new Set(polls.map(({ providerOrder }) => providerOrder))]];
   for (let batch = batches.shift(); batch && !worker.stopping; batch = batches.shift()) {
     const answer = await worker.api.status(batch, worker.stop.signal);
     if ("reports" in answer) {

@@ -1,19 +1,16 @@
 // What every API call goes through, in the contract's order of precedence:
-// key → permission → the handler (body, then the operation) → one answer, one log line, one measurement.
+// key → permission → the handler (body, then the operation) → one response, one log line, one measurement.
 // Handlers return the JSON value of a 200 and throw Refusal; they catch nothing.
 
 import type { Network } from "../config/networks.ts";
-import type { Connection } from "../db/connection.ts";
 import type { CallerKey } from "../db/keys.ts";
-import type { Order } from "../db/orders.ts";
 import type { Snapshot } from "../db/snapshot.ts";
 import { Refusal } from "../domain/errors.ts";
 import { maskKeys, type Permission } from "../domain/keys.ts";
 import type { StoredResponse } from "../domain/idempotency.ts";
-import type { Logger, RequestLog } from "../monitoring/log.ts";
+import type { Logger } from "../monitoring/log.ts";
 import type { Observer } from "../monitoring/metrics.ts";
-import type { Readiness } from "../monitoring/readiness.ts";
-import type { Writer } from "../writer/writer.ts";
+import type { RequestLog } from "../monitoring/request-line.ts";
 import { type AuthRequest, authenticate, type AuthDeps } from "./auth.ts";
 import { peerAddress } from "../http1/request.ts";
 import type { ResponseTemplate } from "../http1/response.ts";
@@ -21,29 +18,26 @@ import { announcesTooMuch } from "./body.ts";
 import { clientAddress, FORWARDED_HEADER } from "./client-address.ts";
 import { REQUEST_ID_PATTERN } from "../domain/limits.ts";
 import { type ErrorResponse, errorResponseOf, errorBody, INTERNAL } from "./errors.ts";
-import type { InFlight } from "./idempotency.ts";
 
-export interface Api extends AuthDeps {
-  /** Reads only, on the view. */
-  connection: Connection;
+/** What every request goes through uses; a handler declares what it uses by itself. */
+export interface EndpointDeps extends AuthDeps, InternalErrorDeps {
   snapshot: Snapshot;
-  writer: Writer;
   log: Logger;
   observer: Observer;
-  inFlight: InFlight;
-  /** Told of every error that is no refusal: a database that cannot be read ends the server. */
-  onInternalError: (error: unknown) => void;
-  /** Resolves with the order once its provider has answered, or as it is when that takes too long. */
-  placed: (order: Order) => Promise<Order>;
-  /** Whose word for a caller's address is taken. */
+  /** Whose X-Forwarded-For is believed. */
   trustedProxy: readonly Network[];
-  /** Told when a caller's address mattered and a proxy that nobody named may have hidden it. */
+  /** Called when a caller's address matters and X-Forwarded-For comes from a proxy that nobody trusts. */
   noteUntrustedProxy(): void;
   /** Which share of the successful reads is logged, 0 to 1. */
   logReads: number;
-  readiness: () => Promise<Readiness>;
-  /** Of the headers that every answer has; see headers.ts. */
+  /** Of the headers that every response has; see response-template.ts. */
   template: ResponseTemplate;
+}
+
+export interface InternalErrorDeps {
+  log: Pick<Logger, "error">;
+  /** Called with every error that is no refusal: a database that cannot be read ends the server. */
+  onInternalError(error: unknown): void;
 }
 
 export interface Call {
@@ -76,18 +70,18 @@ const REQUEST_ID = new RegExp(REQUEST_ID_PATTERN);
 
 /** The Elysia handler of a route whose key must have `permission`. `method` and `route` are for the log. */
 export function endpoint(
-  api: Api,
+  deps: EndpointDeps,
   method: string,
   route: string,
   permission: Permission,
   handle: Handler,
 ) {
-  const log = api.log.requests(method, route);
+  const log = deps.log.requests(method, route);
   return ({ request, params }: RouteContext): Response | Promise<Response> => {
-    const context = new RequestContext(api, request, route, log);
+    const context = new RequestContext(deps, request, route, log);
     try {
-      const result = api.snapshot.read(context.started, () => {
-        const key = authenticate(api, context, permission, Date.now());
+      const result = deps.snapshot.read(context.started, () => {
+        const key = authenticate(deps, context, permission, Date.now());
         return handle({ request, params, key, requestId: context.requestId });
       });
       return result instanceof Promise
@@ -110,14 +104,14 @@ export interface PublicResponse {
 
 /** The Elysia handler of a route that anyone may ask. */
 export function publicEndpoint(
-  api: Api,
+  deps: EndpointDeps,
   route: string,
-  handle: (api: Api) => Promise<PublicResponse>,
+  handle: () => Promise<PublicResponse>,
 ) {
   return async ({ request }: { request: Request }): Promise<Response> => {
-    const context = new RequestContext(api, request, route);
+    const context = new RequestContext(deps, request, route);
     try {
-      const { status, body } = await handle(api);
+      const { status, body } = await handle();
       return write(context, status, JSON.stringify(body));
     } catch (error) {
       return fail(context, error);
@@ -126,31 +120,35 @@ export function publicEndpoint(
 }
 
 /** The Elysia handler of a page that anyone may read. */
-export function openPage(api: Api, route: string, page: () => Response) {
+export function openPage(deps: EndpointDeps, route: string, page: () => Response) {
   return ({ request }: { request: Request }): Response => {
-    const context = new RequestContext(api, request, route);
+    const context = new RequestContext(deps, request, route);
     return streamResponse(context, page());
   };
 }
 
 /** Answers a request that reaches no handler. */
 export function respondWith(
-  api: Api,
+  deps: EndpointDeps,
   request: Request,
   route: string | null,
   answer: ErrorResponse,
 ): Response {
-  return respond(new RequestContext(api, request, route), answer);
+  return respond(new RequestContext(deps, request, route), answer);
 }
 
 /** Answers bytes that are no request. */
-export function answerMalformed(api: Api, answer: ErrorResponse): Response {
-  return respond(new RequestContext(api, UNREAD, null), answer);
+export function respondMalformed(deps: EndpointDeps, answer: ErrorResponse): Response {
+  return respond(new RequestContext(deps, UNREAD, null), answer);
 }
 
 /** Answers a request whose handling broke outside a handler. */
-export function respondInternalError(api: Api, request: Request | null, error: unknown): Response {
-  return fail(new RequestContext(api, request ?? UNREAD, null), error);
+export function respondInternalError(
+  deps: EndpointDeps,
+  request: Request | null,
+  error: unknown,
+): Response {
+  return fail(new RequestContext(deps, request ?? UNREAD, null), error);
 }
 
 /** Stands for what could not be read as a request. */
@@ -165,11 +163,11 @@ class RequestContext implements AuthRequest {
   keyId: string | null = null;
 
   constructor(
-    readonly api: Api,
+    readonly deps: EndpointDeps,
     readonly request: Request,
     /** The route's pattern, never the path that was asked for; null where there is none. */
     readonly route: string | null,
-    readonly log: RequestLog = api.log.requests(request.method, route),
+    readonly log: RequestLog = deps.log.requests(request.method, route),
   ) {
     const given = request.headers.get("x-request-id");
     const isGiven = given !== null && REQUEST_ID.test(given);
@@ -178,21 +176,21 @@ class RequestContext implements AuthRequest {
   }
 
   address(): string {
-    const { api, request } = this;
+    const { deps, request } = this;
     const forwarded = request.headers.get(FORWARDED_HEADER);
-    if (forwarded !== null && api.trustedProxy.length === 0) api.noteUntrustedProxy();
-    return clientAddress(peerAddress(request), forwarded, api.trustedProxy);
+    if (forwarded !== null && deps.trustedProxy.length === 0) deps.noteUntrustedProxy();
+    return clientAddress(peerAddress(request), forwarded, deps.trustedProxy);
   }
 
   noteUnknownKey(mistyped: boolean): void {
-    this.api.log.info({ requestId: this.loggedId, mistyped }, "unknown key");
+    this.deps.log.info({ requestId: this.loggedId, mistyped }, "unknown key");
   }
 }
 
 function succeed(context: RequestContext, body: object): Response {
   if (body instanceof PreparedResponse) {
     const { answer, replayed } = body;
-    if (replayed) context.api.observer.replay();
+    if (replayed) context.deps.observer.replay();
     return write(context, answer.status, answer.body, replayed ? REPLAYED : undefined);
   }
   if (body instanceof Response) return streamResponse(context, body);
@@ -200,21 +198,25 @@ function succeed(context: RequestContext, body: object): Response {
 }
 
 function fail(context: RequestContext, error: unknown): Response {
-  const { api, loggedId: requestId } = context;
+  const { deps, loggedId: requestId } = context;
   const answer = error instanceof Refusal ? errorResponseOf(error) : undefined;
   if (error instanceof Refusal && answer) {
-    api.observer.refusal(error.code);
-    if (error.code === "too_many_requests") api.observer.rateLimited(error.details.by);
+    deps.observer.refusal(error.code);
+    if (error.code === "too_many_requests") deps.observer.rateLimited(error.details.by);
     return respond(context, answer);
   }
-  noteFault(api, requestId, error);
+  noteInternalError(deps, requestId, error);
   return respond(context, INTERNAL);
 }
 
-/** A fault of ours, whether or not it can still be answered. */
-export function noteFault(api: Api, requestId: string, error: unknown): void {
-  api.log.error({ requestId: maskKeys(requestId), error: errorText(error) }, "fault");
-  api.onInternalError(error);
+/** Logs an error that is no refusal, whether or not it can still be answered. */
+export function noteInternalError(
+  deps: InternalErrorDeps,
+  requestId: string,
+  error: unknown,
+): void {
+  deps.log.error({ requestId: maskKeys(requestId), error: errorText(error) }, "fault");
+  deps.onInternalError(error);
 }
 
 function errorText(error: unknown): string {
@@ -235,16 +237,16 @@ function write(
   body: string,
   headers?: Record<string, string>,
 ): Response {
-  const { api, requestId } = context;
+  const { deps, requestId } = context;
   recordRequest(context, status);
-  return api.template.make(status, body, { "x-request-id": requestId, ...headers });
+  return deps.template.make(status, body, { "x-request-id": requestId, ...headers });
 }
 
 /** An answer that a handler made: noted when it begins. */
 function streamResponse(context: RequestContext, response: Response): Response {
-  const { api, requestId } = context;
+  const { deps, requestId } = context;
   recordRequest(context, response.status);
-  for (const [name, value] of Object.entries(api.template.fields)) {
+  for (const [name, value] of Object.entries(deps.template.fields)) {
     if (!response.headers.has(name)) response.headers.set(name, value);
   }
   response.headers.set("x-request-id", requestId);
@@ -252,16 +254,16 @@ function streamResponse(context: RequestContext, response: Response): Response {
 }
 
 function recordRequest(context: RequestContext, status: number): void {
-  const { api, route, loggedId: requestId, started, keyId } = context;
+  const { deps, route, loggedId: requestId, started, keyId } = context;
   const { method } = context.request;
   const elapsed = performance.now() - started;
-  api.observer.request(method, route, status, elapsed / 1000);
-  if (!isLogged(api, method, status)) return;
+  deps.observer.request(method, route, status, elapsed / 1000);
+  if (!isLogged(deps, method, status)) return;
   const milliseconds = Math.round(elapsed * 1000) / 1000;
   context.log({ requestId, keyId, status, milliseconds });
 }
 
 /** Everything but successful reads, and of those the share that the operator wants. */
-function isLogged({ logReads }: Api, method: string, status: number): boolean {
+function isLogged({ logReads }: EndpointDeps, method: string, status: number): boolean {
   return logReads === 1 || method !== "GET" || status !== 200 || Math.random() < logReads;
 }

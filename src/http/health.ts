@@ -1,12 +1,17 @@
 // GET /livez: the process answers. GET /readyz: it can do its work, check by check. Neither needs a key.
 
-import type { Api, PublicResponse } from "./endpoint.ts";
+import type { Readiness } from "../monitoring/readiness.ts";
+import type { PublicResponse } from "./endpoint.ts";
+
+export interface HealthDeps {
+  readiness: () => Promise<Readiness>;
+}
 
 export async function getLivez(): Promise<PublicResponse> {
   return { status: 200, body: { status: "ok", checks: { process: { ok: true } } } };
 }
 
-export async function getReadyz({ readiness }: Api): Promise<PublicResponse> {
+export async function getReadyz({ readiness }: HealthDeps): Promise<PublicResponse> {
   const { ready, checks } = await readiness();
   return { status: ready ? 200 : 503, body: { status: ready ? "ok" : "unavailable", checks } };
 }

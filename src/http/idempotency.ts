@@ -10,7 +10,9 @@ import {
   KEY_FORM,
 } from "../domain/idempotency.ts";
 import type { Outcome } from "../operations/idempotency.ts";
-import { type Api, type Call, PreparedResponse } from "./endpoint.ts";
+import type { Logger } from "../monitoring/log.ts";
+import type { Writer } from "../writer/writer.ts";
+import { type Call, PreparedResponse } from "./endpoint.ts";
 import { errorResponseOf, errorBody } from "./errors.ts";
 
 const HEADER = "idempotency-key";
@@ -19,6 +21,12 @@ const PATH = /^[a-z]+:\/\/[^/]*([^?#]*)/;
 
 /** The requests with a key that are being answered now, and what to wait for. */
 export type InFlight = Map<string, Promise<void>>;
+
+export interface ClaimDeps {
+  writer: Pick<Writer, "submit">;
+  log: Pick<Logger, "warn">;
+  inFlight: InFlight;
+}
 
 /** The claim a request makes with its key; null without one. `body` is what was sent. Refuses: field_invalid. */
 export function claimOf(request: Request, body: Uint8Array): Claim | null {
@@ -40,14 +48,14 @@ type Caller = { key: Pick<Call["key"], "resellerAccount"> } & Pick<Call, "reques
  * a Refusal, as a handler does.
  */
 export async function respondOnce<Effect>(
-  api: Api,
+  deps: ClaimDeps,
   { key, requestId }: Caller,
   claim: Claim,
   act: () => Promise<Outcome<Effect>>,
   currentResponse: (effect: Effect) => object,
   wait: (effect: Effect) => object | Promise<object> = currentResponse,
 ): Promise<PreparedResponse> {
-  const { inFlight } = api;
+  const { inFlight } = deps;
   const { resellerAccount } = key;
   const request = `${resellerAccount} ${claim.requestHash} ${claim.key}`;
   while (inFlight.has(request)) await inFlight.get(request);
@@ -60,7 +68,7 @@ export async function respondOnce<Effect>(
     // Whoever waited for this ended with its process: what it did, as it is now, is the answer.
     if (replayed) return new PreparedResponse(success(currentResponse(outcome.effect)), replayed);
     const answer = await responseOf(requestId, () => wait(outcome.effect));
-    await storeResponse(api, resellerAccount, claim, answer);
+    await storeResponse(deps, resellerAccount, claim, answer);
     return new PreparedResponse(answer, replayed);
   } finally {
     inFlight.delete(request);
@@ -84,7 +92,7 @@ async function responseOf(
 
 /** An answer that cannot be kept is given all the same: its duplicates then get the order as it is. */
 async function storeResponse(
-  { writer, log }: Api,
+  { writer, log }: ClaimDeps,
   resellerAccount: number,
   { key }: Claim,
   answer: StoredResponse,

@@ -5,26 +5,26 @@ import { attempt, Refusal } from "../domain/errors.ts";
 import { orderResponse } from "../domain/responses.ts";
 import type { Placed } from "../operations/order-batches.ts";
 import { objectOf, ordersField, readBody } from "./body.ts";
-import type { Api, Call } from "./endpoint.ts";
+import type { Call } from "./endpoint.ts";
 import { errorResponseOf, errorMembers } from "./errors.ts";
 import { respondOnce, claimOf } from "./idempotency.ts";
-import { placedResponse, placeOrderOf } from "./orders.ts";
+import { type OrderDeps, placedResponse, placeOrderOf } from "./orders.ts";
 
 /** Orders that go to providers are waited for side by side: a batch takes no longer than its slowest order. */
-export async function postOrderBatch(api: Api, call: Call): Promise<object> {
-  const { writer } = api;
+export async function postOrderBatch(deps: OrderDeps, call: Call): Promise<object> {
+  const { writer } = deps;
   const { request, key } = call;
   const { id: keyId, resellerAccount } = key;
   const { bytes, fields } = await readBody(request);
   const entries = ordersField(fields).map((body) => entryOf(body, key));
   const wait = async (placed: Placed[]) =>
-    batchResponse(await Promise.all(placed.map((each) => waitedResult(api, each))));
+    batchResponse(await Promise.all(placed.map((each) => waitedResult(deps, each))));
   const currentResponse = (placed: Placed[]) => batchResponse(placed.map(resultOf));
   const claim = claimOf(request, bytes);
   if (!claim) return wait(await writer.submit("placeOrders", { keyId, entries }));
   const once = { keyId, entries, resellerAccount, claim };
   const act = () => writer.submit("placeOrdersOnce", once);
-  return respondOnce(api, call, claim, act, currentResponse, wait);
+  return respondOnce(deps, call, claim, act, currentResponse, wait);
 }
 
 function entryOf(body: unknown, key: CallerKey) {
@@ -37,9 +37,9 @@ function batchResponse(results: object[]): object {
 }
 
 /** What the single call would have answered. */
-async function waitedResult(api: Api, placed: Placed): Promise<object> {
+async function waitedResult(deps: OrderDeps, placed: Placed): Promise<object> {
   if (!("order" in placed)) return resultOf(placed);
-  const order = await api.placed(placed.order);
+  const order = await deps.placed(placed.order);
   const answer = attempt(() => placedResponse(order));
   return answer instanceof Refusal ? refusedResult(answer) : answer;
 }

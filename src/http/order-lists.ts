@@ -4,7 +4,7 @@ import type { Connection } from "../db/connection.ts";
 import { listOrdersBelow, type OrderListQuery } from "../db/order-lists.ts";
 import { type AnsweredOrder, findAnsweredOrder, findOrderByReference } from "../db/orders.ts";
 import type { Page } from "../db/pages.ts";
-import type { Api, Call } from "./endpoint.ts";
+import type { Call } from "./endpoint.ts";
 import { orderStatus } from "../domain/responses.ts";
 import {
   cursorFilter,
@@ -21,10 +21,13 @@ import {
 /** Steps that one page may take to find a service's orders among others: 5,000 orders, so that other callers hardly wait. */
 const STEPS_A_PAGE = 5;
 
-export function getOrders(api: Api, { request, key }: Call): object | Promise<object> {
+export function getOrders(
+  { connection }: { connection: Connection },
+  { request, key }: Call,
+): object | Promise<object> {
   const query = queryOf(request);
   const ids = idsFilter(query);
-  if (ids) return namedOrders(api.connection, key.resellerAccount, ids);
+  if (ids) return namedOrders(connection, key.resellerAccount, ids);
   const filters = {
     resellerAccount: key.resellerAccount,
     status: statusFilter(query),
@@ -34,8 +37,8 @@ export function getOrders(api: Api, { request, key }: Call): object | Promise<ob
   const reference = referenceFilter(query);
   const limit = limitFilter(query);
   const below = cursorFilter(query, "orders");
-  if (reference !== null) return pageOf(withReference(api.connection, filters, reference, below));
-  return listPage(api.connection, filters, below, limit);
+  if (reference !== null) return pageOf(withReference(connection, filters, reference, below));
+  return listPage(connection, filters, below, limit);
 }
 
 /** In the order asked; those that are not the caller's are named. */

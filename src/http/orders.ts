@@ -1,5 +1,6 @@
 // POST /orders and GET /orders/:id. Specification 4.
 
+import type { Connection } from "../db/connection.ts";
 import { findAnsweredOrder, type Order } from "../db/orders.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
 import { orderResponse, orderCreated, orderStatus } from "../domain/responses.ts";
@@ -12,20 +13,25 @@ import {
   referenceField,
   serviceField,
 } from "./body.ts";
-import type { Api, Call } from "./endpoint.ts";
-import { respondOnce, claimOf } from "./idempotency.ts";
+import type { Call } from "./endpoint.ts";
+import { type ClaimDeps, respondOnce, claimOf } from "./idempotency.ts";
+
+export interface OrderDeps extends ClaimDeps {
+  /** Resolves with the order once its provider has answered, or as it is when that takes too long. */
+  placed(order: Order): Promise<Order>;
+}
 
 /** An order that its provider refuses while the caller waits is a 502, refunded already. Contract 3. */
-export async function postOrder(api: Api, call: Call): Promise<object> {
-  const { writer } = api;
+export async function postOrder(deps: OrderDeps, call: Call): Promise<object> {
+  const { writer } = deps;
   const { request, key } = call;
   const { bytes, fields } = await readBody(request);
   const order = placeOrderOf(fields, key);
-  const wait = async (placed: Order) => placedResponse(await api.placed(placed));
+  const wait = async (placed: Order) => placedResponse(await deps.placed(placed));
   const claim = claimOf(request, bytes);
   if (!claim) return wait(await writer.submit("placeOrder", order));
   const act = () => writer.submit("placeOrderOnce", { order, claim });
-  return respondOnce(api, call, claim, act, orderResponse, wait);
+  return respondOnce(deps, call, claim, act, orderResponse, wait);
 }
 
 /** Refuses: provider_refused. */
@@ -37,7 +43,10 @@ export function placedResponse(order: Order): object {
 }
 
 /** Another reseller's order is as unknown as one that does not exist. */
-export function getOrder({ connection }: Api, { params, key }: Call): object {
+export function getOrder(
+  { connection }: { connection: Connection },
+  { params, key }: Call,
+): object {
   const order = findAnsweredOrder(connection, params["id"]!);
   if (!order || order.resellerAccount !== key.resellerAccount) throw refusal("order_not_found");
   return { status: "success", order: orderStatus(order) };

@@ -10,20 +10,24 @@ import {
 } from "../api-docs/orders.ts";
 import { listServices } from "../api-docs/services.ts";
 import { getUser as describeUser, recharge } from "../api-docs/users.ts";
+import type { Connection } from "../db/connection.ts";
 import type { Permission } from "../domain/keys.ts";
-import type { Api, Call } from "./endpoint.ts";
+import type { Call, InternalErrorDeps } from "./endpoint.ts";
 import { postOrderBatch } from "./order-batches.ts";
 import { getOrders } from "./order-lists.ts";
-import { getOrder, postOrder } from "./orders.ts";
+import { getOrder, type OrderDeps, postOrder } from "./orders.ts";
 import { getServices } from "./services.ts";
 import { getTransactions } from "./transactions.ts";
 import { getBalance, getUser, postRecharge } from "./users.ts";
+
+/** What all handlers together use; each declares its part. */
+export type HandlerDeps = OrderDeps & InternalErrorDeps & { connection: Connection };
 
 export type Route = [
   method: "GET" | "POST",
   path: string,
   permission: Permission,
-  handle: (api: Api, call: Call) => object | Promise<object>,
+  handle: (deps: HandlerDeps, call: Call) => object | Promise<object>,
   description: Operation,
 ];
 

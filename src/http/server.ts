@@ -9,50 +9,55 @@ import { BODY_LIMIT_BYTES } from "../domain/limits.ts";
 import { documentationRoutes } from "./documentation.ts";
 import {
   respondInternalError,
-  answerMalformed,
+  respondMalformed,
   respondWith,
-  type Api,
+  type EndpointDeps,
   endpoint,
   publicEndpoint,
   openPage,
 } from "./endpoint.ts";
 import { MALFORMED, methodNotAllowed, NOT_FOUND } from "./errors.ts";
-import { getLivez, getReadyz } from "./health.ts";
-import { methodsByPath, ROUTES } from "./routes.ts";
+import { getLivez, getReadyz, type HealthDeps } from "./health.ts";
+import { type HandlerDeps, methodsByPath, ROUTES } from "./routes.ts";
 
 /** Only unreserved characters and slashes: what may be routed again once it is decoded. */
 const PLAIN_PATH = /^[A-Za-z0-9/._~-]+$/;
 
+export type ServerDeps = EndpointDeps & HandlerDeps & HealthDeps;
+
 /** Throws when the address cannot be listened on. */
-export function startServer(api: Api, address: Address, tls: Tls | null): Server {
-  return listen(handlerOf(api), address, tls);
+export function startServer(deps: ServerDeps, address: Address, tls: Tls | null): Server {
+  return listen(handlerOf(deps), address, tls);
 }
 
-function handlerOf(api: Api): Handler {
+function handlerOf(deps: ServerDeps): Handler {
   return {
-    handle: createApp(api).compile().fetch,
-    refuse: (status: Malformed) => answerMalformed(api, MALFORMED[status]),
-    fail: (error) => respondInternalError(api, null, error),
+    handle: createApp(deps).compile().fetch,
+    refuse: (status: Malformed) => respondMalformed(deps, MALFORMED[status]),
+    fail: (error) => respondInternalError(deps, null, error),
     bodyLimitBytes: BODY_LIMIT_BYTES,
   };
 }
 
-function createApp(api: Api) {
+function createApp(deps: ServerDeps) {
   const app = new Elysia({ name: "reseller", strictPath: true });
   for (const [method, path, permission, handle] of ROUTES) {
-    const answer = endpoint(api, method, path, permission, (call) => handle(api, call));
-    app.route(method, path, answer, { parse: "none" });
+    const respond = endpoint(deps, method, path, permission, (call) => handle(deps, call));
+    app.route(method, path, respond, { parse: "none" });
   }
   const others = methodsByPath();
   for (const [path, handle] of [
     ["/livez", getLivez],
     ["/readyz", getReadyz],
   ] as const) {
-    app.get(path, publicEndpoint(api, path, handle));
+    app.get(
+      path,
+      publicEndpoint(deps, path, () => handle(deps)),
+    );
     others.set(path, ["GET"]);
   }
   for (const [path, page] of documentationRoutes()) {
-    app.get(path, openPage(api, path, page));
+    app.get(path, openPage(deps, path, page));
     others.set(path, ["GET"]);
   }
   for (const [path, methods] of others) {
@@ -60,16 +65,16 @@ function createApp(api: Api) {
       // `/orders/%62atch` is found as an order of that id before it is found to be another path.
       const decoded = decodedRequest(request);
       if (decoded) return app.handle(decoded);
-      return respondWith(api, request, path, methodNotAllowed(methods.join(", ")));
+      return respondWith(deps, request, path, methodNotAllowed(methods.join(", ")));
     };
     // Elysia answers HEAD with the GET route unless it is told otherwise.
     app.route("HEAD", path, refuse, { parse: "none" });
     app.all(path, refuse, { parse: "none" });
   }
   app.onError(({ error, request }) => {
-    if (!(error instanceof NotFoundError)) return respondInternalError(api, request, error);
+    if (!(error instanceof NotFoundError)) return respondInternalError(deps, request, error);
     const decoded = decodedRequest(request);
-    return decoded ? app.handle(decoded) : respondWith(api, request, null, NOT_FOUND);
+    return decoded ? app.handle(decoded) : respondWith(deps, request, null, NOT_FOUND);
   });
   return app;
 }

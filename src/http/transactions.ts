@@ -7,7 +7,7 @@ import {
   type TransactionQuery,
 } from "../db/transactions.ts";
 import { formatMicros, jsonAmount } from "../domain/money.ts";
-import { type Api, type Call, noteFault } from "./endpoint.ts";
+import { type Call, type InternalErrorDeps, noteInternalError } from "./endpoint.ts";
 import {
   cursorFilter,
   formatCursor,
@@ -23,8 +23,11 @@ const CSV_STEP = 200;
 export const CSV_HEADER = "seq,kind,amount,balanceAfter,orderId,note,createdAt";
 const CSV_TYPE = /(^|,)\s*text\/csv\s*(;|,|$)/i;
 
-export function getTransactions(api: Api, { request, key, requestId }: Call): object {
-  const { connection } = api;
+export function getTransactions(
+  deps: InternalErrorDeps & { connection: Connection },
+  { request, key, requestId }: Call,
+): object {
+  const { connection } = deps;
   const query = queryOf(request);
   const filters = {
     account: key.resellerAccount,
@@ -35,7 +38,7 @@ export function getTransactions(api: Api, { request, key, requestId }: Call): ob
   const limit = limitFilter(query);
   const below = cursorFilter(query, "transactions");
   if (CSV_TYPE.test(request.headers.get("accept") ?? "")) {
-    return csvOf(connection, filters, below, (error) => noteFault(api, requestId, error));
+    return csvOf(connection, filters, below, (error) => noteInternalError(deps, requestId, error));
   }
   const { rows, next } = listTransactionsBelow(connection, filters, below, limit);
   return {

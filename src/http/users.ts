@@ -1,21 +1,25 @@
 // GET /balance, GET /user and POST /recharge. Specification 4.
 
+import type { Connection } from "../db/connection.ts";
 import { balanceOf, findUser } from "../db/users.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { isInScope } from "../domain/users.ts";
 import { rechargeResponse, userBalances } from "../domain/responses.ts";
 import { amountField, readBody, usernameField } from "./body.ts";
-import type { Api, Call } from "./endpoint.ts";
-import { respondOnce, claimOf } from "./idempotency.ts";
+import type { Call } from "./endpoint.ts";
+import { type ClaimDeps, respondOnce, claimOf } from "./idempotency.ts";
 import { queryOf } from "./query.ts";
 
-export function getBalance({ connection }: Api, { key }: Call): object {
+export function getBalance({ connection }: { connection: Connection }, { key }: Call): object {
   const balance = jsonAmount(balanceOf(connection, key.resellerAccount));
   return { status: "success", balance, currency: "USD" };
 }
 
-export function getUser({ connection }: Api, { request, key }: Call): object {
+export function getUser(
+  { connection }: { connection: Connection },
+  { request, key }: Call,
+): object {
   const username = usernameField({ username: queryOf(request).get("username") });
   const user = findUser(connection, username);
   if (!user) throw new Refusal("user_not_found", { exists: false });
@@ -23,8 +27,8 @@ export function getUser({ connection }: Api, { request, key }: Call): object {
   return { exists: true, user: { ...userBalances(user), resellerId: user.resellerId } };
 }
 
-export async function postRecharge(api: Api, call: Call): Promise<object> {
-  const { writer } = api;
+export async function postRecharge(deps: ClaimDeps, call: Call): Promise<object> {
+  const { writer } = deps;
   const { request, key } = call;
   const { bytes, fields } = await readBody(request);
   const recharge = {
@@ -36,5 +40,5 @@ export async function postRecharge(api: Api, call: Call): Promise<object> {
   const claim = claimOf(request, bytes);
   if (!claim) return rechargeResponse(await writer.submit("recharge", recharge));
   const act = () => writer.submit("rechargeOnce", { recharge, claim });
-  return respondOnce(api, call, claim, act, rechargeResponse);
+  return respondOnce(deps, call, claim, act, rechargeResponse);
 }

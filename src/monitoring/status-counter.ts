@@ -1,7 +1,8 @@
 // Orders by state without counting them all at every look: the first look counts, each later one adds what
 // happened since. Ten million orders neither slow a scrape down nor hold up a request.
 
-import { type Connection, readInOwnSnapshot } from "../db/connection.ts";
+import type { Connection } from "../db/connection.ts";
+import { readInOwnSnapshot } from "../db/snapshot.ts";
 import {
   countFirstStatuses,
   countTransitions,

@@ -1,18 +1,15 @@
-// The queue in front of the writer thread. Commands gather while the thread works; the next batch takes them all.
-// The queue has a limit: past it a command is refused at once, never left to wait without end.
+// Group commit, as the main thread sees it: commands gather while the writer thread works, and the next batch takes
+// them all. Past the queue's limit a command is refused at once, never left to wait without end.
 
-import { Refusal, refusal } from "../domain/errors.ts";
+import { refusal } from "../domain/errors.ts";
 import type { CommandInput, CommandOutput, SubmittableName } from "../operations/commands.ts";
-import type { FromThread, Reply, Request, ToThread } from "./messages.ts";
+import type { FromThread, ToThread } from "./messages.ts";
+import { createOffloadedCheckpoint } from "./offloaded-checkpoint.ts";
+import { createCommandQueue } from "./queue.ts";
+import { createWriteProbe } from "./write-probe.ts";
 
 /** Commands that may wait for the thread. At 5,000 orders a second they wait under a second. */
 const QUEUE_LIMIT = 4096;
-/** Commands in one transaction: bounds the time that a read of the next answer can lag behind. */
-const BATCH_LIMIT = 512;
-/** Between two tries to write while the database takes no writes. */
-const PROBE_MS = 1000;
-/** Until the checkpointing thread runs again after a reader left it nothing to do. */
-const CHECKPOINT_MS = 1000;
 
 export interface Writer {
   /**
@@ -41,116 +38,67 @@ export interface WriterOptions {
   onWritable?: (writable: boolean) => void;
   /** Where the thread's code is: src/writer/thread.ts. */
   thread: URL;
-  /** Told of every batch once it is committed or has failed, and before its callers are. */
+  /** Called after each batch, committed or failed, before its callers are answered. */
   onBatch?: (commands: number, seconds: number) => void;
   queueLimit?: number;
 }
 
-/** An operation threw something that is not a refusal, or its outcome was lost. The message is for the log only. */
-export class CommandError extends Error {
-  override name = "CommandError";
-}
-
-interface QueuedCommand {
-  request: Request;
-  resolve: (output: never) => void;
-  reject: (reason: Error) => void;
-}
-
 /** Starts the thread and resolves once it has opened the database. */
 export async function startWriter(options: WriterOptions): Promise<Writer> {
-  const { path, thread, onFatal, onWritable, queueLimit = QUEUE_LIMIT } = options;
+  const { path, thread, onFatal, queueLimit = QUEUE_LIMIT } = options;
   const worker = new Worker(thread);
+  const send = (message: ToThread) => worker.postMessage(JSON.stringify(message));
   const opened = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
-  let queue: QueuedCommand[] = [];
-  let inFlight: QueuedCommand[] = [];
-  let scheduled = false;
-  let closing = false;
-  let dead = false;
-  let writable = true;
-  let checkpointing: Promise<void> | null = null;
-  let probe: ReturnType<typeof setInterval> | undefined;
-
-  const send = (message: ToThread) => worker.postMessage(JSON.stringify(message));
+  const queue = createCommandQueue();
+  let state: "open" | "closing" | "dead" = "open";
 
   const fail = (cause: string) => {
-    if (dead) return;
-    dead = true;
-    clearInterval(probe);
+    if (state === "dead") return;
+    state = "dead";
+    probe.stop();
     opened.reject(new Error(cause));
     closed.resolve();
-    // Whether the thread committed what it had, nobody knows; `service_unavailable` would say that it did not.
-    for (const queued of inFlight) queued.reject(new CommandError(cause));
-    for (const queued of queue) queued.reject(refusal("service_unavailable"));
-    inFlight = queue = [];
+    queue.rejectAll(cause);
     onFatal(cause);
   };
 
-  /** Waits for the end of this turn of the event loop, so that requests read together share a batch. */
-  const schedule = () => {
-    if (scheduled || inFlight.length > 0) return;
-    scheduled = true;
-    setImmediate(() => {
-      scheduled = false;
-      flush();
-    });
-  };
-
   const flush = () => {
-    if (dead || inFlight.length > 0) return;
-    if (queue.length > 0) {
-      inFlight = queue.splice(0, BATCH_LIMIT);
-      send({ batch: inFlight.map((queued) => queued.request) });
-    } else if (closing) {
-      send({ close: true });
-    }
+    if (state === "dead" || queue.isInFlight()) return;
+    const batch = queue.takeBatch();
+    if (batch.length > 0) send({ batch });
+    else if (state === "closing") send({ close: true });
+  };
+  const flushAtEndOfTurn = atEndOfTurn(flush);
+  const flushSoon = () => {
+    if (!queue.isInFlight()) flushAtEndOfTurn();
   };
 
-  const noteWritable = (replies: readonly Reply[]) => {
-    const now = !replies.every(
-      (reply) => "refused" in reply && reply.refused === "service_unavailable",
-    );
-    if (now === writable) return;
-    writable = now;
-    clearInterval(probe);
-    if (!writable) probe = setInterval(tryToWrite, PROBE_MS);
-    onWritable?.(writable);
-  };
-
-  /** Whether there is room again is found out by writing, with or without callers. */
-  const tryToWrite = () => {
-    if (queue.length > 0 || closing || dead) return;
-    const ignore = () => {};
-    queue.push({ request: { name: "probe", input: null }, resolve: ignore, reject: ignore });
-    schedule();
-  };
-
-  const startCheckpoint = () => {
-    checkpointing ??= checkpointOnce(thread, path, fail).then(async (moved) => {
-      if (!moved) await Bun.sleep(CHECKPOINT_MS);
-      checkpointing = null;
-    });
-  };
+  const probe = createWriteProbe(() => {
+    if (queue.length() > 0 || state !== "open") return;
+    queue.add("probe", undefined).catch(() => {});
+    flushSoon();
+  }, options.onWritable);
+  const checkpoint = createOffloadedCheckpoint(thread, path, fail);
 
   worker.onmessage = (event: MessageEvent<string>) => {
     const message = JSON.parse(event.data) as FromThread;
     if ("replies" in message) {
-      noteWritable(message.replies);
-      if (message.behind && !closing) startCheckpoint();
-      const answered = inFlight;
-      inFlight = [];
+      const { replies, seconds, behind } = message;
+      probe.note(replies);
+      if (behind && state !== "closing") checkpoint.start();
+      const batch = queue.endBatch();
+      // The thread goes on before the callers are answered.
       flush();
-      options.onBatch?.(answered.length, message.seconds);
-      for (const [index, queued] of answered.entries())
-        resolveReply(queued, message.replies[index]!);
+      options.onBatch?.(batch.length, seconds);
+      batch.settle(replies);
     } else if ("fatal" in message) {
       fail(message.fatal);
     } else if ("opened" in message) {
       opened.resolve();
     } else {
-      clearInterval(probe);
-      dead = true;
+      probe.stop();
+      state = "dead";
       closed.resolve();
       worker.terminate();
     }
@@ -163,46 +111,33 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
 
   return {
     submit(name, input) {
-      if (dead || closing || queue.length >= queueLimit) {
+      if (state !== "open" || queue.length() >= queueLimit) {
         return Promise.reject(refusal("service_unavailable"));
       }
-      return new Promise((resolve, reject) => {
-        queue.push({ request: { name, input }, resolve, reject });
-        schedule();
-      });
+      const output = queue.add(name, input);
+      flushSoon();
+      return output;
     },
-    queueLength: () => queue.length,
-    isWritable: () => writable && !dead,
+    queueLength: () => queue.length(),
+    isWritable: () => probe.isWritable() && state !== "dead",
     async close() {
-      closing = true;
-      await checkpointing;
-      if (!dead) flush();
+      if (state === "open") state = "closing";
+      await checkpoint.idle();
+      flush();
       return closed.promise;
     },
   };
 }
 
-function resolveReply({ resolve, reject }: QueuedCommand, reply: Reply): void {
-  if ("done" in reply) resolve(reply.done as never);
-  else if ("refused" in reply) reject(new Refusal(reply.refused, reply.details as never));
-  else reject(new CommandError(reply.failed));
-}
-
-/** Checkpoints in a second thread, beside the writer. */
-function checkpointOnce(
-  thread: URL,
-  path: string,
-  fail: (cause: string) => void,
-): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const worker = new Worker(thread);
-  worker.onmessage = (event: MessageEvent<string>) => {
-    const message = JSON.parse(event.data) as FromThread;
-    if ("fatal" in message) fail(message.fatal);
-    worker.terminate();
-    resolve("checkpointed" in message && message.checkpointed);
+/** Requests that are read in one turn of the event loop share a batch. */
+function atEndOfTurn(work: () => void): () => void {
+  let isScheduled = false;
+  return () => {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(() => {
+      isScheduled = false;
+      work();
+    });
   };
-  worker.onerror = () => resolve(false);
-  worker.postMessage(JSON.stringify({ checkpoint: path } satisfies ToThread));
-  return promise;
 }

@@ -1,7 +1,7 @@
 // The view that requests share: never older than what their callers were told.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createKeyFinder } from "../../src/db/keys.ts";
+import { createKeyFinder } from "../../src/db/key-cache.ts";
 import type { Connection } from "../../src/db/connection.ts";
 import { openReader } from "../../src/storage/open.ts";
 import { balanceOf } from "../../src/db/users.ts";

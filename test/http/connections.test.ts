@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { BODY_LIMIT_BYTES } from "../../src/http/body.ts";
+import { BODY_LIMIT_BYTES } from "../../src/domain/limits.ts";
 import { listen } from "../../src/http1/listen.ts";
 import { type Market, MARKER, openMarket } from "../support/market.ts";
 import { openRaw, type RawConnection, rawRequest } from "../support/raw.ts";

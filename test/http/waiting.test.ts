@@ -8,7 +8,6 @@ import { findUser } from "../../src/db/users.ts";
 import { orderResponse } from "../../src/domain/responses.ts";
 import { type Claim, hashRequest } from "../../src/domain/idempotency.ts";
 import { refusal } from "../../src/domain/errors.ts";
-import type { Api } from "../../src/http/endpoint.ts";
 import { respondOnce } from "../../src/http/idempotency.ts";
 import type { Outcome } from "../../src/operations/idempotency.ts";
 import { startWriter } from "../../src/writer/writer.ts";
@@ -21,7 +20,7 @@ import {
 } from "../support/service.ts";
 
 let database: TestDatabase;
-let api: Api;
+let api: ReturnType<typeof apiOf>;
 let account: number;
 let keyId: string;
 

@@ -8,7 +8,7 @@ import { Command } from "commander";
 import { type Config, dataOption, serveOptions } from "../../src/config/settings.ts";
 import { transact } from "../../src/db/connection.ts";
 import type { Connection } from "../../src/db/connection.ts";
-import { createKeyFinder } from "../../src/db/keys.ts";
+import { createKeyFinder } from "../../src/db/key-cache.ts";
 import { claimDataDirectory, openForCommand } from "../../src/storage/open.ts";
 import { createSnapshot } from "../../src/db/snapshot.ts";
 import {
@@ -28,7 +28,7 @@ import {
   execute,
   type UnsignedInput,
 } from "../../src/operations/commands.ts";
-import type { Api } from "../../src/http/endpoint.ts";
+import type { ServerDeps } from "../../src/http/server.ts";
 import { responseTemplate } from "../../src/http/response-template.ts";
 import { createRateLimits } from "../../src/http/rate-limits.ts";
 import { createLog } from "../../src/monitoring/log.ts";
@@ -183,7 +183,7 @@ export const TEST_CONFIG = {
 };
 
 /** What a server needs to answer requests, without anything that watches or limits them. */
-export function apiOf(connection: Connection, writer: Writer): Api {
+export function apiOf(connection: Connection, writer: Writer): ServerDeps & { writer: Writer } {
   const snapshot = createSnapshot(connection);
   return {
     connection,

@@ -7,7 +7,8 @@ import { findUser } from "../../src/db/users.ts";
 import { Refusal } from "../../src/domain/errors.ts";
 import { startServer } from "../../src/http/server.ts";
 import type { CommandInput } from "../../src/operations/commands.ts";
-import { CommandError, startWriter, type Writer } from "../../src/writer/writer.ts";
+import { CommandError } from "../../src/writer/queue.ts";
+import { startWriter, type Writer } from "../../src/writer/writer.ts";
 import { audit } from "../support/audit.ts";
 import { damageTables } from "../support/damage.ts";
 import {

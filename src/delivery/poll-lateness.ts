@@ -1,0 +1,50 @@
+// Whether the polls of one provider are late, and the log line that says so: because of us, or because the provider
+// has not answered for long.
+
+import { oldestDuePoll } from "../db/polling.ts";
+import type { ProviderWorker } from "./provider-worker.ts";
+
+/** Polls that are overdue by this many poll intervals, and by this long, are late. */
+const LATE_INTERVALS = 5;
+const LATE_LEAST_MS = 60_000;
+/** Being late is logged again after this long. */
+const LOG_INTERVAL_MS = 600_000;
+
+export interface PollLateness {
+  noteAnswered(): void;
+  noteUnanswered(now: number): void;
+  /** Whether the provider's last poll was not answered. */
+  isUnanswered(): boolean;
+  isOverdue(now: number): boolean;
+  log(now: number): void;
+}
+
+export function createPollLateness(worker: ProviderWorker): PollLateness {
+  const { connection, log, settings } = worker.deps;
+  const limitMs = Math.max(settings.pollIntervalMs * LATE_INTERVALS, LATE_LEAST_MS);
+  let unanswered: { since: number; last: number } | null = null;
+  let loggedAt: number | null = null;
+
+  const overdueMs = (now: number) => {
+    const oldest = oldestDuePoll(connection, worker.providerId);
+    return oldest === null ? 0 : now - oldest;
+  };
+  return {
+    noteAnswered: () => (unanswered = null),
+    noteUnanswered: (now) => (unanswered = { since: unanswered?.since ?? now, last: now }),
+    isUnanswered: () => unanswered !== null,
+    isOverdue: (now) => overdueMs(now) > limitMs,
+    log(now) {
+      const silentMs = unanswered === null ? 0 : unanswered.last - unanswered.since;
+      const lateMs = Math.max(overdueMs(now), silentMs);
+      if (lateMs <= limitMs) {
+        loggedAt = null;
+        return;
+      }
+      if (loggedAt !== null && Math.abs(now - loggedAt) < LOG_INTERVAL_MS) return;
+      loggedAt = now;
+      const seconds = Math.round(lateMs / 1000);
+      log.error({ provider: worker.name, seconds }, "following orders is late");
+    },
+  };
+}

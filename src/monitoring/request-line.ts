@@ -1,0 +1,43 @@
+// The log line of a request, written by hand, byte for byte as pino would write it (a test compares them): every
+// request pays for it.
+// Gain: 2,300 instructions a line and not 9,400, a fifth of GET /balance. The time written once a millisecond, and not
+// for each line, is a fifth of what a line costs.
+
+export interface LoggedRequest {
+  requestId: string;
+  /** Null: no key was offered, or one that does not exist. */
+  keyId: string | null;
+  status: number;
+  milliseconds: number;
+}
+
+/** Neither id may hold a character that JSON escapes. */
+export type RequestLog = (answered: LoggedRequest) => void;
+
+export function createRequestLog(
+  method: string,
+  route: string | null,
+  timestamp: () => string,
+  write: (line: string) => void,
+): RequestLog {
+  const start = `,"method":${JSON.stringify(method)},"route":${JSON.stringify(route)},"requestId":"`;
+  return ({ requestId, keyId, status, milliseconds }) => {
+    const key = keyId === null ? "null" : `"${keyId}"`;
+    const rest = `,"keyId":${key},"status":${status},"milliseconds":${milliseconds},"msg":"request"}`;
+    write(`{"level":"info"${timestamp()}${start}${requestId}"${rest}\n`);
+  };
+}
+
+/** What pino.stdTimeFunctions.isoTime returns. */
+export function createTimestamp(): () => string {
+  let at = 0;
+  let text = "";
+  return () => {
+    const now = Date.now();
+    if (now !== at) {
+      at = now;
+      text = `,"time":"${new Date(now).toISOString()}"`;
+    }
+    return text;
+  };
+}

@@ -1,0 +1,31 @@
+// The TLS certificate of the API's listener: read at the start, and again on SIGHUP.
+
+import type { Config } from "../config/settings.ts";
+import { readTls, type Tls, TlsError, type TlsFiles } from "../config/tls.ts";
+import type { Server } from "../http1/listen.ts";
+import type { Logger } from "../monitoring/log.ts";
+
+/** Null: the API speaks plain HTTP. Throws TlsError. */
+export function readCertificate(config: Config): Tls | null {
+  const files = tlsFiles(config);
+  return files && readTls(files);
+}
+
+/** A certificate that cannot be used leaves the present one in place. */
+export function reloadCertificate(config: Config, server: Server, log: Logger): void {
+  const files = tlsFiles(config);
+  if (!files) return log.info({}, "nothing to reload: no certificate is in use");
+  try {
+    // Without patience for pipes: requests are answered meanwhile.
+    const tls = readTls(files, 0);
+    server.reload(tls);
+    log.info({ cert: files.cert, validTo: tls.validTo.toISOString() }, "certificate reloaded");
+  } catch (error) {
+    const why = error instanceof TlsError ? error.message : String(error);
+    log.error({ cert: files.cert, why }, "certificate not reloaded, the old one stays in use");
+  }
+}
+
+function tlsFiles({ tlsCert: cert, tlsKey: key }: Config): TlsFiles | null {
+  return cert !== null && key !== null ? { cert, key } : null;
+}

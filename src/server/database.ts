@@ -1,0 +1,96 @@
+// The database of a running server: the data directory's lock, the writer thread and the connections that read.
+
+import { rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { WRITER_THREAD } from "../config/source-files.ts";
+import { type Connection, isFatalError } from "../db/connection.ts";
+import { createSnapshot, type Snapshot } from "../db/snapshot.ts";
+import type { Logger } from "../monitoring/log.ts";
+import { fileSystemUnder, isMemoryFileSystem } from "../storage/file-systems.ts";
+import { addressPath, claimDataDirectory, openReader } from "../storage/open.ts";
+import { startWriter, type Writer, type WriterOptions } from "../writer/writer.ts";
+
+export interface ServerDatabase {
+  /** Absolute path of the database. */
+  path: string;
+  /** Of the file that names the server's address; removed when the database is closed. */
+  addressFile: string;
+  writer: Writer;
+  /** What requests read on; `connection` is the snapshot's. */
+  connection: Connection;
+  snapshot: Snapshot;
+  /** For long reads beside requests. */
+  slowReader: Connection;
+  /** Logs a read that failed; ends the server where the database or its disk cannot be trusted any more. */
+  onReadError(error: unknown): void;
+  close(): Promise<void>;
+}
+
+/** `onFatal` is called when the database can be used no more; `onCommit` after each batch, before its callers are answered. */
+export async function openServerDatabase(
+  data: string,
+  log: Logger,
+  onFatal: () => void,
+  onCommit: (commands: number, seconds: number) => void,
+): Promise<ServerDatabase> {
+  const { path, migrationCopy, release } = claimDataDirectory(data, Date.now());
+  const folder = dirname(path);
+  if (migrationCopy)
+    log.warn({ path, migrationCopy }, "database upgraded, copy of the old one kept");
+  if (isMemoryFileSystem(fileSystemUnder(folder)))
+    log.warn({ path }, "the data directory is in memory: a reboot loses everything");
+  let snapshot: Snapshot | null = null;
+  const writer = await startWriter({
+    path,
+    thread: WRITER_THREAD,
+    onBatch(commands, seconds) {
+      // A caller that is answered now may ask at once for what was written.
+      snapshot?.end();
+      onCommit(commands, seconds);
+    },
+    ...writerLog(path, log, onFatal),
+  });
+  const connection = openReader(path);
+  const opened = (snapshot = createSnapshot(connection));
+  const slowReader = openReader(path);
+  const addressFile = addressPath(folder);
+  return {
+    path,
+    addressFile,
+    writer,
+    connection,
+    snapshot: opened,
+    slowReader,
+    onReadError(error) {
+      if (!isFatalError(error)) return;
+      log.error({ path, cause: String(error) }, "the database cannot be read any more: stopping");
+      onFatal();
+    },
+    async close() {
+      opened.close();
+      slowReader.sqlite.close();
+      // The writer closes last: it checkpoints, which a reader would hold up.
+      await writer.close();
+      rmSync(addressFile, { force: true });
+      release();
+    },
+  };
+}
+
+function writerLog(
+  path: string,
+  log: Logger,
+  onFatal: () => void,
+): Pick<WriterOptions, "onWritable" | "onFatal"> {
+  return {
+    onWritable(writable) {
+      if (writable) log.info({ path }, "the database takes writes again");
+      else
+        log.error({ path }, "the database takes no writes: no room, or another process holds it");
+    },
+    onFatal(cause) {
+      log.error({ path, cause }, "the database cannot be written any more: stopping");
+      onFatal();
+    },
+  };
+}

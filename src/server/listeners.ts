@@ -1,0 +1,76 @@
+// The listeners of the API and of the metrics, and the file that names the API's address.
+
+import { rmSync, writeFileSync } from "node:fs";
+import type { Config } from "../config/settings.ts";
+import { type Endpoint, formatEndpoint } from "../config/values.ts";
+import { startMetricsServer } from "../http/metrics.ts";
+import { errorCode } from "../domain/errors.ts";
+import type { Address, Server } from "../http1/listen.ts";
+import type { Logger } from "../monitoring/log.ts";
+import type { Metrics } from "../monitoring/metrics.ts";
+
+/** The address cannot be listened on. The message is the system's code for why. */
+export class ListenError extends Error {
+  override name = "ListenError";
+
+  constructor(
+    message: string,
+    readonly address: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface Listeners {
+  api: Server;
+  /** Stops both; resolves once every request in flight is answered. */
+  stop(): Promise<void>;
+  /** Where the metrics are; null without them. */
+  metricsUrl: string | null;
+}
+
+/** Both of them or, with ListenError, neither. */
+export function startListeners(
+  { host, port, metricsListen }: Config,
+  metrics: Metrics | null,
+  startApi: (address: Address) => Server,
+): Listeners {
+  const api = listen({ host, port }, startApi);
+  if (!metrics || !metricsListen) return { api, stop: () => api.stop(), metricsUrl: null };
+  try {
+    const second = listen(metricsListen, (address) => startMetricsServer(metrics, address));
+    return {
+      api,
+      stop: async () => void (await Promise.all([api.stop(), second.stop()])),
+      metricsUrl: `${urlOf("http", second)}/metrics`,
+    };
+  } catch (error) {
+    void api.stop();
+    throw error;
+  }
+}
+
+function listen(endpoint: Endpoint, start: (address: Address) => Server): Server {
+  try {
+    return start({ hostname: endpoint.host, port: endpoint.port });
+  } catch (error) {
+    throw new ListenError(errorCode(error), formatEndpoint(endpoint));
+  }
+}
+
+export function urlOf(protocol: "http" | "https", { hostname: host, port }: Server): string {
+  return `${protocol}://${formatEndpoint({ host, port })}`;
+}
+
+/** For `health`. A full disk keeps the service from taking orders, not from answering. */
+export function writeAddressFile(path: string, url: string, log: Logger): void {
+  try {
+    writeFileSync(path, url, { mode: 0o600 });
+  } catch (error) {
+    rmSync(path, { force: true });
+    log.warn(
+      { address: path, why: String(error) },
+      "address not written: tell `health` with --url",
+    );
+  }
+}

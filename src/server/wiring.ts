@@ -1,0 +1,110 @@
+// What the API and the delivery are given, made of the settings and of the parts of the server that run already.
+
+import type { Config } from "../config/settings.ts";
+import { createKeyFinder } from "../db/key-cache.ts";
+import { systemClock } from "../delivery/clock.ts";
+import type { DeliveryService } from "../delivery/delivery.ts";
+import type { DeliveryDeps } from "../delivery/provider-worker.ts";
+import { createRateLimits } from "../http/rate-limits.ts";
+import { responseTemplate } from "../http/response-template.ts";
+import type { ServerDeps } from "../http/server.ts";
+import type { KeyUsage } from "../jobs/key-usage.ts";
+import type { Logger } from "../monitoring/log.ts";
+import { type Metrics, NO_OBSERVER } from "../monitoring/metrics.ts";
+import { createReadiness } from "../monitoring/readiness.ts";
+import { connectProvider } from "../providers/protocols.ts";
+import type { ServerDatabase } from "./database.ts";
+
+/** What is referred to before it has started. */
+export interface Pending<T> {
+  promise: Promise<T>;
+  /** Undefined until it has started. */
+  value(): T | undefined;
+  resolve(value: T): void;
+  reject(error: unknown): void;
+}
+
+export function createPending<T>(): Pending<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  let started: T | undefined;
+  // A rejection is no unhandled one: there may be no one who waits.
+  promise.catch(() => {});
+  return {
+    promise,
+    value: () => started,
+    resolve(value) {
+      started = value;
+      resolve(value);
+    },
+    reject,
+  };
+}
+
+export interface Started {
+  database: ServerDatabase;
+  log: Logger;
+  metrics: Metrics | null;
+  keyUsage: KeyUsage;
+  delivery: Pending<DeliveryService>;
+  isTls: boolean;
+}
+
+export function apiDeps(config: Config, started: Started): ServerDeps {
+  const { database, log, metrics, keyUsage, delivery, isTls } = started;
+  const { connection, snapshot, writer } = database;
+  return {
+    connection,
+    snapshot,
+    writer,
+    log,
+    observer: metrics ?? NO_OBSERVER,
+    findKey: createKeyFinder(connection, snapshot),
+    recordKeyUse: (keyId, now) => keyUsage.note(keyId, now),
+    limits: createRateLimits(config.rateLimit),
+    trustedProxy: config.trustedProxy,
+    noteUntrustedProxy: once(() =>
+      log.warn(
+        {},
+        "requests come with X-Forwarded-For, but no proxy is trusted: all of them count as one address; name the proxy with --trusted-proxy",
+      ),
+    ),
+    logReads: config.logReads,
+    inFlight: new Map(),
+    onInternalError: (error) => database.onReadError(error),
+    placed: async (order) => (await delivery.promise).placed(order),
+    readiness: createReadiness({
+      connection,
+      writer,
+      diskFloorBytes: config.diskFloor,
+      isDeliveryOnTime: () => delivery.value()?.isOnTime() ?? true,
+    }),
+    template: responseTemplate(isTls),
+  };
+}
+
+export function deliveryDeps(config: Config, { database, log, metrics }: Started): DeliveryDeps {
+  const { connection, writer } = database;
+  return {
+    connection,
+    writer,
+    log,
+    clock: systemClock,
+    random: Math.random,
+    settings: {
+      placeWaitMs: config.placeWait,
+      placeRetryMs: config.placeRetry,
+      pollIntervalMs: config.pollInterval,
+    },
+    connect: (provider) => connectProvider(provider, config.providerTimeout),
+    onSubmission: (outcome) => metrics?.placement(outcome),
+  };
+}
+
+function once(run: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    run();
+  };
+}

@@ -1,0 +1,51 @@
+// Checkpoints in a second thread beside the writer's: what piled up in the write-ahead log behind a long reader would
+// hold up the next batch for too long. One runs at a time.
+
+import type { FromThread, ToThread } from "./messages.ts";
+
+/** Until the next one after one that a reader left nothing to do. */
+const RETRY_MS = 1000;
+
+export interface OffloadedCheckpoint {
+  /** Starts one, unless one is running or has just found nothing to do. */
+  start(): void;
+  /** Resolves once none is running. */
+  idle(): Promise<void>;
+}
+
+/** `onFatal` is called when the database or its disk fails. */
+export function createOffloadedCheckpoint(
+  thread: URL,
+  path: string,
+  onFatal: (cause: string) => void,
+): OffloadedCheckpoint {
+  let running: Promise<void> | null = null;
+  return {
+    start() {
+      running ??= runCheckpoint(thread, path, onFatal).then(async (moved) => {
+        if (!moved) await Bun.sleep(RETRY_MS);
+        running = null;
+      });
+    },
+    idle: async () => void (await running),
+  };
+}
+
+/** Resolves with whether any page was moved. */
+function runCheckpoint(
+  thread: URL,
+  path: string,
+  onFatal: (cause: string) => void,
+): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const worker = new Worker(thread);
+  worker.onmessage = (event: MessageEvent<string>) => {
+    const message = JSON.parse(event.data) as FromThread;
+    if ("fatal" in message) onFatal(message.fatal);
+    worker.terminate();
+    resolve("checkpointed" in message && message.checkpointed);
+  };
+  worker.onerror = () => resolve(false);
+  worker.postMessage(JSON.stringify({ checkpoint: path } satisfies ToThread));
+  return promise;
+}
