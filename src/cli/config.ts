@@ -54,7 +54,7 @@ export function declareConfig(program: Command): void {
   for (const option of serveOptions()) check.addOption(option);
   check.action((options: Config & CommonOptions) => {
     const findings = [
-      checkVariables(check),
+      checkVariables(),
       checkData(options.data),
       checkTls(options),
       checkAddresses(options),
@@ -79,8 +79,8 @@ function finding(check: string, state: State, detail: string): Finding {
   return { check, state, detail };
 }
 
-function checkVariables(command: Command): Finding {
-  const unknown = unknownVariables(command);
+function checkVariables(): Finding {
+  const unknown = unknownVariables();
   if (unknown.length === 0) return finding("variables", "ok", "every RESELLER_ variable is known");
   return finding(
     "variables",
