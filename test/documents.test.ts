@@ -135,7 +135,7 @@ test("every command line of the documents is one that the program has, flags inc
   ].flatMap((document) =>
     matches(read(document), /^```sh\n([^]*?)^```/gm)
       .flatMap((block) => block.split("\n"))
-      .flatMap((line) => matches(line, /(?:^|reseller |\$\(|; )\s*(?:reseller|r) ((?!\(\)).*)$/g))
+      .flatMap((line) => matches(line, /(?:^|reseller |\$\(|; )\s*(?:reseller|r) ((?!"\$@").*)$/g))
       .map((words) => ({ document, words: words.replace(/\s+#.*$/, "") })),
   );
   expect(lines.length).toBeGreaterThan(40);
