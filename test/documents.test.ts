@@ -160,6 +160,23 @@ function problemOf(line: string): string | null {
   return unknown.length > 0 ? `no flag ${unknown.join(", ")}` : null;
 }
 
+test("every log line that an operator is to act on is one that the program writes", () => {
+  const text = read("docs/operations.md");
+  const log = text.slice(text.indexOf("## Log"), text.indexOf("## Backups"));
+  const messages = matches(log, /^\| `([^`]+)` /gm).map((message) => message.replace(/…$/, ""));
+  expect(messages.length).toBeGreaterThan(5);
+  const sources = CODE.filter((path) => path.startsWith("src/")).map(read);
+  expect(
+    messages.filter((message) => !sources.some((source) => source.includes(`"${message}`))),
+  ).toEqual([]);
+});
+
+test("every decision is listed, and in the order of its number", () => {
+  const records = filesBelow("docs/decisions").filter((path) => /\/\d{4}-/.test(path));
+  const listed = matches(read("docs/decisions/README.md"), /^\| \[\d{4}\]\(([^)]+)\)/gm);
+  expect(listed).toEqual(records.map((path) => basename(path)).toSorted());
+});
+
 test("the table of settings is the one that `bun run docs` writes from their rows", () => {
   expect(documentedTable()).toBe(settingsTable());
 });

@@ -1,6 +1,6 @@
 // The settings, one row each: flags and environment → one frozen, validated Config. The only place that knows the
 // environment's variables. Of a setting counts the flag (--log-level), else the variable (RESELLER_LOG_LEVEL), else the
-// file that the variable with _FILE behind it names, else the default.
+// file that the variable with _FILE behind it names, else the default. docs/specification.md#settings.
 
 import { join, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";

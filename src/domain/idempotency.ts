@@ -1,10 +1,10 @@
-// Idempotency-Key: one effect for a request and all its duplicates. Contract 2.
+// Idempotency-Key: one effect for a request and all its duplicates. docs/specification.md#idempotency.
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 export const KEY_FORM = "1 to 255 visible ASCII characters";
 
 /**
- * How long the service runs before it forgets a used key. The contract promises 24 hours; forgetting a key too early
+ * How long the service runs before it forgets a used key. The API promises 24 hours; forgetting a key too early
  * would let its retry order twice, so no wall clock has a say in it. Time in which no service runs is not counted.
  */
 export const IDEMPOTENCY_RETENTION_MS = 72 * 60 * 60 * 1000;

@@ -1,4 +1,4 @@
-// POST /orders and GET /orders/:id. Specification 4.
+// POST /orders and GET /orders/:id. docs/specification.md#post-orders and #get-order.
 
 import { findAnsweredOrder, type Order } from "../db/orders.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
@@ -15,7 +15,7 @@ import {
 import type { Api, Call } from "./endpoint.ts";
 import { respondOnce, claimOf } from "./idempotency.ts";
 
-/** An order that its provider refuses while the caller waits is a 502, refunded already. Contract 3. */
+/** An order that its provider refuses while the caller waits is a 502, refunded already. docs/specification.md#delivery-wait. */
 export async function postOrder(api: Api, call: Call): Promise<object> {
   const { writer } = api;
   const { request, key } = call;
@@ -43,7 +43,7 @@ export function getOrder({ connection }: Api, { params, key }: Call): object {
   return { status: "success", order: orderStatus(order) };
 }
 
-/** The order that a body asks for. Refuses the first field, in the specification's order, that is not well formed. */
+/** The order that a body asks for. Refuses the first field, in the order of docs/specification.md#post-orders, that is not well formed. */
 export function placeOrderOf(fields: Fields, key: Call["key"]): PlaceOrder {
   return {
     resellerAccount: key.resellerAccount,

@@ -1,4 +1,4 @@
-// GET /services. Specification 4.
+// GET /services. docs/specification.md#get-services.
 // The list is written once and given again: one for all resellers without grants, one for each with grants. The
 // database says with each request whether it still holds, so that a change by any process shows in the next answer.
 

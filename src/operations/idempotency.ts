@@ -34,7 +34,7 @@ export interface PlaceOrderOnce {
   claim: Claim;
 }
 
-/** Refuses what requireCaller refuses, then idempotency_key_reused, then what createOrder refuses. Contract 2, Idempotency-Key. */
+/** Refuses what requireCaller refuses, then idempotency_key_reused, then what createOrder refuses. docs/specification.md#idempotency-record. */
 export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context): Outcome<Order> {
   const { claim } = command;
   const { resellerAccount, keyId } = command.order;
@@ -60,7 +60,7 @@ export interface RechargeOnce {
   claim: Claim;
 }
 
-/** Refuses what requireCaller refuses, then idempotency_key_reused, then what rechargeAs refuses. Contract 2, Idempotency-Key. */
+/** Refuses what requireCaller refuses, then idempotency_key_reused, then what rechargeAs refuses. docs/specification.md#idempotency-record. */
 export function rechargeOnce(tx: Tx, command: RechargeOnce, context: Context): Outcome<never> {
   const { claim } = command;
   const { resellerAccount, keyId } = command.recharge;

@@ -50,7 +50,7 @@ export interface PlaceOrdersOnce extends PlaceOrders {
   claim: Claim;
 }
 
-/** A batch that created no order is not remembered. Refuses what requireCaller refuses, then idempotency_key_reused. Contract 2, Idempotency-Key. */
+/** A batch that created no order is not remembered. Refuses what requireCaller refuses, then idempotency_key_reused. docs/specification.md#idempotency-record. */
 export function placeOrdersOnce(
   tx: Tx,
   command: PlaceOrdersOnce,

@@ -1,4 +1,4 @@
-// Orders: placed against the balance, then moved by the state table. Contract 3.
+// Orders: placed against the balance, then moved by the state table. docs/specification.md#order-transitions.
 
 import { Refusal, refusal } from "../domain/errors.ts";
 import { type Actor, refuseDebitAboveBalance, SALES_ACCOUNT } from "../domain/ledger.ts";
@@ -47,10 +47,11 @@ export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order
 /**
  * Charges the reseller's balance and creates the order, both or neither. The caller has been checked.
  * Refuses, in this order: reference_taken (whatever has become of the service since), service_not_found, quantity_below_minimum, quantity_above_maximum,
- * insufficient_balance, charge_too_large. Specification 4, POST /orders.
+ * insufficient_balance, charge_too_large. docs/specification.md#precedence, step 13.
  */
 export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
   const { resellerAccount, quantity, reference = null } = command;
+  // First: who sends an order twice wants the one that is there, even if the service or the balance has gone since.
   refuseTakenReference(tx, resellerAccount, reference);
   const service = findOpenService(tx, resellerAccount, command.service);
   if (!service) throw refusal("service_not_found");

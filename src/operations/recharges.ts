@@ -1,4 +1,4 @@
-// Credit that a payment bot adds with its Recharge key. Specification 4, POST /recharge.
+// Credit that a payment bot adds with its Recharge key. docs/specification.md#post-recharge.
 
 import { refusal } from "../domain/errors.ts";
 import { CASH_ACCOUNT, refuseCreditAboveLimit } from "../domain/ledger.ts";
