@@ -4,7 +4,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import packageJson from "../package.json" with { type: "json" };
+import { ENTRY_POINTS } from "./entry-points.ts";
 
 export interface License {
   name: string;
@@ -32,10 +32,9 @@ export function licensesJson(): string {
 function bundledPackages(): string[] {
   const folder = mkdtempSync(join(tmpdir(), "reseller-licenses-"));
   const metafile = join(folder, "meta.json");
-  const entryPoints = packageJson.scripts.build.match(/\bsrc\/\S+\.ts\b/g)!;
   const flags = ["--target=bun", `--external=${IMPORTER}`, `--metafile=${metafile}`];
   const { success, stderr } = Bun.spawnSync(
-    [process.execPath, "build", ...entryPoints, ...flags, `--outdir=${folder}`],
+    [process.execPath, "build", ...ENTRY_POINTS, ...flags, `--outdir=${folder}`],
     { cwd: ROOT },
   );
   if (!success) throw new Error(`the packages cannot be listed: ${stderr.toString()}`);

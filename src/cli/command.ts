@@ -2,7 +2,7 @@
 // exit 2 for wrong usage, 1 for a refusal or a failure.
 
 import { Command } from "commander";
-import { dataOption } from "../config/settings.ts";
+import { settingOption } from "../config/settings.ts";
 import { BackupError } from "../storage/backup.ts";
 import type { Connection } from "../db/connection.ts";
 import { openErrorOf } from "../storage/open-error.ts";
@@ -38,7 +38,7 @@ export function declare(
   return parent
     .command(usage)
     .description(description)
-    .addOption(dataOption())
+    .addOption(settingOption("data"))
     .option("--json", "print the result as one JSON document")
     .addHelpText("after", `\nExample:\n  ${example}`);
 }

@@ -53,7 +53,7 @@ export function declareConfig(program: Command): void {
   for (const option of serveOptions()) check.addOption(option);
   check.action((options: Config & CommonOptions) => {
     const checks = [
-      checkVariables(check),
+      checkVariables(),
       checkData(options.data),
       checkTls(options),
       checkAddresses(options),
@@ -78,8 +78,8 @@ function settingCheck(check: string, state: State, detail: string): SettingCheck
   return { check, state, detail };
 }
 
-function checkVariables(command: Command): SettingCheck {
-  const unknown = unknownVariables(command);
+function checkVariables(): SettingCheck {
+  const unknown = unknownVariables();
   if (unknown.length === 0)
     return settingCheck("variables", "ok", "every RESELLER_ variable is known");
   return settingCheck(

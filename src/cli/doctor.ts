@@ -1,7 +1,7 @@
 // `doctor`: looks at everything that a service on this machine needs, one line each. Exit 1 on a fail.
 
 import type { Command } from "commander";
-import { backupDirOption, backupFolder, type Config } from "../config/settings.ts";
+import { backupFolder, type Config, settingOption } from "../config/settings.ts";
 import { databasePath } from "../storage/open.ts";
 import { runDoctor, type Finding } from "../storage/doctor.ts";
 import { CommandFailure, type CommonOptions, declare } from "./command.ts";
@@ -14,7 +14,7 @@ export function declareDoctor(program: Command): void {
     "look at the data directory, the disk, the clock, the database and the backups",
     "reseller doctor --data /var/lib/reseller",
   )
-    .addOption(backupDirOption())
+    .addOption(settingOption("backup-dir"))
     .action((options: CommonOptions & Pick<Config, "backupDir">) => {
       const findings = runDoctor({
         data: options.data,

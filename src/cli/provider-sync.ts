@@ -1,7 +1,7 @@
 // `admin provider sync`: the provider's list into our catalogue. What it does is shown before it is done.
 
 import { type Command, Option } from "commander";
-import { providerTimeoutOption } from "../config/settings.ts";
+import { settingOption } from "../config/settings.ts";
 import {
   countsOf,
   CatalogueError,
@@ -35,7 +35,7 @@ export function declareSync(group: Command): void {
         .default("0", "0%"),
     )
     .option("--dry-run", "only show what it would do")
-    .addOption(providerTimeoutOption())
+    .addOption(settingOption("provider-timeout"))
     .action(async (name: string, options: SyncOptions) => {
       const progress = startCounter("bytes received:");
       const { result: upstream } = await callProvider(name, options, (api) =>

@@ -1,7 +1,7 @@
 // `admin provider …`
 
 import { type Command, Option } from "commander";
-import { providerTimeoutOption } from "../config/settings.ts";
+import { settingOption } from "../config/settings.ts";
 import { countLate, oldestDuePoll } from "../db/polling.ts";
 import type { Connection } from "../db/connection.ts";
 import { listProviders, type Provider, readProviderOrders } from "../db/providers.ts";
@@ -103,7 +103,7 @@ function declareBalance(group: Command): void {
     "reseller admin provider balance acme",
   )
     .argument("<name>", "the provider", providerName)
-    .addOption(providerTimeoutOption())
+    .addOption(settingOption("provider-timeout"))
     .action(async (name: string, options: CallOptions) => {
       const funds = await callProvider(name, options, (api) => api.balance(never()));
       withDatabase(options, ({ connection, execute }) => {

@@ -1,4 +1,4 @@
-// `admin service import`: a catalogue from a CSV or JSON file, all of it or nothing.
+// `admin service import`: a catalogue from a CSV or JSON file, all of it or nothing. docs/specification.md#cli-import.
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";

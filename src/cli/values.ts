@@ -1,4 +1,4 @@
-// Values on the command line, checked without looking at the data: a wrong one is wrong usage (exit 2).
+// Values on the command line (docs/specification.md#cli-values), checked without looking at the data: a wrong one is wrong usage (exit 2).
 
 import { InvalidArgumentError } from "commander";
 import { formatNetwork, parseNetwork } from "../config/networks.ts";

@@ -1,57 +1,97 @@
-// Flags and environment → one frozen, validated Config. The only place that knows the environment's variables.
-// Every setting is a flag and a variable (--log-level ↔ RESELLER_LOG_LEVEL): flag, then variable, then the file
-// that the variable with _FILE behind it names, then default.
+// The settings, one row each: flags and environment → one frozen, validated Config. The only place that knows the
+// environment's variables. Of a setting counts the flag (--log-level), else the variable (RESELLER_LOG_LEVEL), else the
+// file that the variable with _FILE behind it names, else the default. docs/specification.md#settings.
 
 import { join, resolve } from "node:path";
-import { type Command, Option } from "commander";
-import type { Network } from "./networks.ts";
-import {
-  type Endpoint,
-  parseBytes,
-  parseEndpoint,
-  parseKeep,
-  parseNetworks,
-  parsePort,
-  parseRateLimit,
-  parseShare,
-  parseText,
-  parseTimer,
-  valueText,
-} from "./values.ts";
-import { parseRate, parseSize, type Rate } from "../domain/units.ts";
-import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../monitoring/log.ts";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { LOG_FORMATS, LOG_LEVELS } from "../monitoring/log.ts";
 import { readSmallFile } from "./small-files.ts";
+import * as kinds from "./values.ts";
 
-export interface Config {
-  data: string;
-  host: string;
-  /** 0 takes a free port. */
-  port: number;
-  /** Milliseconds, like every duration here. */
-  placeWait: number;
-  placeRetry: number;
-  providerTimeout: number;
-  pollInterval: number;
-  /** 0: no backups by itself. */
-  backupEvery: number;
-  /** Undefined: `backups` in the data directory. */
-  backupDir?: string;
-  backupKeep: number;
-  logLevel: LogLevel;
-  logFormat: LogFormat;
-  /** Which share of the successful reads is logged, 0 to 1. */
-  logReads: number;
-  /** Of one key; 0: no limit, of addresses neither. */
-  rateLimit: Rate | 0;
-  /** Whose word for a caller's address is taken. */
-  trustedProxy: readonly Network[];
-  metricsListen: Endpoint | null;
-  /** Paths of PEM files; both or neither. */
-  tlsCert: string | null;
-  tlsKey: string | null;
-  /** Bytes below which the server is not ready. */
-  diskFloor: number;
+export interface Setting<Value> extends kinds.ValueKind<Value> {
+  default: Value;
+  /** The default as it can be given, or a word for its absence. */
+  defaultText: string;
+  help: string;
 }
+
+/** By flag. The order is that of help, `config show` and docs/configuration.md. */
+export const SETTINGS = {
+  data: setting(kinds.text("DIR"), "./data", "folder of the database (reseller.db)"),
+  host: setting(kinds.text("ADDRESS"), "127.0.0.1", "address to listen on"),
+  port: setting(kinds.port, "8080", "port to listen on; 0 takes a free one"),
+  "tls-cert": optional(
+    kinds.text("FILE"),
+    "certificate chain (PEM) to speak TLS with; SIGHUP reads it again",
+  ),
+  "tls-key": optional(kinds.text("FILE"), "private key (PEM) of the certificate"),
+  "trusted-proxy": {
+    ...kinds.networks,
+    default: [],
+    defaultText: "none",
+    help: "proxies whose X-Forwarded-For counts",
+  },
+  "rate-limit": setting(
+    kinds.rateLimit,
+    "100/s",
+    "requests of one key: N/s, N/m or N/h, at once twice that; 0: no limit, of addresses neither",
+  ),
+  "metrics-listen": {
+    ...kinds.endpoint,
+    default: null,
+    defaultText: "off",
+    help: "where Prometheus may ask for /metrics; 0 turns it off",
+  },
+  "disk-floor": setting(
+    kinds.size,
+    "64MiB",
+    "free room below which the server is not ready; 0: any",
+  ),
+  "place-wait": setting(
+    kinds.duration(0),
+    "10s",
+    "how long POST /orders waits for the provider's reply",
+  ),
+  "place-retry": setting(
+    kinds.duration(0),
+    "1h",
+    "how long an order that could not be sent is tried again",
+  ),
+  "provider-timeout": setting(kinds.duration(1), "30s", "how long one call to a provider may take"),
+  "poll-interval": setting(
+    kinds.duration(1),
+    "60s",
+    "shortest pause between two polls of an order; the longest is 30 times that",
+  ),
+  "backup-every": setting(kinds.duration(0), "24h", "time between two backups; 0 turns them off"),
+  "backup-dir": {
+    ...optional(kinds.text("DIR"), "folder of the backups; services may share one"),
+    defaultText: "backups in --data",
+  },
+  "backup-keep": setting(kinds.backupCount, "7", "backups to keep"),
+  "log-level": setting(kinds.choice("LEVEL", LOG_LEVELS), "info", "least important event to log"),
+  "log-format": setting(
+    kinds.choice("FORMAT", LOG_FORMATS),
+    "auto",
+    "json: a line an event; pretty: for people; auto: pretty on a terminal",
+  ),
+  "log-reads": setting(
+    kinds.share,
+    "all",
+    "which share of the successful reads to log: all, none or 1%",
+  ),
+} satisfies Record<string, Setting<unknown>>;
+
+export type Flag = keyof typeof SETTINGS;
+
+type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Text;
+
+/** Each value under its flag in camel case, as commander names it. */
+export type Config = {
+  [Name in Flag as CamelCase<Name>]: ReturnType<(typeof SETTINGS)[Name]["parse"]>;
+};
 
 /** Wrong usage that no single flag can be blamed for. */
 export class ConfigError extends Error {
@@ -63,72 +103,23 @@ const FILE_SUFFIX = "_FILE";
 /** A file that a variable names holds one value, not a novel. */
 const VALUE_FILE_LIMIT_BYTES = 64 * 1024;
 
-/** The setting every command has. */
-export function dataOption(): Option {
-  return setting("data", "DIR", "folder of the database").default("./data").argParser(parseText);
+export function variableOf(flag: string): string {
+  return PREFIX + flag.toUpperCase().replaceAll("-", "_");
 }
 
-/** The setting of what makes backups or looks for them. */
-export function backupDirOption(): Option {
-  const description = "folder of the backups (default: backups in --data)";
-  return setting("backup-dir", "DIR", description).argParser(parseText);
+/** A setting as an option of a command. Nothing is read until the command line is parsed. */
+export function settingOption(flag: Flag): Option {
+  const row: Setting<unknown> = SETTINGS[flag];
+  const option = new Option(`--${flag} <${row.placeholder}>`, row.help)
+    .env(variableOf(flag))
+    .default(row.default, row.defaultText);
+  return row.choices ? option.choices(row.choices) : option.argParser((given) => row.parse(given));
 }
 
-/** The setting of every command that calls a provider. */
-export function providerTimeoutOption(): Option {
-  return duration("provider-timeout", "how long one call to a provider may take", "30s", 1);
-}
-
-/** The settings of `serve` besides --data. */
+/** The settings of `serve`; every command has --data besides. */
 export function serveOptions(): Option[] {
-  return [
-    setting("host", "ADDRESS", "address to listen on").default("127.0.0.1").argParser(parseText),
-    setting("port", "PORT", "port to listen on; 0 takes a free one")
-      .default(8080)
-      .argParser(parsePort),
-    duration("place-wait", "how long POST /orders waits for the provider's answer", "10s", 0),
-    duration("place-retry", "how long an order that could not be sent is tried again", "1h", 0),
-    providerTimeoutOption(),
-    duration("poll-interval", "shortest pause between two looks at an order", "60s", 1),
-    setting("tls-cert", "FILE", "certificate chain (PEM) to speak TLS with; SIGHUP reads it again")
-      .default(null)
-      .argParser(parseText),
-    setting("tls-key", "FILE", "private key (PEM) of the certificate")
-      .default(null)
-      .argParser(parseText),
-    setting("trusted-proxy", "CIDR[,CIDR]", "proxies whose X-Forwarded-For counts")
-      .default([], "none")
-      .argParser(parseNetworks),
-    setting(
-      "rate-limit",
-      "RATE",
-      "requests of one key: N/s, N/m or N/h, at once twice that; 0: none",
-    )
-      .default(parseRate("100/s"), "100/s")
-      .argParser(parseRateLimit),
-    setting(
-      "metrics-listen",
-      "ADDRESS:PORT",
-      "where Prometheus may ask for /metrics; 0 turns it off",
-    )
-      .default(null, "off")
-      .argParser(parseEndpoint),
-    setting("disk-floor", "SIZE", "free room below which the server is not ready; 0: any")
-      .default(parseSize("64MiB"), "64MiB")
-      .argParser(parseBytes),
-    duration("backup-every", "time between two backups; 0 turns them off", "24h", 0),
-    backupDirOption(),
-    setting("backup-keep", "N", "backups to keep").default(7).argParser(parseKeep),
-    setting("log-level", "LEVEL", "least important event to log")
-      .choices(LOG_LEVELS)
-      .default("info"),
-    setting("log-format", "FORMAT", "json: a line an event; pretty: for people; auto: by terminal")
-      .choices(LOG_FORMATS)
-      .default("auto"),
-    setting("log-reads", "SHARE", "which share of the successful reads to log: all, none or 1%")
-      .default(1, "all")
-      .argParser(parseShare),
-  ];
+  const flags = Object.keys(SETTINGS) as Flag[];
+  return flags.filter((flag) => flag !== "data").map(settingOption);
 }
 
 /** Absolute path of the folder of the backups. */
@@ -147,6 +138,44 @@ export function conflictOf({ tlsCert, tlsKey }: Config): string | null {
   return "--tls-cert and --tls-key belong together: give both or neither";
 }
 
+/** Reads the files that variables with _FILE name, for the settings of `command` that nothing else gives a value. */
+export function readValueFiles(command: Command): void {
+  for (const option of command.options) {
+    const { envVar: variable } = option;
+    const name = option.attributeName();
+    if (variable === undefined || command.getOptionValueSource(name) !== "default") continue;
+    const path = process.env[variable + FILE_SUFFIX];
+    if (path === undefined) continue;
+    const given = readValueFile(variable, path);
+    try {
+      command.setOptionValueWithSource(name, option.parseArg?.(given, undefined), `file ${path}`);
+    } catch (error) {
+      if (!(error instanceof InvalidArgumentError)) throw error;
+      // As commander says it of a variable.
+      command.error(
+        `error: option '${option.flags}' value '${given}' from env '${variable}' is invalid. ${error.message}`,
+      );
+    }
+  }
+}
+
+function readValueFile(variable: string, path: string): string {
+  const wrong = (why: string) => new ConfigError(`${variable}${FILE_SUFFIX} names ${path}: ${why}`);
+  let content: string;
+  try {
+    content = readSmallFile(path, VALUE_FILE_LIMIT_BYTES).trim();
+  } catch (error) {
+    throw wrong(error instanceof Error ? error.message : String(error));
+  }
+  // A private key, say: what follows would take its text for the path of one, and show it.
+  if (content.includes("\n")) {
+    throw wrong(
+      `more than one line is no value of a setting; for a file itself set ${variable} to its path`,
+    );
+  }
+  return content;
+}
+
 export interface ShownSetting {
   name: string;
   value: string;
@@ -156,65 +185,45 @@ export interface ShownSetting {
 
 /** Every setting of a command with its value and where that came from. */
 export function showSettings(command: Command): ShownSetting[] {
-  return command.options
-    .filter(({ envVar }) => envVar !== undefined)
-    .map((option) => {
-      const name = option.attributeName();
-      return {
-        name: option.name(),
-        value: valueText(name, command.getOptionValue(name)),
-        origin: originOf(option, command.getOptionValueSource(name)),
-      };
-    });
+  return command.options.flatMap((option) => {
+    const name = option.name();
+    if (!isFlag(name)) return [];
+    const row: Setting<unknown> = SETTINGS[name];
+    const attribute = option.attributeName();
+    const value = row.format(command.getOptionValue(attribute));
+    return { name, value, origin: originOf(name, command.getOptionValueSource(attribute)) };
+  });
 }
 
 /** Variables that begin like ours and mean nothing: a typing error, most likely. */
-export function unknownVariables(command: Command): string[] {
-  const known = new Set(command.options.flatMap(({ envVar }) => (envVar ? [envVar] : [])));
+export function unknownVariables(): string[] {
+  const known = new Set(Object.keys(SETTINGS).map(variableOf));
   return Object.keys(process.env)
     .filter((name) => name.startsWith(PREFIX))
     .filter((name) => !known.has(name) && !known.has(name.replace(/_FILE$/, "")))
     .toSorted();
 }
 
-function setting(name: string, placeholder: string, description: string): Option {
-  const variable = PREFIX + name.toUpperCase().replaceAll("-", "_");
-  readValueFile(variable);
-  return new Option(`--${name} <${placeholder}>`, description).env(variable);
-}
-
-/** Variables whose value came from the file that the variable with _FILE names. */
-const valueFiles = new Map<string, string>();
-
-function readValueFile(variable: string): void {
-  const path = process.env[variable + FILE_SUFFIX];
-  if (path === undefined || process.env[variable] !== undefined) return;
-  const wrong = (why: string) => new ConfigError(`${variable}${FILE_SUFFIX} names ${path}: ${why}`);
-  let text: string;
-  try {
-    text = readSmallFile(path, VALUE_FILE_LIMIT_BYTES);
-  } catch (error) {
-    throw wrong(error instanceof Error ? error.message : String(error));
-  }
-  // A private key, say: what follows would take its text for the path of one, and show it.
-  if (text.trim().includes("\n")) {
-    throw wrong(
-      `more than one line is no value of a setting; for a file itself set ${variable} to its path`,
-    );
-  }
-  process.env[variable] = text.trim();
-  valueFiles.set(variable, path);
-}
-
-function originOf({ envVar = "" }: Option, source: string | undefined): string {
+function originOf(flag: Flag, source: string | undefined): string {
   if (source === "cli") return "flag";
-  if (source !== "env") return "default";
-  const file = valueFiles.get(envVar);
-  return file === undefined ? `variable ${envVar}` : `file ${file}`;
+  if (source === "env") return `variable ${variableOf(flag)}`;
+  return source ?? "default";
 }
 
-function duration(name: string, description: string, byDefault: string, leastMs: number): Option {
-  return setting(name, "DURATION", description)
-    .default(parseTimer(byDefault, leastMs), byDefault)
-    .argParser((text) => parseTimer(text, leastMs));
+function isFlag(name: string): name is Flag {
+  return name in SETTINGS;
+}
+
+function setting<Value>(
+  kind: kinds.ValueKind<Value>,
+  defaultText: string,
+  help: string,
+): Setting<Value> {
+  return { ...kind, default: kind.parse(defaultText), defaultText, help };
+}
+
+/** A setting that is null unless it is given. */
+function optional<Value>(kind: kinds.ValueKind<Value>, help: string): Setting<Value | null> {
+  const format = (value: Value | null) => (value === null ? "" : kind.format(value));
+  return { ...kind, format, default: null, defaultText: "none", help };
 }

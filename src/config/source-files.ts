@@ -1,6 +1,6 @@
 // Files of this program that it starts by their address: threads, and itself. In the source tree they lie where they are
 // named here; in the compiled binary every module is bundled into one file below `src`, and each thread is an entry
-// point of its own beside it (`build` in package.json names them).
+// point of its own beside it (deploy/entry-points.ts).
 
 /** Bun's file system of a compiled binary: `/$bunfs/` on Linux and macOS, `B:\~BUN\` on Windows. */
 const IS_COMPILED = /\$bunfs|~BUN/.test(import.meta.url);

@@ -1,4 +1,5 @@
-// The audit log's words: what can be changed, and what of a change is told. Never a secret.
+// The audit log's words: what can be changed, and what of a change is recorded: only what differs, before and after, so
+// that a change of nothing leaves no row. Never a secret. What the service does by itself is in the order events.
 
 export const AUDIT_ACTIONS = [
   "user.create",

@@ -1,4 +1,4 @@
-// A provider's list of services against our catalogue: what a sync would add, change and take away. Contract 4.
+// A provider's list of services against our catalogue: what a sync would add, change and take away. docs/specification.md#sync.
 // Rates are decimals of any length, so prices are computed from their digits, never from a float.
 
 import { AMOUNT_LIMIT_MICROS } from "./money.ts";

@@ -1,4 +1,4 @@
-// How an order gets to its provider: sent once, and told apart exactly as contract 3 says.
+// How an order gets to its provider: sent once, and told apart by docs/specification.md#delivery-outcomes.
 // What was sent, or may have been, is never sent again; only what was certainly not sent is.
 
 import { Refusal, refusal } from "./errors.ts";

@@ -1,4 +1,4 @@
-// Idempotency-Key: one effect for a request and all its duplicates. Contract 2.
+// Idempotency-Key: one effect for a request and all its duplicates. docs/specification.md#idempotency.
 
 export const KEY_LENGTH_LIMIT = 255;
 export const KEY_PATTERN = String.raw`^[\x21-\x7e]+$`;
@@ -6,7 +6,7 @@ export const KEY_FORM = `1 to ${KEY_LENGTH_LIMIT} visible ASCII characters`;
 const KEY = new RegExp(KEY_PATTERN);
 
 /**
- * How long the service runs before it forgets a used key. The contract promises 24 hours; forgetting a key too early
+ * How long the service runs before it forgets a used key. The API promises 24 hours; forgetting a key too early
  * would let its retry order twice, so no wall clock has a say in it. Time in which no service runs is not counted.
  */
 export const IDEMPOTENCY_RETENTION_MS = 72 * 60 * 60 * 1000;

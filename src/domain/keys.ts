@@ -34,7 +34,7 @@ const PERMISSIONS: Record<KeyType, readonly Permission[]> = {
   full: ["order", "recharge", "user lookup"],
 };
 
-/** The permission table of contract 2. */
+/** The permission table, docs/specification.md#keys-permissions. */
 export function mayKey(type: KeyType, permission: Permission): boolean {
   return PERMISSIONS[type].includes(permission);
 }

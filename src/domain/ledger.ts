@@ -9,6 +9,7 @@ export const CASH_ACCOUNT = 1;
 /** What orders earned, less refunds. */
 export const SALES_ACCOUNT = 2;
 
+/** Credit by the operator is an `adjustment`, by API a `recharge`: a reader of transactions can tell them apart. */
 export const TRANSFER_KINDS = [
   "recharge",
   "order",

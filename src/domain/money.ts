@@ -1,4 +1,4 @@
-// Amounts are whole micros (millionths of a US dollar), stored and computed as integers.
+// docs/specification.md#amounts. Amounts are whole micros (millionths of a US dollar), stored and computed as integers.
 // What one transfer moves, a price and a charge are numbers, for they end below 2^53. Refunds may raise a balance above
 // that, so a balance is a bigint. A price is micros too; what it buys is the service's `per`. Nothing here rounds a float.
 

@@ -1,5 +1,5 @@
 // The life of an order: what it costs, which moves its status may make, and what each move refunds.
-// The table is contract 3, to the letter. FAILED, CANCELLED and REFUNDED are final.
+// The table is docs/specification.md#order-transitions. FAILED, CANCELLED and REFUNDED are final.
 
 import { Refusal, refusal } from "./errors.ts";
 import { multiplyDivideDown, multiplyDivideUp, TRANSFER_LIMIT_MICROS } from "./money.ts";
@@ -61,7 +61,7 @@ export function isReference(text: string): boolean {
   return isLabel(text, REFERENCE_LENGTH_LIMIT);
 }
 
-/** The charge of an order in micros, rounded up to a whole micro; exact up to TRANSFER_LIMIT_MICROS. Contract 2, Amounts. */
+/** The charge of an order in micros, rounded up to a whole micro; exact up to TRANSFER_LIMIT_MICROS. docs/specification.md#amounts-charge. */
 export function chargeMicros(priceMicros: number, per: PriceUnit, quantity: number): number {
   if (per === "order") return priceMicros;
   return multiplyDivideUp(priceMicros, quantity, per === "1000" ? 1000 : 1);

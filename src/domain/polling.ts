@@ -1,4 +1,4 @@
-// What a provider reports of an order, and what may be made of it. Contract 3, the last two paragraphs.
+// What a provider reports of an order, and what may be made of it. docs/specification.md#polling-mapping and #polling-doubt.
 // A word that is not known, or a PARTIAL that does not add up, moves nothing; the caller logs it.
 
 import {

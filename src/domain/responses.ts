@@ -1,4 +1,4 @@
-// The bodies of the answers to an order and to a recharge, and the objects in them. Specification 2 and 4.
+// The bodies of the answers to an order and to a recharge, and the objects in them. docs/specification.md#objects.
 // They are made here because idempotency keeps an answer in the transaction of its effect.
 
 import { jsonAmount, type Micros } from "./money.ts";

@@ -12,7 +12,7 @@ export function isUsername(text: string): boolean {
   return USERNAME.test(text);
 }
 
-/** Whether a key of that reach may look up and recharge the user. Contract 2, Permissions. */
+/** Whether a key of that reach may look up and recharge the user. docs/specification.md#keys-reach. */
 export function isInScope(
   reach: KeyScope,
   resellerAccount: number,

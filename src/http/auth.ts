@@ -1,4 +1,4 @@
-// Who asks, and whether they may: the contract's order of 401 and 403, the rate limits between and behind them.
+// Who asks, and whether they may: steps 2 to 6 of docs/specification.md#precedence:
 // address failing too often (429) → 401 → inactive, expired, wrong address, permission (403) → key too often (429).
 
 import { isWithin, type Network, parseNetwork } from "../config/networks.ts";

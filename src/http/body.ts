@@ -79,6 +79,7 @@ export function serviceField(fields: Fields): string {
 export function linkField(fields: Fields): string {
   const value = required(fields, "link");
   const link = typeof value === "string" ? value.trim() : "";
+  // A lone surrogate cannot be stored as it was sent: refused, over changing the target silently.
   const valid =
     link !== "" &&
     link.length <= LINK_LENGTH_LIMIT &&

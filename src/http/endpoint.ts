@@ -1,4 +1,4 @@
-// What every API call goes through, in the contract's order of precedence:
+// What every API call goes through, in the order of docs/specification.md#precedence:
 // key → permission → the handler (body, then the operation) → one response, one log line, one measurement.
 // Handlers return the JSON value of a 200 and throw Refusal; they catch nothing.
 

@@ -1,4 +1,4 @@
-// One table from refusal to answer. Messages and status codes are contract 2, Errors, to the letter.
+// One table from refusal to answer. Messages and status codes are docs/specification.md#error-table.
 // `code` is for programs: once given it never changes, whatever becomes of the message.
 
 import type { ApiCode, RateExceeded, Refusal, RefusalCode, Refusals } from "../domain/errors.ts";

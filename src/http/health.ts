@@ -1,4 +1,5 @@
 // GET /livez: the process answers. GET /readyz: it can do its work, check by check. Neither needs a key.
+// docs/specification.md#health.
 
 import type { Readiness } from "../monitoring/readiness.ts";
 import type { PublicResponse } from "./endpoint.ts";

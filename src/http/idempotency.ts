@@ -1,5 +1,5 @@
 // Requests with an Idempotency-Key. The writer decides what is a duplicate; here duplicates that arrive while the
-// first is still being answered wait for it, so that all get the same answer. Contract 2, Idempotency-Key.
+// first is still being answered wait for it, so that all get the same answer. docs/specification.md#idempotency-concurrent.
 
 import { Refusal } from "../domain/errors.ts";
 import {

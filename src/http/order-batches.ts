@@ -1,4 +1,5 @@
-// POST /orders/batch: up to 100 orders in one call and one durable commit, each answered as if it had come alone.
+// POST /orders/batch: up to 100 orders in one call and one durable commit, each answered as if it had come alone. The batch
+// is at most 64 KiB like every body; it is a 200 with refusals in it, because the batch as such succeeded.
 
 import type { CallerKey } from "../db/keys.ts";
 import { attempt, Refusal } from "../domain/errors.ts";

@@ -1,4 +1,4 @@
-// POST /orders and GET /orders/:id. Specification 4.
+// POST /orders and GET /orders/:id. docs/specification.md#post-orders and #get-order.
 
 import type { Connection } from "../db/connection.ts";
 import { findAnsweredOrder, type Order } from "../db/orders.ts";
@@ -21,7 +21,7 @@ export interface OrderDeps extends ClaimDeps {
   placed(order: Order): Promise<Order>;
 }
 
-/** An order that its provider refuses while the caller waits is a 502, refunded already. Contract 3. */
+/** An order that its provider refuses while the caller waits is a 502, refunded already. docs/specification.md#delivery-wait. */
 export async function postOrder(deps: OrderDeps, call: Call): Promise<object> {
   const { writer } = deps;
   const { request, key } = call;
@@ -52,7 +52,7 @@ export function getOrder(
   return { status: "success", order: orderStatus(order) };
 }
 
-/** The order that a body asks for. Refuses the first field, in the specification's order, that is not well formed. */
+/** The order that a body asks for. Refuses the first field, in the order of docs/specification.md#post-orders, that is not well formed. */
 export function placeOrderOf(fields: Fields, key: Call["key"]): PlaceOrder {
   return {
     resellerAccount: key.resellerAccount,

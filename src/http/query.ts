@@ -1,4 +1,4 @@
-// Reading the filters of a list. One that is not well formed is refused by its name, never passed over.
+// Reading the filters of a list (docs/specification.md#lists). One that is not well formed is refused by its name, never passed over.
 
 import {
   IDS_FORM,

@@ -1,4 +1,4 @@
-// How often a key may ask, and how often an address may offer keys that do not exist.
+// docs/specification.md#rate-limits. How often a key may ask, and how often an address may offer keys that do not exist.
 // A token bucket each: it fills at the rate and holds the burst, so nobody waits for a window to end.
 
 import { TokenBucket } from "limiter";

@@ -67,7 +67,7 @@ function createApp(deps: ServerDeps) {
       if (decoded) return app.handle(decoded);
       return respondWith(deps, request, path, methodNotAllowed(methods.join(", ")));
     };
-    // Elysia answers HEAD with the GET route unless it is told otherwise.
+    // HEAD and OPTIONS are 405 too, docs/specification.md#http-paths; Elysia would answer HEAD with the GET route.
     app.route("HEAD", path, refuse, { parse: "none" });
     app.all(path, refuse, { parse: "none" });
   }

@@ -1,4 +1,4 @@
-// GET /services. docs/specification.md#get-services
+// GET /services. docs/specification.md#get-services.
 
 import type { Connection } from "../db/connection.ts";
 import { listOpenServices } from "../db/services.ts";

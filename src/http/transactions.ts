@@ -1,4 +1,5 @@
 // GET /transactions: the caller's statement from the ledger, as a page of JSON or, whole, as CSV.
+// docs/specification.md#get-transactions.
 
 import type { Connection } from "../db/connection.ts";
 import {

@@ -1,4 +1,4 @@
-// GET /balance, GET /user and POST /recharge. Specification 4.
+// GET /balance, GET /user and POST /recharge. docs/specification.md#get-balance, #get-user, #post-recharge.
 
 import type { Connection } from "../db/connection.ts";
 import { balanceOf, findUser } from "../db/users.ts";

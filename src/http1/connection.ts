@@ -1,6 +1,6 @@
 // One connection: its requests one after the other, each answered before the next is looked at.
 // What arrives behind a request while its response is awaited stays unread, whatever it is: nothing that follows a
-// request may change or replace its response.
+// request may change or replace its response. docs/specification.md#http-connections.
 
 import { Outgoing } from "./outgoing.ts";
 import { type Malformed, type Message, RequestParser } from "./parser.ts";

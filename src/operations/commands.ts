@@ -18,7 +18,7 @@ import { probe } from "./probe.ts";
 import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge, rechargeOnce } from "./recharges.ts";
 import { recordReports, takeDuePolls } from "./polling.ts";
-import { carryOver } from "./restores.ts";
+import { carryOver } from "./restore.ts";
 import {
   createService,
   grantService,

@@ -1,4 +1,4 @@
-// Placing an order with its provider: an attempt begun, then its outcome; and what an operator settles. Contract 3.
+// Placing an order with its provider: an attempt begun, then its outcome; and what an operator settles. docs/specification.md#delivery.
 // The row `sending` is committed before the call, its outcome after it, in a later transaction.
 
 import { Refusal } from "../domain/errors.ts";

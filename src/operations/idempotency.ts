@@ -51,7 +51,7 @@ export interface Done<Result> {
   body: object | null;
 }
 
-/** Runs an operation unless an earlier request with the claim did. Refuses what requireCaller refuses, then idempotency_key_reused, then what it refuses. */
+/** Runs an operation unless an earlier request with the claim did. Refuses what requireCaller refuses, then idempotency_key_reused, then what it refuses. docs/specification.md#idempotency-record. */
 export function once<Result>(
   tx: Tx,
   { keyId, resellerAccount, permission, claim }: Claimant,

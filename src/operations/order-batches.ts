@@ -50,7 +50,7 @@ export interface PlaceOrdersOnce extends PlaceOrders {
   claim: Claim;
 }
 
-/** As `once` runs placeOrders; a batch that created no order is not remembered. Contract 2, Idempotency-Key. */
+/** As `once` runs placeOrders; a batch that created no order is not remembered. docs/specification.md#idempotency-record. */
 export function placeOrdersOnce(
   tx: Tx,
   command: PlaceOrdersOnce,

@@ -1,4 +1,4 @@
-// One step of an order's life, written down: the row, its refund and its event, together. Contract 3.
+// One step of an order's life, written down: the row, its refund and its event, together. docs/specification.md#order-transitions.
 // Every operation that changes a status comes through here.
 
 import type { Delivery } from "../domain/deliveries.ts";

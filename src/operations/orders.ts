@@ -1,4 +1,4 @@
-// Orders: placed against the balance, then moved by the state table. Contract 3.
+// Orders: placed against the balance, then moved by the state table. docs/specification.md#order-transitions.
 
 import { Refusal, refusal } from "../domain/errors.ts";
 import type { Claim } from "../domain/idempotency.ts";
@@ -53,7 +53,7 @@ export interface PlaceOrderOnce {
   claim: Claim;
 }
 
-/** As `once` runs placeOrder. Contract 2, Idempotency-Key. */
+/** As `once` runs placeOrder. docs/specification.md#idempotency-record. */
 export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context): Outcome<Order> {
   const { resellerAccount, keyId } = command.order;
   const claimant = { keyId, resellerAccount, permission: "order", claim: command.claim } as const;
@@ -74,10 +74,11 @@ export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context
 /**
  * Charges the reseller's balance and creates the order, both or neither. The caller has been checked.
  * Refuses, in this order: reference_taken (whatever has become of the service since), service_not_found, quantity_below_minimum, quantity_above_maximum,
- * insufficient_balance, charge_too_large. Specification 4, POST /orders.
+ * insufficient_balance, charge_too_large. docs/specification.md#precedence, step 13.
  */
 export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
   const { resellerAccount, quantity, reference = null } = command;
+  // First: who sends an order twice wants the one that is there, even if the service or the balance has gone since.
   refuseTakenReference(tx, resellerAccount, reference);
   const service = findOpenService(tx, resellerAccount, command.service);
   if (!service) throw refusal("service_not_found");

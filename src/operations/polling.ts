@@ -1,4 +1,4 @@
-// What providers report of placed orders: the batch to ask about, and what the answers move. Contract 3.
+// What providers report of placed orders: the batch to ask about, and what the answers move. docs/specification.md#polling.
 
 import { decideReport, nextPollAt, type Report } from "../domain/polling.ts";
 import type { OrderStatus } from "../domain/orders.ts";

@@ -61,7 +61,7 @@ export interface SyncCatalogue {
 }
 
 /**
- * Brings the provider's list into the catalogue, all of it or nothing. Contract 4, `provider sync`.
+ * Brings the provider's list into the catalogue, all of it or nothing. docs/specification.md#sync.
  * Throws CatalogueError for a list that cannot be taken. Refuses: provider_not_found, catalogue_changed.
  */
 export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context): SyncPlan {

@@ -1,4 +1,4 @@
-// Credit that a payment bot adds with its Recharge key. Specification 4, POST /recharge.
+// Credit that a payment bot adds with its Recharge key. docs/specification.md#post-recharge.
 
 import { refusal } from "../domain/errors.ts";
 import type { Claim } from "../domain/idempotency.ts";
@@ -39,7 +39,7 @@ export interface RechargeOnce {
   claim: Claim;
 }
 
-/** As `once` runs recharge. Contract 2, Idempotency-Key. */
+/** As `once` runs recharge. docs/specification.md#idempotency-record. */
 export function rechargeOnce(tx: Tx, command: RechargeOnce, context: Context): Outcome<Recharged> {
   const { resellerAccount, keyId } = command.recharge;
   const claimant = {

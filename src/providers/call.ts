@@ -1,4 +1,4 @@
-// One HTTP call upstream. The only place that fetches.
+// One HTTP call upstream, docs/specification.md#provider-calls. The only place that fetches.
 // It tells what certainly was not sent from what may have been, and reads no more than a limit of any answer.
 
 import { promisify } from "node:util";

@@ -1,4 +1,4 @@
-// Texts of a provider as they may be stored, logged or shown: without its key, without control characters, cut.
+// docs/specification.md#provider-mask. Texts of a provider as they may be stored, logged or shown: without its key, without control characters, cut.
 // The key is found by what the text means, not by its spelling: escaped in any way, also twice, in any case.
 
 import { beginsEscape, createReader, type Reading } from "./escapes.ts";

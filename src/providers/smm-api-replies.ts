@@ -33,7 +33,7 @@ const funds = v.looseObject({ balance: numberOrText, currency: v.optional(v.unkn
 const listedService = v.looseObject({ service: numberOrText, name: v.string(), type: v.string() });
 const listedTerms = v.looseObject({ rate: numberOrText, min: numberOrText, max: numberOrText });
 
-/** Accepted, refused or unknown: contract 3, to the letter. */
+/** Accepted, refused or unknown: docs/specification.md#delivery-outcomes. */
 export function readSubmission(json: unknown, status: number, mask: Mask): SubmissionResult {
   const unknown = (why: string): SubmissionResult => {
     return { outcome: "unknown", cause: `${why}: ${textOf(json, mask)}` };

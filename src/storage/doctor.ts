@@ -1,4 +1,4 @@
-// Everything a service on this machine needs, looked at one by one. Each finding says what to do about it.
+// docs/specification.md#doctor. Everything a service on this machine needs, looked at one by one. Each finding says what to do about it.
 
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

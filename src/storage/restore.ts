@@ -1,4 +1,4 @@
-// Putting a backup in the place of the database. The backup is copied beside it, upgraded where it is older, and
+// Putting a backup in the place of the database, docs/specification.md#restore. The backup is copied beside it, upgraded where it is older, and
 // verified; only then do the two change places. At no moment is there no database, whatever happens meanwhile.
 
 import { Database } from "bun:sqlite";

@@ -1,4 +1,4 @@
-// Recomputes what the database claims: every balance from the ledger, every order's charge and refunds, every
+// docs/specification.md#verify. Recomputes what the database claims: every balance from the ledger, every order's charge and refunds, every
 // status against its transfers, every used key against its effect, its schema from the migrations. Reads only, beside a running server too;
 // memory stays bounded whatever the size and however much is off.
 

@@ -1,4 +1,4 @@
-// Orders through the command line: the state table of contract 3 by both ids, progress, lists.
+// Orders through the command line: the state table (docs/specification.md#order-transitions) by both ids, progress, lists.
 
 import { describe, expect, test } from "bun:test";
 import { openShop, type Shop } from "../support/cli.ts";

@@ -1,4 +1,4 @@
-// What --json prints: one document with exactly the members that contract 4 names.
+// What --json prints: one document with exactly the members of docs/specification.md#cli-json.
 
 import { describe, expect, test } from "bun:test";
 import { openShop } from "../support/cli.ts";
@@ -56,7 +56,7 @@ const LISTS: [title: string, argv: string[], members: string[]][] = [
   ["order list --status --user", ["admin", "order", "list", "--status", "COMPLETED", "--user", "alice"], ORDER],
 ]; // prettier-ignore
 
-describe("--json prints one document, alone on stdout, with exactly the contract's members", () => {
+describe("--json prints one document, alone on stdout, with exactly the specified members", () => {
   test.each(SHAPES)("%s", async (_, argv, members) => {
     const { code, stdout, stderr, json } = await shop.cli(...argv, "--json");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

@@ -115,7 +115,7 @@ describe("wrong usage: exit 2, nothing on stdout, the reason on stderr, nothing 
 describe("help", () => {
   const leaves = [...leavesOf(createProgram(), [])];
 
-  test("there is one for every command of the contract", () => {
+  test("there is one for every command of the specification", () => {
     const paths = leaves.map((path) => path.join(" "));
     expect(paths).toEqual(
       expect.arrayContaining([

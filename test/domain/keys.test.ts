@@ -60,7 +60,7 @@ test("what is stored of a key is its SHA-256 and eight characters, and five of t
   expect(startOfKey(key)).toBe("rk_00000");
 });
 
-describe("the permission table of contract 2", () => {
+describe("the permission table", () => {
   const TABLE = {
     order: ["order"],
     recharge: ["recharge", "user lookup"],

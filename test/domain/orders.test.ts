@@ -1,4 +1,4 @@
-// What an order costs, which moves it may make, and what each refunds. Contract 2, Amounts, and contract 3.
+// What an order costs, which moves it may make, and what each refunds. docs/specification.md#amounts, #order-transitions.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -13,7 +13,7 @@ import {
 import { refusalCode } from "../support/refusal.ts";
 import { anyPrice, anyQuantity } from "../support/random.ts";
 
-/** The state table of contract 3. Every pair that is not here is refused. */
+/** The state table, docs/specification.md#order-transitions. Every pair that is not here is refused. */
 const TRANSITIONS = new Set([
   "PENDING PROCESSING",
   "PENDING FAILED",

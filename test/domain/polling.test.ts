@@ -1,4 +1,4 @@
-// What a provider's report may do to an order: contract 3, with every deviation seen in the field.
+// What a provider's report may do to an order: docs/specification.md#polling, with every deviation seen in the field.
 
 import { describe, expect, test } from "bun:test";
 import {

@@ -1,4 +1,4 @@
-// What a body may be: bytes, JSON, and each field. Contract 2, Fields.
+// What a body may be: bytes, JSON, and each field. docs/specification.md#http-bodies and #fields.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMIT_BYTES } from "../../src/domain/limits.ts";

@@ -1,4 +1,4 @@
-// The error table of contract 2, row by row.
+// The error table, docs/specification.md#error-table, row by row.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Market, MARKER, openMarket } from "../support/market.ts";

@@ -1,4 +1,4 @@
-// Idempotency-Key over real HTTP: one effect a key, and the same answer for each duplicate. Contract 2.
+// Idempotency-Key over real HTTP: one effect a key, and the same answer for each duplicate. docs/specification.md#idempotency.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {

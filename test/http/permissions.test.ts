@@ -16,7 +16,7 @@ const order = () => ({ service: market.serviceId, link: "x", quantity: 10 });
 
 type Group = "order" | "user lookup" | "recharge";
 
-/** The table of contract 2, Permissions. */
+/** The table of docs/specification.md#keys-permissions. */
 const MAY: Record<KeyType, Record<Group, boolean>> = {
   order: { order: true, "user lookup": false, recharge: false },
   recharge: { order: false, "user lookup": true, recharge: true },

@@ -1,4 +1,4 @@
-// Contract 2, Precedence: of two faults the earlier one is answered. Every pair is tried, not only neighbours.
+// docs/specification.md#precedence: of two faults the earlier one is answered. Every pair is tried, not only neighbours.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMIT_BYTES } from "../../src/domain/limits.ts";
@@ -25,7 +25,7 @@ interface Draft {
 }
 
 interface Fault {
-  /** Faults of one rank are never sent together: the contract ranks them alike. */
+  /** Faults of one rank are never sent together: they are one step of docs/specification.md#precedence. */
   rank: number;
   name: string;
   answer: [status: number, message: string];

@@ -1,4 +1,4 @@
-// POST /orders for a service with a provider, over real HTTP on both sides: contract 3.
+// POST /orders for a service with a provider, over real HTTP on both sides: docs/specification.md#delivery.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { expectError } from "../support/refusal.ts";

@@ -1,4 +1,4 @@
-// The success answers of specification 4 and contract 2: exactly these members, of exactly these types.
+// The success answers of docs/specification.md#endpoints: exactly these members, of exactly these types.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Market, openMarket } from "../support/market.ts";

@@ -1,9 +1,10 @@
-// deploy/: every step of its README is run in a clean folder; the unit is verified and weighed by systemd.
+// The steps of deploy/README.md and of README.md are run in a clean folder; the unit is verified and weighed by systemd.
 
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import { freshFolder } from "../../support/service.ts";
+import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
 const BINARY = join(ROOT, "dist/reseller");
@@ -23,6 +24,8 @@ sudo() {
   "$@"
 }
 useradd() { :; }
+apt-get() { :; }
+npx() { :; }
 install() { command install "$@"; }
 systemctl() {
   case "$1 \${!#}" in
@@ -48,16 +51,15 @@ systemctl() {
 trap 'kill "$(cat "$MACHINE/pid")" 2>/dev/null || true' EXIT
 `;
 
-/** The README's commands, on this machine's own little tree. */
-function steps(machine: string, port: number): string {
-  const text = readFileSync(join(ROOT, "deploy/README.md"), "utf8");
-  const blocks = [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) => block!);
-  expect(blocks.length).toBe(8);
-  return blocks
-    .join("\n")
-    .replace(/(?<=[\s"=])\/(var\/lib|etc|usr\/local\/bin)\//g, `${machine}/$1/`)
-    .replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`)
-    .replaceAll("127.0.0.1:9090", "127.0.0.1:0");
+/** The commands of a document, on this machine's own little tree. */
+function steps(document: string, machine: string, port: number): string[] {
+  const text = readFileSync(join(ROOT, document), "utf8");
+  return [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) =>
+    block!
+      .replace(/(?<=[\s"=])\/(var\/lib|etc|usr\/local\/bin)\//g, `${machine}/$1/`)
+      .replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`)
+      .replaceAll("127.0.0.1:9090", "127.0.0.1:0"),
+  );
 }
 
 function freePort(): number {
@@ -67,7 +69,14 @@ function freePort(): number {
   return port;
 }
 
-test("install, first order, upgrade, move and restore, step by step as the README has them", async () => {
+interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs commands on an empty machine, in a folder that holds what was copied to it. */
+async function onMachine(commands: (machine: string, port: number) => string): Promise<Ran> {
   const machine = freshFolder();
   for (const folder of ["etc/systemd/system", "etc/caddy", "usr/local/bin", "bin"]) {
     mkdirSync(join(machine, folder), { recursive: true });
@@ -77,9 +86,10 @@ test("install, first order, upgrade, move and restore, step by step as the READM
   mkdirSync(join(machine, "here/dist"), { recursive: true });
   cpSync(BINARY, join(machine, "here/dist/reseller"));
   cpSync(join(ROOT, "deploy"), join(machine, "here/deploy"), { recursive: true });
+  writeFileSync(join(machine, "here/acme.key"), PROVIDER_KEY);
   const port = freePort();
   const script = join(machine, "steps.sh");
-  writeFileSync(script, STAND_INS + steps(machine, port));
+  writeFileSync(script, STAND_INS + commands(machine, port));
   const run = Bun.spawn(["bash", script], {
     cwd: join(machine, "here"),
     env: {
@@ -96,12 +106,47 @@ test("install, first order, upgrade, move and restore, step by step as the READM
     new Response(run.stdout).text(),
     new Response(run.stderr).text(),
   ]);
-  expect([await run.exited, stderr.includes("error")]).toEqual([0, false]);
+  return { code: await run.exited, stdout, stderr };
+}
+
+test("install, first order, upgrade, move and restore, step by step as deploy/README.md has them", async () => {
+  const { code, stdout, stderr } = await onMachine((machine, port) => {
+    const blocks = steps("deploy/README.md", machine, port);
+    expect(blocks.length).toBe(8);
+    return blocks.join("\n");
+  });
+  expect([code, stderr.includes("error")]).toEqual([0, false]);
   // The order outlived the upgrade, the move and the restore.
   expect(stdout).toContain('"orderId":1');
   expect(stdout).toMatch(/key\.create/);
   expect(stdout.match(/is healthy/g)?.length).toBe(3);
 });
+
+test("from the build to the first order, a day's work and every call of the API, as README.md has them", async () => {
+  const upstream = await startUpstream();
+  upstream.services = [
+    { service: 7, name: "Likes", type: "Default", rate: "1.50", min: "10", max: "1000" },
+  ];
+  const { code, stdout, stderr } = await onMachine((machine, port) => {
+    const [quickstart, ...rest] = steps("README.md", machine, port);
+    expect(quickstart).toBe("npx -y bun@1.4.5 run quickstart\n");
+    expect(rest.length).toBe(7);
+    return rest
+      .toSpliced(4, 0, `export RESELLER_DATA=${machine}/var/lib/reseller\n`)
+      .join("\n")
+      .replace("KEY=rk_…\n", "")
+      .replace("https://acme.example/api/v2", upstream.url);
+  });
+  await upstream.stop();
+  expect([code, stderr.includes("error")]).toEqual([0, false]);
+  expect(stdout).not.toContain('"status":"error"');
+  expect(stdout).toContain('"orderId":1');
+  expect(stdout).toContain('"orderId":2');
+  expect(stdout).toContain('"exists":true');
+  expect(stdout).toContain('"previousBalance"');
+  expect(stdout).toContain("PARTIAL");
+  expect(stdout).toMatch(/Likes/);
+}, 120_000);
 
 describe("the unit", () => {
   test("is one that systemd understands", () => {

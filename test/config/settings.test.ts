@@ -1,0 +1,67 @@
+// Settings: what is printed can be given again, and a value is looked for when it is needed, not before.
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createProgram } from "../../src/cli/program.ts";
+import { type Setting, SETTINGS, variableOf } from "../../src/config/settings.ts";
+import { reseller } from "../support/cli.ts";
+import { freshFolder } from "../support/service.ts";
+
+const rows = Object.entries<Setting<unknown>>(SETTINGS);
+
+afterEach(() => {
+  for (const [flag] of rows) {
+    delete process.env[variableOf(flag)];
+    delete process.env[`${variableOf(flag)}_FILE`];
+  }
+});
+
+function fileOf(content: string): string {
+  const path = join(freshFolder(), "value");
+  writeFileSync(path, content);
+  return path;
+}
+
+async function shown(flag: string, ...argv: string[]): Promise<object | undefined> {
+  const { stdout } = await reseller("config", "show", "--json", ...argv);
+  return (JSON.parse(stdout) as { name: string }[]).find(({ name }) => name === flag);
+}
+
+test.each(rows)("the default of --%s, as it is printed, is read as the same value", (_, row) => {
+  const printed = row.format(row.default);
+  if (printed === "") expect(row.default ?? []).toEqual([]);
+  else expect(row.parse(printed)).toEqual(row.default);
+});
+
+describe("the file that a variable names", () => {
+  test("gives the value where neither flag nor variable does", async () => {
+    const path = (process.env["RESELLER_PORT_FILE"] = fileOf("9000\n"));
+    expect(await shown("port")).toMatchObject({ value: "9000", origin: `file ${path}` });
+    process.env["RESELLER_PORT"] = "9001";
+    expect(await shown("port")).toMatchObject({ value: "9001", origin: "variable RESELLER_PORT" });
+    expect(await shown("port", "--port", "9002")).toMatchObject({ value: "9002", origin: "flag" });
+  });
+
+  test("is read when its setting is needed, not where a command line is declared", async () => {
+    process.env["RESELLER_PORT_FILE"] = "/nowhere/port";
+    const before = { ...process.env };
+    createProgram();
+    expect(await reseller("version")).toMatchObject({ code: 0 });
+    expect((await reseller("serve", "--help")).code).toBe(0);
+    const { code, stderr } = await reseller("config", "show");
+    expect({ code, stderr: stderr.slice(0, 46) }).toEqual({
+      code: 2,
+      stderr: "error: RESELLER_PORT_FILE names /nowhere/port:",
+    });
+    expect({ ...process.env }).toEqual(before);
+  });
+
+  test("with a wrong value is wrong usage, and both value and variable are named", async () => {
+    process.env["RESELLER_LOG_LEVEL_FILE"] = fileOf("loud");
+    const { code, stdout, stderr } = await reseller("config", "show");
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toStartWith("error: RESELLER_LOG_LEVEL must be one of debug, info");
+    expect(stderr).toContain('not "loud"');
+  });
+});

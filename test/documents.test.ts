@@ -1,0 +1,235 @@
+// The documents are true of the tree: what they name exists, what cites them finds its place, what is generated is current.
+
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { expect, test } from "bun:test";
+import type { Command } from "commander";
+import { documentedTable, settingsTable } from "../deploy/docs.ts";
+import packageJson from "../package.json" with { type: "json" };
+import { createProgram } from "../src/cli/program.ts";
+
+const ROOT = join(import.meta.dir, "..");
+const SPECIFICATION = "docs/specification.md";
+const ARCHITECTURE_LIMIT = 120;
+const README_LIMIT = 200;
+
+/** Files below a folder, by their paths in the project. */
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(ROOT, folder)).flatMap((name) => {
+    const path = `${folder}/${name}`;
+    return statSync(join(ROOT, path)).isDirectory() ? filesBelow(path) : [path];
+  });
+}
+
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+const DOCUMENTS = [
+  "README.md",
+  "ARCHITECTURE.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "CHANGELOG.md",
+  "deploy/README.md",
+  "bench/README.md",
+  ...filesBelow("docs").filter((path) => path.endsWith(".md")),
+];
+const CODE = ["src", "test", "migrations", "deploy", "bench"].flatMap(filesBelow);
+const SRC_FOLDERS = readdirSync(join(ROOT, "src")).filter((name) => !name.includes("."));
+
+/** `path: detail` of everything that `wrongOf` finds in a document. */
+const offences = (paths: readonly string[], wrongOf: (path: string) => string[]): string[] =>
+  paths.flatMap((path) => wrongOf(path).map((detail) => `${path}: ${detail}`));
+
+const matches = (text: string, pattern: RegExp): string[] =>
+  [...text.matchAll(pattern)].map(([, group]) => group!);
+
+/** What may stand behind # in a link to the document: headings as GitHub names them, and named anchors. */
+function anchorsOf(path: string): Set<string> {
+  const text = read(path).replace(/^```[^]*?^```/gm, "");
+  const headings = matches(text, /^#+ +(.+)$/gm).map((heading) =>
+    heading
+      .toLowerCase()
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+  return new Set([...headings, ...matches(text, /<a id="([^"]+)">/g)]);
+}
+
+test("every file that a document names exists", () => {
+  const places = ["src", "test", "docs", "deploy", "bench", "migrations", ".ci", ".github"];
+  const named = new RegExp(
+    String.raw`(?<![\w./:*-])((?:\./)?(?:${[...places, ...SRC_FOLDERS].join("|").replaceAll(".", "\\.")})/[\w./*{},-]*\w|[A-Z]{4,}\.md|Dockerfile|[\w-]+\.(?:toml|jsonc?|yaml|ts)\b)`,
+    "g",
+  );
+  const everyFile = [...CODE, ...filesBelow("docs"), ...readdirSync(ROOT)];
+  const exists = (name: string, document: string): boolean => {
+    if (name.includes("*") || name.includes("{")) {
+      const glob = new Bun.Glob(name);
+      return everyFile.some((file) => glob.match(file) || glob.match(file.replace(/^src\//, "")));
+    }
+    return (
+      [ROOT, join(ROOT, "src"), join(ROOT, dirname(document))].some((base) =>
+        existsSync(join(base, name)),
+      ) ||
+      (!name.includes("/") && everyFile.some((file) => basename(file) === name))
+    );
+  };
+  // Files of a running service, of the machine, and of those who build upon the API.
+  const OTHERS = /^(key|openapi|bench|FILE)\.json$/;
+  const wrong = offences(DOCUMENTS, (document) =>
+    matches(read(document).replace(/https?:\/\/\S+/g, ""), named).filter(
+      (name) => !OTHERS.test(name) && !exists(name, document),
+    ),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("every link between documents leads somewhere, to its anchor too", () => {
+  const wrong = offences(DOCUMENTS, (document) =>
+    matches(read(document), /\]\(([^)\s]+)\)/g).filter((target) => {
+      if (/^[a-z]+:/.test(target)) return false;
+      const [path, anchor] = target.split("#") as [string, string?];
+      const file = path === "" ? document : relative(ROOT, resolve(ROOT, dirname(document), path));
+      if (!existsSync(join(ROOT, file))) return true;
+      return anchor !== undefined && !anchorsOf(file).has(anchor);
+    }),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("every rule of the specification that the code cites is there, and none by a number", () => {
+  const anchors = anchorsOf(SPECIFICATION);
+  const cited = CODE.filter((path) => /\.(ts|sql|js|c|sh)$/.test(path));
+  const citations = cited.flatMap((path) => matches(read(path), /specification\.md#([\w-]+)/g));
+  expect(citations.length).toBeGreaterThan(30);
+  const wrong = offences(cited, (path) => [
+    ...matches(read(path), /specification\.md#([\w-]+)/g).filter((name) => !anchors.has(name)),
+    // A number cites a document that the reader does not have.
+    ...matches(read(path), /\b((?:[Cc]ontract|[Ss]pecification) \d)/g),
+  ]);
+  expect(wrong).toEqual([]);
+});
+
+test("each anchor of the specification is given once", () => {
+  const ids = matches(read(SPECIFICATION), /<a id="([^"]+)">/g);
+  expect(ids.length).toBeGreaterThan(50);
+  expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+});
+
+test("every script that a document runs is one of package.json", () => {
+  const wrong = offences(DOCUMENTS, (document) =>
+    matches(read(document), /\bbun(?:@[\d.]+)? run ([\w:]+)/g).filter(
+      (name) => !(name in packageJson.scripts),
+    ),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("every command line of the documents is one that the program has, flags included", () => {
+  const lines = [
+    "README.md",
+    "docs/operations.md",
+    "docs/configuration.md",
+    "deploy/README.md",
+  ].flatMap((document) =>
+    matches(read(document), /^```sh\n([^]*?)^```/gm)
+      .flatMap((block) => block.split("\n"))
+      .flatMap((line) => matches(line, /(?:^|reseller |\$\(|; )\s*(?:reseller|r) ((?!"\$@").*)$/g))
+      .map((words) => ({ document, words: words.replace(/\s+#.*$/, "") })),
+  );
+  expect(lines.length).toBeGreaterThan(40);
+  const wrong = lines.flatMap(({ document, words }) => {
+    const problem = problemOf(words);
+    return problem === null ? [] : [`${document}: ${words}: ${problem}`];
+  });
+  expect(wrong).toEqual([]);
+});
+
+function problemOf(line: string): string | null {
+  const words = line.split(/[|<>]/)[0]!.trim().split(/\s+/);
+  let command: Command = createProgram();
+  for (const word of words) {
+    const child = command.commands.find((entry) => entry.name() === word);
+    if (!child) break;
+    command = child;
+  }
+  if (command.commands.length > 0) return `${command.name()} needs one of its commands`;
+  const known = new Set(command.options.flatMap(({ long }) => (long ? [long] : [])));
+  const unknown = words.filter((word) => word.startsWith("--") && !known.has(word.split("=")[0]!));
+  return unknown.length > 0 ? `no flag ${unknown.join(", ")}` : null;
+}
+
+test("every log line that an operator is to act on is one that the program writes", () => {
+  const text = read("docs/operations.md");
+  const log = text.slice(text.indexOf("## Log"), text.indexOf("## Backups"));
+  const messages = matches(log, /^\| `([^`]+)` /gm).map((message) => message.replace(/…$/, ""));
+  expect(messages.length).toBeGreaterThan(5);
+  const sources = CODE.filter((path) => path.startsWith("src/")).map(read);
+  expect(
+    messages.filter((message) => !sources.some((source) => source.includes(`"${message}`))),
+  ).toEqual([]);
+});
+
+test("every decision is listed, and in the order of its number", () => {
+  const records = filesBelow("docs/decisions").filter((path) => /\/\d{4}-/.test(path));
+  const listed = matches(read("docs/decisions/README.md"), /^\| \[(\d{4}\]\([^)]+)\)/gm);
+  const wanted = records.map((path) => basename(path)).toSorted();
+  expect(listed).toEqual(wanted.map((name) => `${name.slice(0, 4)}](${name}`));
+});
+
+test("the table of settings is the one that `bun run docs` writes from their rows", () => {
+  expect(documentedTable()).toBe(settingsTable());
+});
+
+test("a noun has one file name in the folders of the rules, the rows, the operations and the interfaces", () => {
+  const LAYERS = ["domain", "db", "operations", "http", "api-docs", "cli"];
+  /** Without the endings that English gives a noun, and whatever the order of the words. */
+  const rootOf = (path: string) =>
+    basename(path, ".ts")
+      .split("-")
+      .map((word) => word.replace(/ies$/, "y").replace(/(?<=[^s])s$/, ""))
+      .toSorted()
+      .join("-");
+  const spellings = new Map<string, Map<string, string>>();
+  for (const path of CODE.filter((file) =>
+    LAYERS.some((name) => file.startsWith(`src/${name}/`)),
+  )) {
+    const files = spellings.get(rootOf(path)) ?? new Map<string, string>();
+    spellings.set(rootOf(path), files.set(basename(path), path));
+  }
+  expect(spellings.get("order")?.size).toBe(1);
+  // One word for two things: a page of a list and of the documentation; the schema of the database and those of JSON;
+  // a command of the command line and those of the writer.
+  for (const word of ["page", "schema", "command"]) spellings.delete(word);
+  const wrong = [...spellings.values()].filter((files) => files.size > 1);
+  expect(wrong.map((files) => [...files.values()])).toEqual([]);
+});
+
+test("no file is named by a word that the glossary replaced", () => {
+  const REPLACED =
+    /^(answers?|follow(ing|er)?|forget(ting)?|fulfilment|hurry|looks?|moves?|placements?|reach|statements?|told|trouble|upkeep|used|uses|views?)$/;
+  const wrong = CODE.filter((path) => path.startsWith("src/")).filter((path) =>
+    basename(path)
+      .split(/[-.]/)
+      .some((word) => REPLACED.test(word)),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("every dependency has its reason in ARCHITECTURE.md", () => {
+  const { dependencies, devDependencies } = packageJson;
+  const text = read("ARCHITECTURE.md");
+  const libraries = text.slice(text.indexOf("## Libraries"));
+  const isNamed = (name: string) =>
+    new RegExp(String.raw`(?<![\w/-])${name}(?![\w/-])`).test(libraries);
+  const rows = Object.keys(dependencies).filter((name) => !libraries.includes(`| ${name} `));
+  const unnamed = Object.keys(devDependencies).filter((name) => !isNamed(name));
+  expect([...rows, ...unnamed]).toEqual([]);
+});
+
+test("what is read first is short", () => {
+  const length = (path: string) => read(path).trimEnd().split("\n").length;
+  expect(length("ARCHITECTURE.md")).toBeLessThanOrEqual(ARCHITECTURE_LIMIT);
+  expect(length("README.md")).toBeLessThanOrEqual(README_LIMIT);
+});
