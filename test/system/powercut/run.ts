@@ -209,6 +209,7 @@ async function buildUnsafe(): Promise<string> {
     "src",
     "migrations",
     "deploy",
+    "docs",
     "package.json",
     "tsconfig.json",
     "bun.lock",
