@@ -2,6 +2,7 @@
 // The queue has a limit: past it a command is refused at once, never left to wait without end.
 
 import { Refusal, refusal } from "../domain/errors.ts";
+import { createCommandIds } from "../operations/command-ids.ts";
 import type { CommandInput, CommandOutput, SubmittableName } from "../operations/commands.ts";
 import type { FromThread, Reply, Request, ToThread } from "./messages.ts";
 
@@ -120,7 +121,11 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
   const tryToWrite = () => {
     if (queue.length > 0 || closing || dead) return;
     const ignore = () => {};
-    queue.push({ request: { name: "probe", input: null }, resolve: ignore, reject: ignore });
+    queue.push({
+      request: { name: "probe", input: null, ids: [] },
+      resolve: ignore,
+      reject: ignore,
+    });
     schedule();
   };
 
@@ -164,8 +169,10 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
       if (dead || closing || queue.length >= queueLimit) {
         return Promise.reject(refusal("unavailable"));
       }
+      // Here rather than in the thread, which commits an earlier batch meanwhile and is what limits orders a second.
+      const request = { name, input, ids: createCommandIds(name, input) };
       return new Promise((resolve, reject) => {
-        queue.push({ request: { name, input }, resolve, reject });
+        queue.push({ request, resolve, reject });
         schedule();
       });
     },
