@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { claimDataDirectory, openForCommand } from "../src/storage/open.ts";
-import { execute } from "../src/operations/commands.ts";
+import { execute } from "../src/operations/execute.ts";
 
 const ORDERS = Number(process.argv[2] ?? 100_000);
 const SAMPLE_MS = 250;

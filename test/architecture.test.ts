@@ -65,7 +65,7 @@ const OWNERS: Record<string, readonly string[]> = {
   "ipaddr.js": ["config"],
   valibot: ["providers"],
   cockatiel: ["delivery"],
-  "@paralleldrive/cuid2": ["operations", "storage"],
+  "@paralleldrive/cuid2": ["db"],
 };
 
 interface Source {
@@ -264,9 +264,19 @@ describe("only its owner touches", () => {
 
   test("the clock and chance: nothing in domain/, operations/ or db/ takes them by itself", () => {
     const CLOCK =
-      /Date\.now|new Date\(\)|performance\.|Math\.random|randomBytes|randomUUID|setTimeout/;
+      /Date\.now|new Date\(\)|performance\.|Math\.random|randomBytes|randomUUID|getRandomValues|setTimeout/;
     const takers = filesWith(CLOCK).filter((path) => /^(domain|operations|db)\//.test(path));
-    expect(takers).toEqual([]);
+    expect(takers).toEqual(["db/ids.ts"]);
+  });
+
+  test("new ids: db/ids.ts makes them, for commands before they run and for the installation", () => {
+    const importers = (pattern: RegExp) =>
+      sources
+        .filter(({ imports }) => imports.some(({ specifier }) => pattern.test(specifier)))
+        .map(({ path }) => path)
+        .toSorted();
+    expect(importers(/^@paralleldrive\/cuid2$/)).toEqual(["db/ids.ts"]);
+    expect(importers(/\/ids\.ts$/)).toEqual(["operations/command-ids.ts", "storage/instance.ts"]);
   });
 });
 

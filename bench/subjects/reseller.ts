@@ -26,13 +26,16 @@ const RATE_LIMIT = "1000000/s";
 
 export const reseller: Subject = {
   name: "reseller",
-  async start(env) {
-    const folder = freshFolder();
-    const { folder: template, keys } = await market();
-    cpSync(template, folder, { recursive: true });
-    return serve(folder, keys, env, () => removeFolder(folder));
-  },
+  start: (env) => serveCopy(env),
 };
+
+/** Serves a copy of the market. */
+export async function serveCopy(env?: Record<string, string>, binary?: string): Promise<Running> {
+  const folder = freshFolder();
+  const { folder: template, keys } = await market();
+  cpSync(template, folder, { recursive: true });
+  return serve(folder, keys, env, () => removeFolder(folder), binary);
+}
 
 /** Serves what is in the folder. */
 export async function serve(
@@ -40,10 +43,11 @@ export async function serve(
   keys: string[],
   env?: Record<string, string>,
   after: () => void = () => {},
+  binary = BINARY,
 ): Promise<Running> {
   const logs = freshFolderInMemory();
   const child = await startChild(
-    [BINARY, "serve", "--port", "0", "--data", folder, ...(await rateLimit())],
+    [binary, "serve", "--port", "0", "--data", folder, ...(await rateLimit())],
     { env, ready: READY, log: join(logs, "log") },
   );
   return {

@@ -15,6 +15,22 @@ export function cpuSeconds(pids: number[]): number {
     .reduce((sum, seconds) => sum + seconds, 0);
 }
 
+/** Processor time of each thread of a process so far, by name, those of one name together; `main` is its first. */
+export function threadMicroseconds(pid: number): Record<string, number> {
+  const times: Record<string, number> = {};
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    try {
+      const folder = `/proc/${pid}/task/${thread}`;
+      const name = Number(thread) === pid ? "main" : readFileSync(`${folder}/comm`, "utf8").trim();
+      const nanoseconds = Number(readFileSync(`${folder}/schedstat`, "utf8").split(" ")[0]);
+      times[name] = (times[name] ?? 0) + nanoseconds / 1000;
+    } catch {
+      // A thread that has ended meanwhile.
+    }
+  }
+  return times;
+}
+
 /** How often each thread of the processes and their descendants has gone to sleep so far, by its id. */
 export function voluntarySwitches(pids: number[]): Map<string, number> {
   const switches = new Map<string, number>();

@@ -19,6 +19,8 @@ export type Metric =
   | "CPU s per 10,000"
   | "MB"
   | "ms"
+  | "main µs"
+  | "writer µs"
   | "% of a core"
   | "wake-ups per second";
 

@@ -12,9 +12,9 @@ import {
   type CommandInput,
   type CommandName,
   type CommandOutput,
-  execute,
   type UnsignedInput,
 } from "../operations/commands.ts";
+import { execute } from "../operations/execute.ts";
 import { sentenceOf } from "./errors.ts";
 import { operator } from "./operator.ts";
 

@@ -9,7 +9,7 @@ import { closeForCommand, databasePath, openForCommand } from "../storage/open.t
 import { listServices } from "../db/services.ts";
 import { listUsers } from "../db/users.ts";
 import { MICROS_PER_DOLLAR } from "../domain/money.ts";
-import { contextAt, runCommand } from "../operations/commands.ts";
+import { executeIn } from "../operations/execute.ts";
 import { asFailure, type CommonOptions, declare, type Session, signed } from "./command.ts";
 import { createKey } from "./keys.ts";
 import { print } from "./output.ts";
@@ -55,9 +55,9 @@ function seedDemo(data: string): string | null {
     try {
       return transact(connection, (tx) => {
         if (listUsers(tx).length > 0 || listServices(tx).length > 0) return null;
-        const context = contextAt(Date.now());
+        const now = Date.now();
         const execute: Session["execute"] = (name, input) =>
-          runCommand(tx, name, signed(input), context);
+          executeIn(tx, name, signed(input), now);
         execute("createUser", { username: DEMO_USER, name: "Demo", parent: null });
         execute("creditUser", {
           username: DEMO_USER,

@@ -6,7 +6,7 @@ import type { Connection } from "../db/connection.ts";
 import { databasePath } from "../storage/open.ts";
 import type { SinceBackup } from "../storage/replaced-database.ts";
 import { restoreDatabase } from "../storage/restore.ts";
-import { execute } from "../operations/commands.ts";
+import { execute } from "../operations/execute.ts";
 import {
   asFailure,
   CommandFailure,

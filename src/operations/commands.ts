@@ -1,8 +1,7 @@
 // Every command there is, by name. HTTP, the command line and the writer know commands by these names only.
 
-import { type Connection, transact, type Tx } from "../db/connection.ts";
+import type { Tx } from "../db/connection.ts";
 import type { Context } from "./context.ts";
-import { createId } from "./ids.ts";
 import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";
 import { createKey, endExpiredKeys, recordKeyUsage, rotateKey, setKeyActive } from "./keys.ts";
 import { transitionOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
@@ -95,19 +94,4 @@ export function runCommand<Name extends CommandName>(
   context: Context,
 ): CommandOutput<Name> {
   return (commands[name] as Operation)(tx, input, context) as CommandOutput<Name>;
-}
-
-/** Runs a command in a transaction of its own, at the time `now`: what the command line does. */
-export function execute<Name extends CommandName>(
-  connection: Connection,
-  name: Name,
-  input: CommandInput<Name>,
-  now: number,
-): CommandOutput<Name> {
-  const run = (tx: Tx): unknown => runCommand(tx, name, input, contextAt(now));
-  return transact(connection, run) as CommandOutput<Name>;
-}
-
-export function contextAt(now: number): Context {
-  return { now, createId };
 }

@@ -3,6 +3,18 @@
 export interface Context {
   /** Milliseconds since 1970, the same for a whole batch. */
   now: number;
-  /** A new id, in cuid2's form. */
+  /** The next of the ids that came with the command. */
   createId: () => string;
+}
+
+/** For one run of one command: a second run takes the same ids again. */
+export function contextOf(now: number, ids: readonly string[]): Context {
+  let used = 0;
+  const createId = () => {
+    const id = ids[used];
+    if (id === undefined) throw new Error(`the command came with ${ids.length} ids and needs more`);
+    used += 1;
+    return id;
+  };
+  return { now, createId };
 }

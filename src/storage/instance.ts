@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { createId } from "@paralleldrive/cuid2";
+import { createId } from "../db/ids.ts";
 import { syncPath } from "./files.ts";
 
 const FILE = "instance.id";

@@ -11,7 +11,8 @@ import {
   type Tx,
 } from "../db/connection.ts";
 import { Refusal } from "../domain/errors.ts";
-import { contextAt, runCommand } from "../operations/commands.ts";
+import { runCommand } from "../operations/commands.ts";
+import { contextOf } from "../operations/context.ts";
 import type { Reply, Request } from "./messages.ts";
 
 /** The database cannot be trusted: whoever holds it must stop. */
@@ -21,8 +22,8 @@ export class FatalError extends Error {
 
 /** Throws FatalError only. When the commit fails, every command of the batch is answered with that. */
 export function runBatch(connection: Connection, batch: readonly Request[], now: number): Reply[] {
-  const context = contextAt(now);
-  const runOne = (tx: Tx, { name, input }: Request): Reply => {
+  const runOne = (tx: Tx, { name, input, ids }: Request): Reply => {
+    const context = contextOf(now, ids);
     try {
       return { done: savepoint(tx, () => runCommand(tx, name, input as never, context) as object) };
     } catch (error) {

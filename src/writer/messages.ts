@@ -6,6 +6,8 @@ import type { RefusalCode } from "../domain/errors.ts";
 export interface Request {
   name: CommandName;
   input: unknown;
+  /** For what the command creates. */
+  ids: string[];
 }
 
 /** In the order of the batch. `refused`: a rule said no. `failed`: a fault, with its text for the log. */

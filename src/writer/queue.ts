@@ -1,6 +1,7 @@
 // The commands in front of the writer thread: those that wait, and the one batch that the thread works on.
 
 import { Refusal, refusal } from "../domain/errors.ts";
+import { createCommandIds } from "../operations/command-ids.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../operations/commands.ts";
 import type { Reply, Request } from "./messages.ts";
 
@@ -43,7 +44,8 @@ export function createCommandQueue(): CommandQueue {
     isInFlight: () => inFlight.length > 0,
     add: (name, input) =>
       new Promise((resolve, reject) => {
-        waiting.push({ request: { name, input }, resolve, reject });
+        const ids = createCommandIds(name, input);
+        waiting.push({ request: { name, input, ids }, resolve, reject });
       }),
     takeBatch() {
       inFlight = waiting.splice(0, BATCH_LIMIT);

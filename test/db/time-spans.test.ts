@@ -6,7 +6,8 @@ import { transact } from "../../src/db/connection.ts";
 import { lastTransferSeq } from "../../src/db/ledger.ts";
 import { raiseFloor } from "../../src/db/numbers.ts";
 import { spansWithin } from "../../src/db/time-spans.ts";
-import { contextAt, runCommand } from "../../src/operations/commands.ts";
+import { runCommand } from "../../src/operations/commands.ts";
+import { contextOf } from "../../src/operations/context.ts";
 import { freshDatabase, OPERATOR } from "../support/service.ts";
 
 /** Mostly onwards, at times back. */
@@ -39,7 +40,7 @@ test("the spans of a window hold exactly the rows whose time is in it, however t
       const times = steps.map(([jump]) => (time += jump));
       const numbers = steps.map(([, gap], index) => {
         raiseFloor(tx, "transfers", (number += gap));
-        runCommand(tx, "creditUser", credit, contextAt(times[index]!));
+        runCommand(tx, "creditUser", credit, contextOf(times[index]!, []));
         expect(lastTransferSeq(tx)).toBe(++number);
         return number;
       });

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ORDER_STATUSES } from "../../src/domain/orders.ts";
-import { execute } from "../../src/operations/commands.ts";
+import { execute } from "../../src/operations/execute.ts";
 import { readAll } from "../support/pages.ts";
 import { expectError } from "../support/refusal.ts";
 import { type Body, freshService, OPERATOR, type TestService } from "../support/service.ts";

@@ -5,7 +5,8 @@ import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { transact } from "../../src/db/connection.ts";
 import { formatMicros } from "../../src/domain/money.ts";
-import { contextAt, runCommand } from "../../src/operations/commands.ts";
+import { runCommand } from "../../src/operations/commands.ts";
+import { contextOf } from "../../src/operations/context.ts";
 import { readAll } from "../support/pages.ts";
 import { expectError } from "../support/refusal.ts";
 import { type Body, freshService, micros, OPERATOR, type TestService } from "../support/service.ts";
@@ -198,7 +199,7 @@ describe("as CSV", () => {
     transact(service.connection, (tx) => {
       const credit = { username: "anna", amountMicros: 1, note: null, actor: OPERATOR };
       for (let line = 0; line < 1200; line++) {
-        runCommand(tx, "creditUser", credit, contextAt(Date.now()));
+        runCommand(tx, "creditUser", credit, contextOf(Date.now(), []));
       }
     });
     const response = await csv("?limit=1");

@@ -6,7 +6,7 @@ import { findUser } from "../../src/db/users.ts";
 import { hashRequest } from "../../src/domain/idempotency.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { startExpiry, type BackgroundJob } from "../../src/jobs/expiry.ts";
-import { execute } from "../../src/operations/commands.ts";
+import { execute } from "../../src/operations/execute.ts";
 import { startWriter, type Writer } from "../../src/writer/writer.ts";
 import { refusalCode } from "../support/refusal.ts";
 import { freshDatabase, type TestDatabase, WRITER_THREAD } from "../support/service.ts";

@@ -7,7 +7,7 @@ import { connectionOf, transact } from "../../src/db/connection.ts";
 import { migrate, MIGRATIONS } from "../../src/storage/migrate.ts";
 import { findUser } from "../../src/db/users.ts";
 import { hashRequest, IDEMPOTENCY_RETENTION_MS } from "../../src/domain/idempotency.ts";
-import { contextAt, execute, runCommand } from "../../src/operations/commands.ts";
+import { execute, executeIn } from "../../src/operations/execute.ts";
 import { freshDatabase, micros, tryOut, type TestDatabase } from "../support/service.ts";
 
 const HOUR = 60 * 60 * 1000;
@@ -55,7 +55,7 @@ test("a key and its effect are kept or lost together", () => {
   const cutOff = () =>
     transact(database.connection, (tx) => {
       const command = { order: orderOf(), claim: claim("k") };
-      runCommand(tx, "placeOrderOnce", command, contextAt(0));
+      executeIn(tx, "placeOrderOnce", command, 0);
       throw new Error("cut off");
     });
   expect(cutOff).toThrow("cut off");

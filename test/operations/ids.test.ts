@@ -1,33 +1,153 @@
-// Ids: cuid2's form, no two alike, no character favoured.
+// Ids: cuid2 by its library, made before the command runs and carried with it.
 
-import { expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { isCuid } from "@paralleldrive/cuid2";
-import { createId } from "../../src/operations/ids.ts";
+import { createId } from "../../src/db/ids.ts";
+import { findUser } from "../../src/db/users.ts";
+import { createCommandIds } from "../../src/operations/command-ids.ts";
+import type { CommandInput, CommandName } from "../../src/operations/commands.ts";
+import { planCatalogue, requireProvider } from "../../src/operations/providers.ts";
+import { runBatch } from "../../src/writer/batch.ts";
+import type { Request } from "../../src/writer/messages.ts";
+import { freshDatabase, OPERATOR, type TestDatabase } from "../support/service.ts";
 
-const IDS = Array.from({ length: 20_000 }, createId);
+/** The library accepts 2 to 32 characters; ours have its default of 24, the first a letter. */
+const FORM = /^[a-z][a-z0-9]{23}$/;
+const terms = { name: "S", priceMicros: 1000, per: "1000", min: 1, max: 1000, private: false };
+const upstream = ["1", "2", "3"].map((service) => ({
+  service,
+  name: `Upstream ${service}`,
+  rate: "1.5",
+  min: 1,
+  max: 1000,
+  type: "Default",
+}));
 
-test("an id is a cuid2 to the library of that name: a letter and 23 letters or digits", () => {
-  expect(IDS.filter((id) => !isCuid(id))).toEqual([]);
-  expect(IDS.filter((id) => !/^[a-z][a-z0-9]{23}$/.test(id))).toEqual([]);
+let database: TestDatabase;
+let commands: { name: CommandName; input: unknown; creates: number }[];
+
+beforeEach(() => {
+  database = freshDatabase();
+  database.user("anna", "10");
+  database.service({ id: "likes" });
+  const { id: keyId } = database.key("anna", "full");
+  const { id: replaced } = database.key("anna", "order");
+  const url = "http://127.0.0.1:1/";
+  database.run("createProvider", { name: "acme", protocol: "smm-api", url, key: "k" });
+  const { connection } = database;
+  const plan = planCatalogue(connection, requireProvider(connection, "acme"), upstream, "0");
+  const { account: resellerAccount } = findUser(connection, "anna")!;
+  const order = { resellerAccount, keyId, service: "likes", link: "l", quantity: 10 };
+  const none = { ...order, service: "none" };
+  const entries = [
+    { order },
+    { refused: "body_malformed", details: null },
+    { order: none },
+    { order },
+  ];
+  const claim = (key: string) => ({ key, requestHash: "0".repeat(64) });
+  const key = { type: "full", reach: "all", label: "", start: "rk_" };
+  const hash = (digit: string) => digit.repeat(64);
+  commands = [
+    { name: "createUser", input: { username: "bert", name: "B", parent: null }, creates: 1 },
+    { name: "createKey", input: { ...key, username: "anna", hash: hash("1") }, creates: 1 },
+    {
+      name: "rotateKey",
+      input: { id: replaced, hash: hash("2"), start: "rk_", graceMilliseconds: 0 },
+      creates: 1,
+    },
+    { name: "createService", input: { ...terms, id: null }, creates: 1 },
+    {
+      name: "importServices",
+      input: { services: [null, "named", null].map((id) => ({ ...terms, id })) },
+      creates: 2,
+    },
+    { name: "syncCatalogue", input: { name: "acme", upstream, markup: "0", plan }, creates: 3 },
+    { name: "placeOrder", input: order, creates: 1 },
+    { name: "placeOrderOnce", input: { order, claim: claim("one") }, creates: 1 },
+    { name: "placeOrders", input: { keyId, entries }, creates: 2 },
+    {
+      name: "placeOrdersOnce",
+      input: { keyId, entries, resellerAccount, claim: claim("many") },
+      creates: 2,
+    },
+  ];
 });
 
-test("no id comes twice", () => {
-  expect(new Set(IDS).size).toBe(IDS.length);
+/** As the queue in front of the writer thread makes it. */
+function requestOf(name: CommandName, input: unknown): Request {
+  const signed = { actor: OPERATOR, ...(input as object) };
+  return { name, input: signed, ids: createCommandIds(name, signed as CommandInput<typeof name>) };
+}
+
+/** Of everything that has an id which no operator chose. */
+function storedIds(): string[] {
+  const tables = ["users", "keys", "services", "orders"];
+  const select = tables.map((table) => `SELECT id FROM ${table}`).join(" UNION ALL ");
+  const ids = database.connection.sqlite.query(select).values().flat() as string[];
+  return ids.filter((id) => id !== "likes" && id !== "named");
+}
+
+const run = (requests: Request[]) => runBatch(database.connection, requests, Date.now());
+
+test("an id is a cuid2 of 24 characters to the library's own judgement, and none comes twice", () => {
+  const ids = Array.from({ length: 20_000 }, createId);
+  expect(ids.filter((id) => !isCuid(id))).toEqual([]);
+  expect(ids.filter((id) => !FORM.test(id))).toEqual([]);
+  expect(new Set(ids).size).toBe(ids.length);
 });
 
-test("every character is as likely as any other, at every place", () => {
-  for (const [place, choices] of [
-    [0, 26],
-    [1, 36],
-    [12, 36],
-    [23, 36],
-  ] as const) {
-    const counts = new Map<string, number>();
-    for (const id of IDS) counts.set(id[place]!, (counts.get(id[place]!) ?? 0) + 1);
-    expect(counts.size).toBe(choices);
-    const expected = IDS.length / choices;
-    // Six standard deviations: once in some ten million runs by chance.
-    const tolerance = 6 * Math.sqrt(expected);
-    for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(tolerance);
+test("everything that commands of one batch create has an id of its own, a cuid2", () => {
+  const replies = run(commands.map(({ name, input }) => requestOf(name, input)));
+  expect(replies.filter((reply) => !("done" in reply))).toEqual([]);
+  const ids = storedIds();
+  const created = commands.reduce((sum, { creates }) => sum + creates, 0);
+  // With the reseller and the two keys that were there before.
+  expect(ids.length).toBe(created + 3);
+  expect(ids.filter((id) => !isCuid(id) || !FORM.test(id))).toEqual([]);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test("what a command creates has the ids that the command carries, in their order", () => {
+  for (const { name, input, creates } of commands) {
+    const before = new Set(storedIds());
+    const request = requestOf(name, input);
+    expect([name, run([request]).map((reply) => Object.keys(reply))]).toEqual([name, [["done"]]]);
+    const created = storedIds().filter((id) => !before.has(id));
+    expect([name, created.toSorted()]).toEqual([name, request.ids.slice(0, creates).toSorted()]);
+  }
+});
+
+test("a command that creates nothing carries no ids", () => {
+  expect(requestOf("creditUser", { username: "anna", amountMicros: 1, note: null }).ids).toEqual(
+    [],
+  );
+  expect(requestOf("createService", { ...terms, id: "named" }).ids).toEqual([]);
+});
+
+test("a command that is run again after its transaction was lost creates the same ids", () => {
+  const requests = commands.map(({ name, input }) => requestOf(name, input));
+  const before = storedIds();
+  const { sqlite } = database.connection;
+  sqlite.run(
+    "CREATE TRIGGER trap BEFORE INSERT ON orders BEGIN SELECT RAISE(ROLLBACK, 'trapped'); END",
+  );
+  expect(run(requests).every((reply) => "failed" in reply)).toBe(true);
+  expect(storedIds()).toEqual(before);
+  sqlite.run("DROP TRIGGER trap");
+  expect(run(requests).every((reply) => "done" in reply)).toBe(true);
+  const carried = requests.flatMap(({ ids }, index) => ids.slice(0, commands[index]!.creates));
+  expect(storedIds().toSorted()).toEqual([...before, ...carried].toSorted());
+});
+
+test("a command without the ids that it needs fails and changes nothing", () => {
+  for (const { name, input } of commands) {
+    const before = [database.fingerprint(), storedIds()];
+    const [reply] = run([{ ...requestOf(name, input), ids: [] }]);
+    expect([name, reply]).toEqual([
+      name,
+      { failed: expect.stringContaining("came with 0 ids and needs more") as string },
+    ]);
+    expect([database.fingerprint(), storedIds()]).toEqual(before);
   }
 });

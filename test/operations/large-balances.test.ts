@@ -5,7 +5,7 @@ import { transact } from "../../src/db/connection.ts";
 import { balanceOf, findUser } from "../../src/db/users.ts";
 import { verify } from "../../src/storage/verify.ts";
 import { AMOUNT_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS } from "../../src/domain/money.ts";
-import { contextAt, runCommand } from "../../src/operations/commands.ts";
+import { executeIn } from "../../src/operations/execute.ts";
 import { reseller } from "../support/cli.ts";
 import { refusalCode } from "../support/refusal.ts";
 import { freshDatabase, freshFolder, OPERATOR, type TestDatabase } from "../support/service.ts";
@@ -121,11 +121,10 @@ test("an order of more than 2^53 micros is refused, one below it charged exactly
 test("verify adds up an account whose charges and refunds each pass 64 bits, and names a micro that is off", () => {
   depositInBulk("rich", 9);
   transact(database.connection, (tx) => {
-    const context = contextAt(1);
     for (let times = 0; times < 1100; times++) {
-      const { id } = runCommand(tx, "placeOrder", orderOf(9), context);
+      const { id } = executeIn(tx, "placeOrder", orderOf(9), 1);
       const move = { id, to: "CANCELLED" as const, note: null, actor: OPERATOR };
-      runCommand(tx, "transitionOrder", move, context);
+      executeIn(tx, "transitionOrder", move, 1);
     }
   });
   expect(balance()).toBe(CHARGE);

@@ -25,9 +25,9 @@ import {
   type CommandInput,
   type CommandName,
   type CommandOutput,
-  execute,
   type UnsignedInput,
 } from "../../src/operations/commands.ts";
+import { execute } from "../../src/operations/execute.ts";
 import type { ServerDeps } from "../../src/http/server.ts";
 import { responseTemplate } from "../../src/http/response-template.ts";
 import { createRateLimits } from "../../src/http/rate-limits.ts";

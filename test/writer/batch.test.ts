@@ -2,6 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { beforeEach, describe, expect, test } from "bun:test";
+import { createId } from "../../src/db/ids.ts";
 import { findUser } from "../../src/db/users.ts";
 import { runBatch } from "../../src/writer/batch.ts";
 import type { Reply, Request } from "../../src/writer/messages.ts";
@@ -18,7 +19,11 @@ beforeEach(() => {
   const { account } = findUser(database.connection, "anna")!;
   const { id } = database.key("anna", "order");
   const order = { resellerAccount: account, keyId: id, service, quantity: 100 };
-  place = (link, changes) => ({ name: "placeOrder", input: { ...order, link, ...changes } });
+  place = (link, changes) => ({
+    name: "placeOrder",
+    input: { ...order, link, ...changes },
+    ids: [createId()],
+  });
 });
 
 const kindOf = (reply: Reply) => Object.keys(reply)[0];
@@ -78,8 +83,8 @@ describe("a command that SQLite stops is undone alone, and its neighbours are ke
   });
 
   test("and one whose input makes it throw", () => {
-    const broken: Request = { name: "placeOrder", input: null };
-    const unknown = { name: "noSuchCommand", input: {} } as unknown as Request;
+    const broken: Request = { name: "placeOrder", input: null, ids: [] };
+    const unknown = { name: "noSuchCommand", input: {}, ids: [] } as unknown as Request;
     const replies = run([place("a"), broken, unknown, place("c")]);
     expect(replies.map(kindOf)).toEqual(["done", "failed", "failed", "done"]);
     expect(links()).toEqual(["a", "c"]);

@@ -1,0 +1,37 @@
+// The ids of what a command creates. They are made before it runs and travel with it, for three reasons: a command
+// that runs again creates the same ids, the writer thread spends no time on them, and no transaction is open meanwhile.
+
+import { createId } from "../db/ids.ts";
+import type { CommandInput, CommandName } from "./commands.ts";
+import type { PlaceOrders } from "./order-batches.ts";
+import type { ServiceTerms } from "./services.ts";
+
+/** How many ids a command needs at most. A command that is not named creates nothing that has an id. */
+const counts: { [Name in CommandName]?: (input: CommandInput<Name>) => number } = {
+  createUser: () => 1,
+  createKey: () => 1,
+  rotateKey: () => 1,
+  createService: (service) => countWithoutId([service]),
+  importServices: ({ services }) => countWithoutId(services),
+  syncCatalogue: ({ plan }) => plan.added.length,
+  placeOrder: () => 1,
+  placeOrderOnce: () => 1,
+  placeOrders: countOrders,
+  placeOrdersOnce: countOrders,
+};
+
+/** Fresh ids for one command, in the order in which it takes them. */
+export function createCommandIds<Name extends CommandName>(
+  name: Name,
+  input: CommandInput<Name>,
+): string[] {
+  return Array.from({ length: counts[name]?.(input) ?? 0 }, createId);
+}
+
+function countWithoutId(services: readonly Pick<ServiceTerms, "id">[]): number {
+  return services.filter(({ id }) => id === null).length;
+}
+
+function countOrders({ entries }: PlaceOrders): number {
+  return entries.filter((entry) => "order" in entry).length;
+}
