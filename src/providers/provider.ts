@@ -14,8 +14,8 @@ export interface PlacedOrder {
 }
 
 /**
- * The answer to a question about many orders. `answered` false: the provider could not be reached or did not answer,
- * so asking about fewer of them will not help.
+ * The answer to a question about many orders. `answered` false: the provider could not be reached, did not answer or
+ * replied with a 429, so asking about fewer of them will not help.
  */
 export type StatusReply = { reports: Map<string, Report> } | { failed: string; answered: boolean };
 
