@@ -2,7 +2,7 @@
 // and the one that was replaced is kept once, under a name of its own.
 
 import { Database } from "bun:sqlite";
-import { cpSync, existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { copyDatabase } from "../../../src/storage/backup.ts";
