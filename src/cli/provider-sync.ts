@@ -89,6 +89,13 @@ function* diffLines(plan: SyncPlan): Generator<string> {
   for (const { service, name, reason } of plan.skipped) {
     yield `  ${name} (provider's ${service}) left out: ${reason}`;
   }
+  for (const { entry, service, reason } of plan.unreadable) {
+    const whose = service === null ? "" : ` (provider's ${service})`;
+    yield `? entry ${entry}${whose} cannot be read, left out: ${reason}`;
+  }
+  if (plan.unreadable.some(({ service }) => service === null)) {
+    yield "? an entry without a service id may be of any service: none was taken for one that is no longer listed";
+  }
   for (const { id, name, priceMicros, rate } of plan.belowCost) {
     const ours = formatMicros(priceMicros);
     yield `! ${name}${id ? ` (${id})` : ""} costs ${ours}, the provider takes ${rate} for 1000`;

@@ -2,7 +2,7 @@
 // The queue is the database; what is in memory is only what is under way.
 
 import type { Order } from "../db/orders.ts";
-import { listDueSubmissions } from "../db/deliveries.ts";
+import { listDueSubmissions, type OrderWithDelivery } from "../db/deliveries.ts";
 import type { SubmissionResult } from "../domain/deliveries.ts";
 import { Refusal } from "../domain/errors.ts";
 import type { CommandInput, CommandOutput } from "../operations/commands.ts";
@@ -102,35 +102,69 @@ async function submitOnce(worker: ProviderWorker, orderId: number): Promise<Orde
     }
     return order;
   }
-  const { link, quantity, delivery } = started.order;
-  const service = delivery.providerService;
-  const result = await worker.api.add({ service, link, quantity }, worker.stop.signal);
   const backoffMs = submitBackoffMs(tries, random);
-  const finished = await finish(worker, { orderId, result, placeRetryMs, backoffMs });
+  const received = await sendOnce(worker, started.order);
+  const { finished, result } = await finish(worker, {
+    orderId,
+    result: received,
+    placeRetryMs,
+    backoffMs,
+  });
   logResult(worker, orderId, result, finished.sameNumberAs);
   worker.deps.onSubmission?.(result.outcome);
   return finished.order;
 }
 
+/** An internal error while it is sent leaves open whether it was. */
+async function sendOnce(
+  worker: ProviderWorker,
+  { orderId, link, quantity, delivery }: OrderWithDelivery,
+): Promise<SubmissionResult> {
+  try {
+    const service = delivery.providerService;
+    return await worker.api.add({ service, link, quantity }, worker.stop.signal);
+  } catch (error) {
+    const fields = { provider: worker.name, order: orderId, error: String(error) };
+    worker.deps.log.error(fields, "internal error in a call to a provider");
+    return { outcome: "unknown", cause: "an internal error in the call, see the log" };
+  }
+}
+
 /**
- * The outcome must be written down: it is tried until the database takes it. Should the process end
- * before, the attempt is unknown at the next start.
+ * The outcome must be written down: it is tried until the database takes it. One that an internal error keeps out is
+ * unknown: the order must not stay `sending`, which nobody settles and no one sends. Should the process end before,
+ * the attempt is unknown at the next start. Returns the result that was written down.
  */
 async function finish(
   worker: ProviderWorker,
   input: CommandInput<"finishAttempt">,
-): Promise<CommandOutput<"finishAttempt">> {
+): Promise<{ finished: CommandOutput<"finishAttempt">; result: SubmissionResult }> {
   const { writer, clock, random, log } = worker.deps;
+  let { result } = input;
   for (let tries = 0; ; tries += 1) {
     try {
-      return await writer.submit("finishAttempt", input);
+      return { finished: await writer.submit("finishAttempt", { ...input, result }), result };
     } catch (error) {
-      if (!(error instanceof Refusal) || worker.stop.signal.aborted) throw error;
+      if (worker.stop.signal.aborted) throw error;
       const fields = { provider: worker.name, order: input.orderId };
-      log.warn(fields, "an outcome could not be written down yet");
+      if (error instanceof Refusal) {
+        log.warn(fields, "an outcome could not be written down yet");
+      } else {
+        log.error({ ...fields, error: String(error) }, "an outcome could not be written down");
+        result = unrecorded(input.result);
+      }
       await sleep(clock, writeBackoffMs(tries, random));
     }
   }
+}
+
+/** What the operator needs to settle an order whose outcome an internal error kept out of the database. */
+function unrecorded(result: SubmissionResult): SubmissionResult {
+  const what =
+    result.outcome === "accepted"
+      ? `accepted as ${result.providerOrder}`
+      : `${result.outcome.replace("_", " ")} (${result.cause})`;
+  return { outcome: "unknown", cause: `an internal error, see the log; the outcome was: ${what}` };
 }
 
 function logResult(

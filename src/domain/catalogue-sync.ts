@@ -22,6 +22,16 @@ export interface UpstreamService {
   max: number;
 }
 
+/** An entry of the provider's list that cannot be read. */
+export interface UnreadableEntry {
+  /** The id of the service at its provider, masked; null where the entry does not say it. */
+  service: string | null;
+  /** What is wrong with it, for the operator. */
+  unreadable: string;
+}
+
+export type UpstreamEntry = UpstreamService | UnreadableEntry;
+
 /** What a sync must know of one of our services. */
 export interface KnownService {
   id: string;
@@ -54,6 +64,8 @@ export interface SyncPlan {
   unchanged: number;
   deactivated: { id: string; name: string }[];
   skipped: { service: string; name: string; reason: string }[];
+  /** Left out, and what is known of their services stays as it is. `entry` counts from 1. */
+  unreadable: { entry: number; service: string | null; reason: string }[];
   /** Ours that are sold below the provider's rate, with the plan applied. */
   belowCost: { id: string | null; name: string; priceMicros: number; rate: string }[];
 }
@@ -96,14 +108,14 @@ interface Wanted extends SyncedFields {
   rate: string;
 }
 
-/** A list that cannot be taken: which entry, and why. */
+/** A list that cannot be taken, and why. */
 export class CatalogueError extends Error {
   override name = "CatalogueError";
 }
 
 /** Compares the provider's whole list with ours. Throws CatalogueError; then nothing must be changed. */
 export function planSync(
-  upstream: readonly UpstreamService[],
+  upstream: readonly UpstreamEntry[],
   known: readonly KnownService[],
   markupPercent: Decimal,
 ): SyncPlan {
@@ -113,9 +125,11 @@ export function planSync(
     unchanged: 0,
     deactivated: [],
     skipped: [],
+    unreadable: [],
     belowCost: [],
   };
   const wanted = wantedServices(upstream, markupPercent, plan);
+  refuseUnreadable(upstream.length, plan.unreadable);
   const linked = new Set(known.map((service) => service.providerService));
   for (const service of wanted.values()) {
     if (!linked.has(service.service)) {
@@ -126,10 +140,26 @@ export function planSync(
   }
   // Such a list says more of the provider's types than of its services: a catalogue is not emptied on its word.
   if (wanted.size === 0 && known.some((service) => service.active)) {
-    throw new CatalogueError("the provider's list has no service of type Default");
+    const which = plan.unreadable.length > 0 ? " that can be read" : "";
+    throw new CatalogueError(`the provider's list has no service of type Default${which}`);
   }
-  for (const service of known) planKnown(plan, service, wanted.get(service.providerService ?? ""));
+  const unreadable = new Set(plan.unreadable.map(({ service }) => service));
+  for (const service of known) {
+    const listed = wanted.get(service.providerService ?? "");
+    // An entry without an id may be that of any service that is not listed otherwise.
+    const isUnreadable = unreadable.has(service.providerService) || unreadable.has(null);
+    if (listed || !isUnreadable) planKnown(plan, service, listed);
+  }
   return plan;
+}
+
+/** Too little of such a list can be read to take it for the provider's catalogue. */
+function refuseUnreadable(entries: number, unreadable: SyncPlan["unreadable"]): void {
+  const [first] = unreadable;
+  if (!first || unreadable.length * 2 <= entries) return;
+  throw new CatalogueError(
+    `${unreadable.length} of ${entries} entries cannot be read; the first is entry ${first.entry}: ${first.reason}`,
+  );
 }
 
 function planKnown(plan: SyncPlan, known: KnownService, wanted: Wanted | undefined): void {
@@ -154,33 +184,42 @@ function planKnown(plan: SyncPlan, known: KnownService, wanted: Wanted | undefin
 }
 
 function wantedServices(
-  upstream: readonly UpstreamService[],
+  upstream: readonly UpstreamEntry[],
   markupPercent: Decimal,
   plan: SyncPlan,
 ): Map<string, Wanted> {
   if (upstream.length === 0) throw new CatalogueError("the provider's list is empty");
+  const times = new Map<string | null, number>();
+  for (const { service } of upstream) times.set(service, (times.get(service) ?? 0) + 1);
   const wanted = new Map<string, Wanted>();
-  for (const entry of upstream) {
-    const { service, name, type } = entry;
-    if (type.trim().toLowerCase() !== SYNCED_TYPE) {
-      plan.skipped.push({ service, name, reason: `type ${type}` });
+  for (const [index, entry] of upstream.entries()) {
+    const { service } = entry;
+    const isUnreadable = "unreadable" in entry;
+    if (!isUnreadable && entry.type.trim().toLowerCase() !== SYNCED_TYPE) {
+      const { name, type } = entry;
+      plan.skipped.push({ service: entry.service, name, reason: `type ${type}` });
       continue;
     }
-    if (wanted.has(service)) throw new CatalogueError(`service ${service} is listed twice`);
-    wanted.set(service, wantedService(entry, markupPercent));
+    const read = isUnreadable ? entry.unreadable : wantedService(entry, markupPercent);
+    // Which of them is meant cannot be told.
+    const isRepeated = typeof read !== "string" && times.get(service) !== 1;
+    const result = isRepeated ? "its service is listed more than once" : read;
+    if (typeof result !== "string") wanted.set(result.service, result);
+    else plan.unreadable.push({ entry: index + 1, service, reason: result });
   }
   return wanted;
 }
 
-function wantedService(entry: UpstreamService, markupPercent: Decimal): Wanted {
+/** What is wrong with it where it cannot be sold. */
+function wantedService(entry: UpstreamService, markupPercent: Decimal): Wanted | string {
   const { service, name, rate } = entry;
   const decimal = parseDecimal(rate);
   const priceMicros = decimal && priceWithMarkup(decimal, markupPercent);
-  if (priceMicros === null) throw new CatalogueError(`the rate of service ${service} is no price`);
+  if (priceMicros === null) return `its rate ${rate} is no price`;
   // Panels write 0 for "no minimum" and 2147483647 for "no maximum".
   const min = Math.max(entry.min, 1);
   const max = Math.min(entry.max, QUANTITY_LIMIT);
-  if (min > max) throw new CatalogueError(`min of service ${service} is above its max`);
+  if (min > max) return `its min ${entry.min} is above its max ${entry.max}`;
   return { service, name, rate, priceMicros, min, max };
 }
 
@@ -205,6 +244,7 @@ export interface SyncCounts {
   deactivated: number;
   reactivated: number;
   skipped: number;
+  unreadable: number;
   belowCost: number;
 }
 
@@ -218,6 +258,7 @@ export function countsOf(plan: SyncPlan): SyncCounts {
     deactivated: plan.deactivated.length,
     reactivated,
     skipped: plan.skipped.length,
+    unreadable: plan.unreadable.length,
     belowCost: plan.belowCost.length,
   };
 }

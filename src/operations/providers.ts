@@ -1,6 +1,6 @@
 // Providers: made once, and their catalogue brought into ours.
 
-import type { Decimal, SyncedFields, SyncPlan, UpstreamService } from "../domain/catalogue-sync.ts";
+import type { Decimal, SyncedFields, SyncPlan, UpstreamEntry } from "../domain/catalogue-sync.ts";
 import { parseDecimal, planSync } from "../domain/catalogue-sync.ts";
 import { refusal } from "../domain/errors.ts";
 import type { Actor } from "../domain/ledger.ts";
@@ -52,7 +52,7 @@ export function noteProviderSuccess(tx: Tx, command: NoteSuccess, context: Conte
 
 export interface SyncCatalogue {
   name: string;
-  upstream: UpstreamService[];
+  upstream: UpstreamEntry[];
   /** Percent, as a decimal text. */
   markup: string;
   /** What the operator was shown; another outcome is refused. */
@@ -61,7 +61,7 @@ export interface SyncCatalogue {
 }
 
 /**
- * Brings the provider's list into the catalogue, all of it or nothing. docs/specification.md#sync.
+ * Brings what can be read of the provider's list into the catalogue, in one transaction. docs/specification.md#sync.
  * Throws CatalogueError for a list that cannot be taken. Refuses: provider_not_found, catalogue_changed.
  */
 export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context): SyncPlan {
@@ -95,7 +95,7 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
 export function planCatalogue(
   connection: Connection,
   provider: Provider,
-  upstream: readonly UpstreamService[],
+  upstream: readonly UpstreamEntry[],
   markup: string,
 ): SyncPlan {
   const markupPercent: Decimal | null = parseDecimal(markup);

@@ -1,5 +1,5 @@
 // One HTTP call upstream, docs/specification.md#provider-calls. The only place that fetches.
-// It tells what certainly was not sent from what may have been, and reads no more than a limit of any answer.
+// It tells what certainly was not sent, or was turned away with a 429, from what may have been, and reads no more than a limit of any reply.
 
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
@@ -11,6 +11,9 @@ const GZIP = "gzip";
 const GZIP_NAMES = new Set([GZIP, "x-gzip"]);
 const IDENTITY = "identity";
 const decompress = promisify(gunzip);
+
+/** The provider's rate limit: the call had no effect, whatever the body of the reply. */
+const TOO_MANY_REQUESTS = 429;
 
 /** What of an answer is read, unless the call says otherwise. */
 export const REPLY_LIMIT_BYTES = 1024 * 1024;
@@ -46,7 +49,7 @@ export interface CallOptions {
   onBytes?: (bytes: number) => void;
 }
 
-/** `json` for any body that is JSON, whatever its status; `fault` for everything else. */
+/** `json` for any body that is JSON under any status but a redirect and 429; `fault` for everything else. */
 export type Reply =
   | { kind: "json"; status: number; json: unknown }
   | { kind: "fault"; fault: "not_sent" | "unanswered" | "unreadable"; cause: string };
@@ -87,6 +90,11 @@ export function createSender(url: string, timeoutMs: number): Send {
 
 async function readReply(response: Response, options: CallOptions): Promise<Reply> {
   const { status } = response;
+  if (status === TOO_MANY_REQUESTS) {
+    // Not awaited: the status alone decides, also where the connection breaks in the body.
+    response.body?.cancel().catch(() => {});
+    return fault("not_sent", `HTTP ${status}`);
+  }
   if (status >= 300 && status < 400) {
     await response.body?.cancel();
     return fault("unreadable", `HTTP ${status}, a redirect`);

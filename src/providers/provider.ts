@@ -1,7 +1,7 @@
 // What every protocol offers. A further one is a file beside smm-api.ts and a line in protocols.ts.
 // Nothing here rejects but `services` and `balance`, whose caller is a person at the command line.
 
-import type { UpstreamService } from "../domain/catalogue-sync.ts";
+import type { UpstreamEntry } from "../domain/catalogue-sync.ts";
 import type { SubmissionResult } from "../domain/deliveries.ts";
 import type { Report } from "../domain/polling.ts";
 import type { Send } from "./call.ts";
@@ -14,8 +14,8 @@ export interface PlacedOrder {
 }
 
 /**
- * The answer to a question about many orders. `answered` false: the provider could not be reached or did not answer,
- * so asking about fewer of them will not help.
+ * The answer to a question about many orders. `answered` false: the provider could not be reached, did not answer or
+ * replied with a 429, so asking about fewer of them will not help.
  */
 export type StatusReply = { reports: Map<string, Report> } | { failed: string; answered: boolean };
 
@@ -31,7 +31,7 @@ export interface ProviderApi {
   /** At most STATUS_BATCH_LIMIT orders, by the provider's numbers. One that is missing from the answer is in it as such. */
   status(providerOrders: readonly string[], stop: AbortSignal): Promise<StatusReply>;
   /** Rejects with ProviderFailure. `onBytes` hears how much has arrived. */
-  services(stop: AbortSignal, onBytes?: (bytes: number) => void): Promise<UpstreamService[]>;
+  services(stop: AbortSignal, onBytes?: (bytes: number) => void): Promise<UpstreamEntry[]>;
   /** Rejects with ProviderFailure. */
   balance(stop: AbortSignal): Promise<ProviderBalance>;
 }

@@ -1,8 +1,8 @@
 // Reading what an "API v2" replies, against schemas. Numbers come as numbers or as text, either is taken.
-// What does not fit is never guessed at: an order's entry then says nothing, a list is refused as a whole.
+// What does not fit is never guessed at: an order's entry then says nothing, a service's entry cannot be read.
 
 import * as v from "valibot";
-import type { UpstreamService } from "../domain/catalogue-sync.ts";
+import type { UpstreamEntry, UpstreamService } from "../domain/catalogue-sync.ts";
 import { parseDecimal } from "../domain/catalogue-sync.ts";
 import { isProviderOrder, type SubmissionResult } from "../domain/deliveries.ts";
 import { isIdentifier } from "../domain/text.ts";
@@ -30,7 +30,8 @@ const entry = v.looseObject({
 });
 const entries = v.record(v.string(), v.unknown());
 const funds = v.looseObject({ balance: numberOrText, currency: v.optional(v.unknown()) });
-const listedService = v.looseObject({ service: numberOrText, name: v.string(), type: v.string() });
+const identifiedService = v.looseObject({ service: numberOrText });
+const listedService = v.looseObject({ name: v.string(), type: v.string() });
 const listedTerms = v.looseObject({ rate: numberOrText, min: numberOrText, max: numberOrText });
 
 /** Accepted, refused or unknown: docs/specification.md#delivery-outcomes. */
@@ -111,25 +112,26 @@ export function readBalance(json: unknown, mask: Mask): ProviderBalance {
   return { balance, currency: isCurrency ? currency : "" };
 }
 
-/** Throws ProviderFailure, which names the entry, when the list or one entry of it cannot be read. */
-export function readServices(json: unknown, mask: Mask): UpstreamService[] {
+/** Throws ProviderFailure when the reply is no list; an entry that cannot be read is in the result as such. */
+export function readServices(json: unknown, mask: Mask): UpstreamEntry[] {
   if (!Array.isArray(json)) {
     throw new ProviderFailure(`the reply is not a list of services: ${textOf(json, mask)}`);
   }
-  return json.map((listed: unknown, index) => {
-    const service = readService(listed, mask);
-    if (service) return service;
-    throw new ProviderFailure(`entry ${index + 1} cannot be read: ${textOf(listed, mask)}`);
+  return json.map((listed: unknown) => {
+    const identified = v.safeParse(identifiedService, listed);
+    const id = identified.success ? String(identified.output.service).trim() : "";
+    const isServiceId = isIdentifier(id) && !holdsKey(id, mask);
+    const service = isServiceId ? readService(id, listed, mask) : null;
+    return service ?? { service: mask(id) || null, unreadable: textOf(listed, mask) };
   });
 }
 
-function readService(listed: unknown, mask: Mask): UpstreamService | null {
+function readService(service: string, listed: unknown, mask: Mask): UpstreamService | null {
   const named = v.safeParse(listedService, listed);
   if (!named.success) return null;
-  const service = String(named.output.service).trim();
   const name = mask(named.output.name).slice(0, SERVICE_NAME_LENGTH_LIMIT).toWellFormed().trim();
   const type = mask(named.output.type);
-  if (!isIdentifier(service) || holdsKey(service, mask) || name === "") return null;
+  if (name === "") return null;
   // The other types are counted and left out, so what they cost and how much they take does not matter.
   if (type.toLowerCase() !== "default") return { service, name, type, rate: "0", min: 0, max: 0 };
   const terms = v.safeParse(listedTerms, listed);

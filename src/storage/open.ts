@@ -8,6 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { type Connection, connectionOf } from "../db/connection.ts";
 import { type Lock, takeLock } from "./lock.ts";
 import { type Migration, pendingMigrations } from "./migrate.ts";
+import { settleReplaced, STAGING_FOLDER } from "./replaced-file.ts";
 import { fileSystemUnder, isNetworkFileSystem } from "./file-systems.ts";
 import { syncPath, whyNoFile } from "./files.ts";
 import { OpenError, openErrorOf } from "./open-error.ts";
@@ -24,8 +25,6 @@ const LOG_LIMIT_BYTES = 32 * 1024 * 1024;
 
 const DATABASE_FILE = "reseller.db";
 const LOCK_FILE = "instance.lock";
-/** Where a backup is made ready to become the database. */
-export const STAGING_FOLDER = "restoring";
 /** Folders in a data directory that are this service's, or the file system's. */
 const OWN_FOLDERS = new Set(["backups", STAGING_FOLDER, "lost+found"]);
 
@@ -52,6 +51,7 @@ export function claimDataDirectory(dataDirectory: string, now: number): Instance
   const path = databasePath(dataDirectory);
   const release = lockDataDirectory(dataDirectory);
   try {
+    settleReplaced(path);
     const { sqlite, pending } = openFile(path, true);
     try {
       const migrationCopy = upgrade(sqlite, path, pending, now);

@@ -31,7 +31,7 @@ export interface SinceBackup {
   /** The highest that may have been given out: `given`, and a margin where it is not known. */
   floors: Numbers;
   keys: {
-    /** Usable in the backup, ended since: deactivated, or past their end. */
+    /** Usable in the backup, ended since: deactivated, or past their end; and those whose end was made sure since. */
     ended: KeyState[];
     /** Usable in the backup, and perhaps not any more: not known, or since given an end. */
     revived: KeyState[];
@@ -103,9 +103,12 @@ function compareKeys(
   since: Map<string, KeyState> | null,
   { goesOn, isKnown, now }: { goesOn: boolean; isKnown: boolean; now: number },
 ): SinceBackup["keys"] {
-  const isUsable = ({ active, expiresAt }: KeyState) =>
-    active && (expiresAt === null || expiresAt > now);
-  const usable = [...inBackup.values()].filter(isUsable);
+  const isUsable = ({ active, isEnded, expiresAt }: KeyState) =>
+    active && !isEnded && (expiresAt === null || expiresAt > now);
+  // One that the clock refuses anyway must not be usable again once the clock is put back.
+  const isEndedSince = (key: KeyState) =>
+    key.active && !key.isEnded && since?.get(key.id)?.isEnded === true;
+  const usable = [...inBackup.values()].filter((key) => isUsable(key) || isEndedSince(key));
   const isEnded = ({ id }: KeyState) => {
     const later = since?.get(id);
     return later !== undefined && !isUsable(later);

@@ -10,6 +10,8 @@ export interface KeyState {
   type: string;
   label: string;
   active: boolean;
+  /** Its time has passed for certain, whatever the clock says now. */
+  isEnded: boolean;
   /** Milliseconds; null: never. */
   expiresAt: number | null;
   lastUsedAt: number | null;
@@ -42,11 +44,15 @@ export function readKeys(sqlite: Database): Map<string, KeyState> {
     .all();
   return new Map(
     rows.map(({ id, start, username, type, label, ...row }) => {
-      const [active, expiresAt, lastUsedAt] = ["active", "expires_at", "last_used_at"].map(
-        (column) => (row[column] as number | null | undefined) ?? null,
-      ) as [number, number | null, number | null];
-      const times = { expiresAt, lastUsedAt };
-      return [id, { id, start, username, type, label, active: active === 1, ...times }];
+      const [active, ended, expiresAt, lastUsedAt] = [
+        "active",
+        "ended",
+        "expires_at",
+        "last_used_at",
+      ].map((column) => (row[column] as number | null | undefined) ?? null);
+      const state = { active: active === 1, isEnded: ended === 1 };
+      const times = { expiresAt: expiresAt ?? null, lastUsedAt: lastUsedAt ?? null };
+      return [id, { id, start, username, type, label, ...state, ...times }];
     }),
   );
 }

@@ -2,20 +2,13 @@
 // verified; only then do the two change places. At no moment is there no database, whatever happens meanwhile.
 
 import { Database } from "bun:sqlite";
-import {
-  chownSync, copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync,
-} from "node:fs"; // prettier-ignore
+import { chownSync, copyFileSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { BackupError, verifyCopy } from "./backup.ts";
 import type { Connection } from "../db/connection.ts";
 import { freeBytesIn, mebibytes, sizeOf, syncPath, whyNoFile } from "./files.ts";
-import {
-  claimDataDirectory,
-  databasePath,
-  lockDataDirectory,
-  openForCommand,
-  STAGING_FOLDER,
-} from "./open.ts";
+import { keepReplaced, settleReplaced, STAGING_FOLDER } from "./replaced-file.ts";
+import { claimDataDirectory, databasePath, lockDataDirectory, openForCommand } from "./open.ts";
 import { openErrorOf } from "./open-error.ts";
 import { pendingMigrations } from "./migrate.ts";
 import { hasGrown, readSinceBackup, type SinceBackup } from "./replaced-database.ts";
@@ -45,8 +38,8 @@ export function restoreDatabase(
   refuseNoFile(path, "move it away first");
   const release = lockDataDirectory(dataDirectory);
   const staging = join(resolve(dataDirectory), STAGING_FOLDER);
-  rmSync(staging, { recursive: true, force: true });
   try {
+    settleReplaced(path);
     refuseWithoutRoom(file, resolve(dataDirectory));
     const replaced = existsSync(path) ? path : null;
     const staged = stage(file, staging, now);
@@ -63,8 +56,11 @@ export function restoreDatabase(
     syncPath(dirname(path));
     return { since, after, keptAside };
   } finally {
-    rmSync(staging, { recursive: true, force: true });
-    release();
+    try {
+      settleReplaced(path);
+    } finally {
+      release();
+    }
   }
 }
 
@@ -155,20 +151,4 @@ function settle(dataDirectory: string, path: string): void {
   } catch (error) {
     if (error instanceof BackupError) throw error;
   }
-}
-
-/** A second name for the present database. What is left of its log belongs to it and goes with it. */
-function keepReplaced(path: string, now: number): string {
-  const kept = `${path}.before-restore-${new Date(now).toISOString().replace(/[:.]/g, "-")}`;
-  try {
-    linkSync(path, kept);
-  } catch {
-    copyFileSync(path, kept);
-  }
-  if (sizeOf(`${path}-wal`) > 0) renameSync(`${path}-wal`, `${kept}-wal`);
-  rmSync(`${path}-wal`, { force: true });
-  rmSync(`${path}-shm`, { force: true });
-  syncPath(kept);
-  syncPath(dirname(kept));
-  return kept;
 }

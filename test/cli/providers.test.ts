@@ -19,6 +19,7 @@ const COUNTS = {
   deactivated: 0,
   reactivated: 0,
   skipped: 0,
+  unreadable: 0,
   belowCost: 0,
 };
 
@@ -215,12 +216,51 @@ describe("sync", () => {
     expect(stdout).toStartWith("+ Likes (provider's 1): 0.9 USD, 50 to 10000\n1 added");
   });
 
+  test("leaves out, names and counts entries that cannot be read; their services stay as they were", async () => {
+    const shop = shopOf();
+    const listed = [1, 2, 3, 4, 5].map((service) => ({ ...LISTED, service, name: `N${service}` }));
+    await sync(shop, listed);
+    const servicesOf = () =>
+      shop.connection.sqlite
+        .query("SELECT * FROM services WHERE provider_service IN ('2', '3') ORDER BY id")
+        .all();
+    const before = servicesOf();
+    const [one, two, three, four] = listed;
+    const odd = [
+      { ...one, rate: "2" },
+      { ...two, name: "Other", rate: "free" },
+      { ...three, min: 20_000 },
+      four,
+      { ...LISTED, service: 6 },
+      { ...LISTED, service: `x-${PROVIDER_KEY}` },
+    ];
+    const counts = { ...COUNTS, added: 1, updated: 1, unchanged: 1, deactivated: 1, unreadable: 3 };
+    upstream.services = odd;
+    const unchanged = shop.dump();
+    const dry = await shop.cli("admin", "provider", "sync", "acme", "--dry-run");
+    expect(shop.dump()).toBe(unchanged);
+    for (const line of [
+      "? entry 2 (provider's 2) cannot be read, left out: ",
+      "? entry 3 (provider's 3) cannot be read, left out: its min 20000 is above its max 10000",
+      "? entry 6 (provider's x-***) cannot be read, left out: ",
+      ", 3 unreadable, ",
+    ]) {
+      expect(dry.stdout).toContain(line);
+    }
+    expect(dry.stdout + dry.stderr).not.toContain(PROVIDER_KEY);
+    expect((await sync(shop, odd, "--dry-run")).json).toEqual(counts);
+    expect((await sync(shop, odd)).json).toEqual(counts);
+    expect(servicesOf()).toEqual(before);
+    expect((await sync(shop, odd)).json).toEqual({ ...COUNTS, unchanged: 3, unreadable: 3 });
+  });
+
   test.each<[what: string, services: unknown]>([
     ["empty", []],
     ["an error", { error: "Invalid API key" }],
     ["a word", "soon"],
-    ["unreadable in part", [LISTED, { ...LISTED, service: 3, rate: "free" }]],
-    ["crossed in its bounds", [LISTED, { ...LISTED, service: 3, min: 20_000 }]],
+    ["null", null],
+    ["unreadable for the most part", [LISTED, null, { ...LISTED, service: 3, rate: "free" }]],
+    ["of one service over and over", [LISTED, LISTED, LISTED]],
   ])("a list that is %s changes nothing and exits 1", async (_, services) => {
     const shop = shopOf();
     await sync(shop, [LISTED]);

@@ -9,7 +9,14 @@ import { submitBackoffMs } from "../../src/delivery/backoff.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { connectProvider } from "../../src/providers/protocols.ts";
 import { freshDatabase, freshService, type TestDatabase } from "../support/service.ts";
-import { eventually, PROVIDER_KEY, startUpstream, type Upstream } from "../support/upstream.ts";
+import {
+  eventually,
+  json,
+  PROVIDER_KEY,
+  type Reply,
+  startUpstream,
+  type Upstream,
+} from "../support/upstream.ts";
 
 let upstream: Upstream;
 beforeAll(async () => (upstream = await startUpstream()));
@@ -67,6 +74,83 @@ test("a tick that fails is logged, and the next one goes on", async () => {
   broken = false;
   tick();
   await eventually("the order was placed", () => orderOf(database, orderId).placement === "placed");
+  await delivery.stop(1000);
+  reader.sqlite.close();
+});
+
+test.each<[what: string, reply: Reply, cause: string]>([
+  ["an acceptance", json({ order: 4711 }), "accepted as 4711"],
+  ["a refusal", json({ error: "Incorrect link" }), "refused (Incorrect link)"],
+  ["a 429", json({}, 429), "not sent (HTTP 429)"],
+])(
+  "%s that an internal error keeps out of the database is unknown at once, sent once, and settled by the operator",
+  async (what, reply, cause) => {
+    const market = await freshService();
+    const { text } = shopWith(market);
+    const { sqlite } = market.connection;
+    sqlite.run(`CREATE TRIGGER broken BEFORE UPDATE ON placement_attempts WHEN NEW.outcome <> 'unknown'
+      BEGIN SELECT RAISE(ABORT, 'broken for once'); END`);
+    const link = `internal error after ${what}`;
+    upstream.next("add", reply);
+    const body = { service: "likes", link, quantity: 100 };
+    const answer = await market.call("POST", "/orders", text, body);
+    expect([answer.status, answer.body.order.status]).toEqual([200, "PENDING"]);
+    const { orderId } = answer.body.order;
+    expect(orderOf(market, orderId)).toEqual({ status: "PENDING", placement: "unknown" });
+    const [[noted]] = sqlite.query("SELECT cause FROM placement_attempts").values() as [[string]];
+    expect(noted).toContain(cause);
+    expect(market.balance("anna")).toBe(99_800_000);
+    sqlite.run("DROP TRIGGER broken");
+    const settled = market.run("settleOrder", { id: String(orderId), providerOrder: "4711" });
+    expect(settled.status).toBe("PROCESSING");
+    await market.stop();
+    expect(upstream.adds().filter((form) => form["link"] === link).length).toBe(1);
+  },
+);
+
+test("an outcome that nothing can be written of is tried until it can, and logged each time", async () => {
+  const database = freshDatabase();
+  const { id: keyId } = shopWith(database);
+  const { sqlite } = database.connection;
+  const reader = openReader(database.connection.path);
+  sqlite.run(`CREATE TRIGGER broken BEFORE UPDATE ON placement_attempts
+    BEGIN SELECT RAISE(ABORT, 'broken for once'); END`);
+  const errors: string[] = [];
+  let sent = 0;
+  const delivery = await startDelivery({
+    connection: reader,
+    writer: { submit: async (name, input) => database.run(name, input) },
+    log: {
+      ...createLog("silent"),
+      error(_, message) {
+        errors.push(message);
+        if (errors.length === 4) sqlite.run("DROP TRIGGER broken");
+      },
+    },
+    clock: { ...systemClock, timer: () => ({ set() {}, clear() {} }) },
+    random: () => 0,
+    settings: { placeWaitMs: 10_000, placeRetryMs: 60_000, pollIntervalMs: 1000 },
+    connect: () => ({
+      add: () => {
+        sent += 1;
+        return Promise.reject(new Error("a fault in the protocol"));
+      },
+      status: () => Promise.reject(new Error("not asked")),
+      services: () => Promise.reject(new Error("not asked")),
+      balance: () => Promise.reject(new Error("not asked")),
+    }),
+  });
+  const input = { resellerAccount: 3, keyId, service: "likes", link: "tick", quantity: 100 };
+  const order = await delivery.placed(database.run("placeOrder", input));
+  expect([order.delivery?.placement, sent]).toEqual(["unknown", 1]);
+  const unwritten = "an outcome could not be written down";
+  expect(errors).toEqual([
+    "internal error in a call to a provider",
+    unwritten,
+    unwritten,
+    unwritten,
+    "placement unknown: settle it by hand",
+  ]);
   await delivery.stop(1000);
   reader.sqlite.close();
 });

@@ -9,6 +9,7 @@ import {
   parseDecimal,
   planSync,
   priceWithMarkup,
+  type UpstreamEntry,
   type UpstreamService,
 } from "../../src/domain/catalogue-sync.ts";
 
@@ -43,6 +44,7 @@ const NOTHING = {
   deactivated: 0,
   reactivated: 0,
   skipped: 0,
+  unreadable: 0,
   belowCost: 0,
 };
 
@@ -84,7 +86,7 @@ test.each(["", "-1", "1.2.3", "abc", "1e999", "0x1", "Infinity", "1,5", " 1"])(
 );
 
 describe("a sync", () => {
-  const counts = (upstream: UpstreamService[], known: KnownService[], markup = "0") =>
+  const counts = (upstream: UpstreamEntry[], known: KnownService[], markup = "0") =>
     countsOf(planSync(upstream, known, parseDecimal(markup)!));
 
   test("adds what is new, at the rate with the markup", () => {
@@ -168,12 +170,59 @@ describe("a sync", () => {
     expect(counts([{ ...UPSTREAM, max: 100 }], [byHand])).toEqual({ ...NOTHING, unchanged: 1 });
   });
 
-  test.each<[what: string, upstream: UpstreamService[]]>([
-    ["empty", []],
-    ["with crossed bounds", [{ ...UPSTREAM, min: 100, max: 50 }]],
-    ["with one service twice", [UPSTREAM, UPSTREAM]],
-    ["with a rate beyond every price", [{ ...UPSTREAM, rate: "99999999999" }]],
-  ])("refuses a list that is %s", (_, upstream) => {
-    expect(() => planSync(upstream, [KNOWN], NONE)).toThrow(CatalogueError);
+  const GOOD = { ...UPSTREAM, service: "90" };
+  const unread = (service: string | null): UpstreamEntry => ({ service, unreadable: "nonsense" });
+
+  test.each<[what: string, entries: UpstreamEntry[], reason: string]>([
+    ["crossed in its bounds", [{ ...UPSTREAM, min: 100, max: 50 }], "min 100 is above its max 50"],
+    ["at a rate beyond every price", [{ ...UPSTREAM, rate: "99999999999" }], "is no price"],
+    ["at a rate that is none", [{ ...UPSTREAM, rate: "free" }], "its rate free is no price"],
+    ["unreadable", [unread("1")], "nonsense"],
+    ["listed twice", [UPSTREAM, { ...UPSTREAM, rate: "5" }], "listed more than once"],
+    ["listed thrice", [UPSTREAM, UPSTREAM, UPSTREAM], "listed more than once"],
+    ["listed as another type too", [UPSTREAM, { ...UPSTREAM, type: "Pack" }], "more than once"],
+  ])("leaves out and names an entry that is %s; its service stays as it was", (_, entries, why) => {
+    const good = [GOOD, { ...GOOD, service: "91" }, { ...GOOD, service: "92" }];
+    const plan = planSync([...good, ...entries], [{ ...KNOWN, name: "Old" }], NONE);
+    const skipped = entries.filter((entry) => "type" in entry && entry.type === "Pack").length;
+    const unreadable = entries.length - skipped;
+    expect(countsOf(plan)).toEqual({ ...NOTHING, added: 3, skipped, unreadable });
+    expect(plan.unreadable[0]).toMatchObject({ entry: 4, service: "1" });
+    for (const { reason } of plan.unreadable) expect(reason).toContain(why);
+    // Nor is it made where it is not known yet.
+    expect(counts([...good, ...entries], [])).toMatchObject({ added: 3, unreadable });
+  });
+
+  test("names both readings where one of an entry's namesakes cannot be read", () => {
+    const plan = planSync([GOOD, { ...GOOD, service: "91" }, unread("1"), UPSTREAM], [KNOWN], NONE);
+    expect(countsOf(plan)).toEqual({ ...NOTHING, added: 2, unreadable: 2 });
+  });
+
+  test("takes no service for vanished while an entry does not say whose it is", () => {
+    const list = [GOOD, { ...GOOD, service: "91" }];
+    expect(counts([...list, unread(null)], [KNOWN])).toEqual({
+      ...NOTHING,
+      added: 2,
+      unreadable: 1,
+    });
+    expect(counts([...list, unread("x-***")], [KNOWN])).toEqual({
+      ...NOTHING,
+      added: 2,
+      deactivated: 1,
+      unreadable: 1,
+    });
+  });
+
+  test("takes a list of which half cannot be read, and refuses one of which more than half cannot", () => {
+    const half = [GOOD, unread("1")];
+    expect(counts(half, [KNOWN])).toEqual({ ...NOTHING, added: 1, unreadable: 1 });
+    expect(() => planSync([...half, unread("2")], [KNOWN], NONE)).toThrow(
+      "2 of 3 entries cannot be read; the first is entry 2: nonsense",
+    );
+    expect(() => planSync([UPSTREAM, UPSTREAM], [], NONE)).toThrow(CatalogueError);
+  });
+
+  test("refuses an empty list", () => {
+    expect(() => planSync([], [KNOWN], NONE)).toThrow(CatalogueError);
   });
 });

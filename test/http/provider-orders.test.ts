@@ -176,6 +176,29 @@ test("a provider that is down gives 200 PENDING at once; the order is sent once 
   expect(sentFor(link)).toBe(1);
 });
 
+test.each<[what: string, reply: Reply]>([
+  ["an order number", json({ order: 601 }, 429)],
+  ["an error", json({ error: "Too many requests" }, 429)],
+  ["a page", { status: 429, body: "<html>slow down</html>", headers: { "retry-after": "1" } }],
+])("HTTP 429 with %s gives 200 PENDING at once; the order is sent again", async (_, reply) => {
+  const before = market.balance("anna");
+  const body = order();
+  upstream.always("add", reply);
+  const answer = await market.call("POST", "/orders", key, body);
+  expect([answer.status, answer.body.order.status]).toEqual([200, "PENDING"]);
+  const { orderId } = answer.body.order;
+  expect(placementOf(orderId)).toBe("queued");
+  upstream.always("add", null);
+  await eventually("the order was placed", () => placementOf(orderId) === "placed");
+  expect(await statusOf(orderId)).toBe("PROCESSING");
+  const outcomes = market.connection.sqlite
+    .query("SELECT outcome FROM placement_attempts WHERE order_id = ? ORDER BY rowid")
+    .values(orderId);
+  expect([outcomes[0], outcomes.at(-1)]).toEqual([["not_sent"], ["accepted"]]);
+  expect(sentFor(body.link)).toBe(outcomes.length);
+  expect(before - market.balance("anna")).toBe(200_000);
+});
+
 test("with an Idempotency-Key a retry is answered as the first one was, 502 included, and sends nothing", async () => {
   const headers = { "idempotency-key": "once" };
   const body = order();

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "bun:test";
 import { REPLY_LIMIT_BYTES, createSender } from "../../src/providers/call.ts";
+import { smmApi } from "../../src/providers/smm-api.ts";
 
 const FORM = { key: "k", action: "add" };
 const TIMEOUT_MS = 300;
@@ -137,6 +138,31 @@ test("a call with an effect has a connection of its own; others share one", asyn
   expect(server.heard.connections).toBe(1);
   for (let calls = 0; calls < 3; calls += 1) await send(FORM, { stop: never, once: true });
   expect(server.heard.connections).toBeGreaterThanOrEqual(3);
+});
+
+describe("HTTP 429", () => {
+  const head = "HTTP/1.1 429 Too Many Requests\r\n";
+  test.each([
+    ["an order number", `${head}content-length: 11\r\n\r\n{"order":7}`],
+    ["an error", `${head}content-length: 14\r\n\r\n{"error":"no"}`],
+    ["a page", `${head}content-type: text/html\r\n\r\n<html>`],
+    ["nothing", `${head}content-length: 0\r\n\r\n`],
+    ["a body that breaks off", `${head}content-length: 100\r\n\r\n{"order":`],
+    ["an encoding that was not asked for", `${head}content-encoding: br\r\n\r\nx`],
+    ["no gzip", `${head}content-encoding: gzip\r\ncontent-length: 1\r\n\r\nx`],
+    ["more than is read", `${head}\r\n${"1".repeat(REPLY_LIMIT_BYTES + 1)}`],
+  ])("with %s: an order is not sent, any other call has failed", async (_, reply) => {
+    using server = await listening((socket) => socket.once("data", () => socket.end(reply)));
+    const api = smmApi(createSender(server.url, TIMEOUT_MS * 10), "provider-key");
+    const order = { service: "1", link: "x", quantity: 1 };
+    expect(await api.add(order, never)).toEqual({ outcome: "not_sent", cause: "HTTP 429" });
+    for (const orders of [["1"], ["1", "2"]]) {
+      expect(await api.status(orders, never)).toEqual({ failed: "HTTP 429", answered: false });
+    }
+    for (const call of [api.services(never), api.balance(never)]) {
+      expect(String(await call.catch((error: unknown) => error))).toContain("HTTP 429");
+    }
+  });
 });
 
 describe("a compressed reply", () => {

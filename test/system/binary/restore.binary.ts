@@ -208,6 +208,31 @@ describe("keys", () => {
     }).toEqual(expected);
   });
 
+  test.each([
+    ["before its time by the clock, which was put back", 1],
+    ["after its time by the clock, which may be put back", -1],
+  ])("that the service ended since stay so, %s", async (_, days) => {
+    const { folder, second } = await shopWithBackup();
+    const expiresAt = Date.now() + days * 86_400_000;
+    const change = (sql: string) => {
+      const sqlite = new Database(join(folder, "reseller.db"));
+      sqlite.query(sql).run(second.id);
+      sqlite.close();
+    };
+    change(`UPDATE keys SET expires_at = ${expiresAt} WHERE id = ?`);
+    const file = join(freshFolder(), "copy.db");
+    await binaryJson(folder, "backup", file, "--data", folder);
+    change("UPDATE keys SET ended = 1 WHERE id = ?");
+    const { keys } = await restored(folder, file);
+    expect([idsOf(keys.ended), keys.revived, keys.lost]).toEqual([[second.id], [], []]);
+    // As if the clock were before its end.
+    change(`UPDATE keys SET expires_at = ${Date.now() + 86_400_000} WHERE id = ?`);
+    const server = await startServerProcess({ data: folder });
+    SERVERS.push(server);
+    const { status } = await callApi(server.url, "GET", "/balance", second.text);
+    expect(status).toBe(403);
+  });
+
   test("are named one by one where nothing tells which were ended", async () => {
     const { folder, key, second, file } = await shopWithBackup();
     const elsewhere = freshFolder();

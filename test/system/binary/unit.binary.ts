@@ -10,7 +10,7 @@ import { makeCertificate } from "../../support/certificates.ts";
 import { runBinary, type ServerProcess, startServerProcess } from "../../support/server-process.ts";
 import { callApi } from "../../support/service.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
-import { confine, type Confined, SETTINGS_KNOWN, unitSettings } from "../systemd/unit.ts";
+import { confine, type Confined, SETTINGS_KNOWN, unitSettings, unitText } from "../systemd/unit.ts";
 
 setDefaultTimeout(120_000);
 
@@ -68,6 +68,13 @@ function subjectOf(url: string): Promise<string> {
 test("every setting of the unit is applied here, or one that only systemd can apply", () => {
   const unknown = unitSettings().filter(([name]) => !SETTINGS_KNOWN.includes(name));
   expect(unknown).toEqual([]);
+});
+
+test("systemd starts it after the network is up and the clock is corrected", () => {
+  for (const name of ["After", "Wants"]) {
+    const [line] = new RegExp(`^${name}=.*$`, "m").exec(unitText())!;
+    expect(line).toBe(`${name}=network-online.target time-sync.target`);
+  }
 });
 
 // Once as the unit has it, and once deadly: then no call is refused unnoticed because another was tried instead.

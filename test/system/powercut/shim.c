@@ -3,6 +3,8 @@
 //     the answers that left through a socket, so that a power cut can be replayed at any point of it;
 //   - fails calls: SHIM_FAULT=KIND:FIRST:COUNT fails COUNT calls from the FIRST on (counted from 1), where KIND is
 //     EIO (reads, writes, syncs) or ENOSPC (what takes room). With SHIM_GATE, calls count only while that file exists.
+//   - ends the process (SIGKILL) after the call number SHIM_KILL that changes a name or syncs, as kill -9 would;
+//   - refuses hard links with SHIM_NO_LINKS, as some file systems do.
 // SHIM_CLOCK adds so many seconds to the time of day.
 // One lock round each call and its record: the trace's order is the order of the calls.
 
@@ -12,6 +14,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -49,6 +52,8 @@ static int trace = -1;
 static const char *gate;
 static int fault_error;
 static long fault_first, fault_count, calls;
+static long kill_at, steps;
+static int no_links;
 // 0: not ours. Otherwise the number of the file, or of the directory, plus 1.
 static uint16_t file_of[DESCRIPTORS];
 static char *names[FILES];
@@ -67,6 +72,8 @@ static int (*real_fsync)(int);
 static int (*real_fdatasync)(int);
 static int (*real_ftruncate)(int, off_t);
 static int (*real_unlink)(const char *);
+static int (*real_link)(const char *, const char *);
+static int (*real_rename)(const char *, const char *);
 static int (*real_clock_gettime)(clockid_t, struct timespec *);
 static int (*real_gettimeofday)(struct timeval *, void *);
 static long clock_seconds;
@@ -85,6 +92,8 @@ static void start(void) {
   real_fdatasync = dlsym(RTLD_NEXT, "fdatasync");
   real_ftruncate = dlsym(RTLD_NEXT, "ftruncate64");
   real_unlink = dlsym(RTLD_NEXT, "unlink");
+  real_link = dlsym(RTLD_NEXT, "link");
+  real_rename = dlsym(RTLD_NEXT, "rename");
   real_clock_gettime = dlsym(RTLD_NEXT, "clock_gettime");
   real_gettimeofday = dlsym(RTLD_NEXT, "gettimeofday");
   const char *shift = getenv("SHIM_CLOCK");
@@ -100,6 +109,9 @@ static void start(void) {
   if (fault && sscanf(fault, "%15[A-Z]:%ld:%ld", kind, &fault_first, &fault_count) == 3)
     fault_error = strcmp(kind, "ENOSPC") == 0 ? ENOSPC : EIO;
   gate = getenv("SHIM_GATE");
+  const char *killing = getenv("SHIM_KILL");
+  if (killing) kill_at = atol(killing);
+  no_links = getenv("SHIM_NO_LINKS") != NULL;
 }
 
 static void begin(void) {
@@ -146,6 +158,11 @@ static int fails(enum need need) {
   return 1;
 }
 
+/* To be called after each change of a name and each sync below the watched directory. */
+static void step(void) {
+  if (++steps == kill_at) kill(getpid(), SIGKILL);
+}
+
 static int opened(const char *path, int flags, int existed, int descriptor) {
   if (descriptor < 0 || descriptor >= DESCRIPTORS) return descriptor;
   char resolved[PATH_MAX];
@@ -157,7 +174,10 @@ static int opened(const char *path, int flags, int existed, int descriptor) {
   if (length <= 0) return descriptor;
   resolved[length] = 0;
   file_of[descriptor] = number_of(resolved);
-  if (file_of[descriptor] && (flags & O_CREAT) && !existed) write_record(CREATE, file_of[descriptor], 0, NULL, 0);
+  if (file_of[descriptor] && (flags & O_CREAT) && !existed) {
+    write_record(CREATE, file_of[descriptor], 0, NULL, 0);
+    step();
+  }
   if (file_of[descriptor] && (flags & O_TRUNC) && existed) write_record(TRUNCATE, file_of[descriptor], 0, NULL, 0);
   return descriptor;
 }
@@ -234,6 +254,7 @@ static int synced(int descriptor, int (*sync)(int)) {
   if (result == 0 && fstat(descriptor, &status) == 0)
     write_record(S_ISDIR(status.st_mode) ? DIRECTORY_SYNC : SYNC, file, 0, NULL, 0);
   int error = errno;
+  step();
   pthread_mutex_unlock(&lock);
   errno = error;
   return result;
@@ -272,9 +293,34 @@ int unlink(const char *path) {
   int result = real_unlink(path);
   int error = errno;
   if (result == 0 && file) write_record(UNLINK, file, 0, NULL, 0);
+  if (result == 0 && file) step();
   pthread_mutex_unlock(&lock);
   errno = error;
   return result;
+}
+
+/* Neither a link nor a rename is in the trace: what is traced makes none. */
+static int renamed(const char *to, int result) {
+  int error = errno;
+  pthread_mutex_lock(&lock);
+  if (result == 0 && number_of(to)) step();
+  pthread_mutex_unlock(&lock);
+  errno = error;
+  return result;
+}
+
+int link(const char *from, const char *to) {
+  begin();
+  if (no_links && directory_length && strncmp(to, directory, directory_length) == 0) {
+    errno = EPERM;
+    return -1;
+  }
+  return renamed(to, real_link(from, to));
+}
+
+int rename(const char *from, const char *to) {
+  begin();
+  return renamed(to, real_rename(from, to));
 }
 
 /* An answer counts from the moment it is handed to the kernel: its record comes before the call. */

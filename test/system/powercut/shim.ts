@@ -10,6 +10,10 @@ export interface ShimOptions {
   fault?: string;
   /** Calls fail, and the clock is wrong, only while this file is there. */
   gate?: string;
+  /** After which change of a name, or sync, the process ends as by kill -9. */
+  kill?: number;
+  /** Hard links fail. */
+  noLinks?: boolean;
   /** Added to the time of day. */
   clockSeconds?: number;
 }
@@ -30,12 +34,14 @@ export async function compileShim(): Promise<Shim> {
   if ((await gcc.exited) !== 0)
     throw new Error("gcc could not compile test/system/powercut/shim.c");
   return {
-    environment: (folder, { trace, fault, gate, clockSeconds }) => ({
+    environment: (folder, { trace, fault, gate, kill, noLinks, clockSeconds }) => ({
       LD_PRELOAD: library,
       SHIM_DIR: folder,
       ...(trace === undefined ? {} : { SHIM_TRACE: trace }),
       ...(fault === undefined ? {} : { SHIM_FAULT: fault }),
       ...(gate === undefined ? {} : { SHIM_GATE: gate }),
+      ...(kill === undefined ? {} : { SHIM_KILL: String(kill) }),
+      ...(noLinks ? { SHIM_NO_LINKS: "1" } : {}),
       ...(clockSeconds === undefined ? {} : { SHIM_CLOCK: String(clockSeconds) }),
     }),
   };

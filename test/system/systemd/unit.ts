@@ -25,10 +25,13 @@ export const SETTINGS_KNOWN = [...SETTINGS_FILTERED, ...SETTINGS_LAUNCHED, ...SE
 
 export type Settings = [name: string, value: string][];
 
+export function unitText(): string {
+  return readFileSync(join(ROOT, "deploy/reseller.service"), "utf8");
+}
+
 /** The settings of the unit's [Service], in their order. */
 export function unitSettings(): Settings {
-  const unit = readFileSync(join(ROOT, "deploy/reseller.service"), "utf8");
-  const service = /^\[Service\]\n([^]*?)(?=^\[)/m.exec(unit)![1]!;
+  const service = /^\[Service\]\n([^]*?)(?=^\[)/m.exec(unitText())![1]!;
   return [...service.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]);
 }
 
