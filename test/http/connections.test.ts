@@ -158,6 +158,30 @@ describe("a method is refused where a path does not take it:", () => {
   });
 });
 
+test.each([
+  [
+    "behind a body of 16 KB",
+    (text: string) =>
+      request("POST", "/livez", [`content-length: ${text.length}`], text) + "FOO / ",
+  ],
+  ["that is none and is 16 KB long", (text: string) => `FOO/${text}`],
+])("an unknown method %s costs no more than that body", async (_title, bytesOf) => {
+  const cost = async (character: string) => {
+    const before = process.cpuUsage();
+    for (let times = 0; times < 5; times++) {
+      // A blank ends the run of characters that a method could be made of.
+      const connection = await sent(bytesOf(`${character.repeat(16_000)} `));
+      expect(await connection.response()).not.toBeNull();
+      connection.close();
+    }
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
+  await cost("(");
+  // A search that is quadratic takes some 500 times as long.
+  expect(await cost("a")).toBeLessThan(20 * (await cost("(")));
+});
+
 test("reads and writes that are sent at once are answered one after the other, each after the one before it", async () => {
   const connection = await sent(
     order("pipelined-1") + balance() + order("pipelined-2") + balance() + request("GET", "/x"),
