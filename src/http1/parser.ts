@@ -121,7 +121,7 @@ export class RequestParser {
     } else {
       // Whatever follows a request that said `Connection: close` is ignored.
       if (result.code === "HPE_CLOSED_CONNECTION") this.isOver = true;
-      else this.malformed = statusOf(result.code);
+      else this.malformed ??= statusOf(result.code);
     }
   }
 
@@ -164,6 +164,8 @@ export class RequestParser {
       isUpgrade: boolean,
       isKeptAlive: boolean,
     ) => {
+      // llhttp goes on behind a request that is refused here.
+      if (this.malformed !== null) return 0;
       if (major !== 1) {
         this.malformed = 505;
         return 0;

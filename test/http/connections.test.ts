@@ -67,6 +67,12 @@ describe("bytes that are no request are refused with the envelope, and the conne
     ["a signed length", bodied("content-length: +2", "{}"), 400, MALFORMED],
     ["a length past 2^64", bodied(`content-length: ${"9".repeat(30)}`, "{}"), 400, MALFORMED],
     [
+      "HTTP/2 and a request behind it",
+      `GET /${MARKER} HTTP/2.0\r\nhost: x\r\nconnection: keep-alive\r\n\r\nGET /livez HTTP/1.1\r\nhost: x\r\n\r\n`,
+      505,
+      null,
+    ],
+    [
       "a length and chunks",
       bodied("content-length: 2\r\ntransfer-encoding: chunked", "2\r\n{}\r\n0\r\n\r\n"),
       400,
