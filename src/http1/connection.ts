@@ -255,9 +255,12 @@ export class Connection {
         if (done) break;
         this.#flush();
         this.#write(framing === "chunked" ? chunkOf(value) : value);
-        // oxlint-disable-next-line no-await-in-loop -- see above
-        if (this.#unsent) await new Promise<void>((resolve) => (this.#onDrain = resolve));
-        this.#onDrain = null;
+        if (this.#unsent && !this.#isClosed) {
+          this.#enter("sending", message);
+          // oxlint-disable-next-line no-await-in-loop -- see above
+          await new Promise<void>((resolve) => (this.#onDrain = resolve));
+          this.#onDrain = null;
+        }
         if (this.#isClosed) {
           await reader.cancel();
           return;
