@@ -243,7 +243,10 @@ export class Connection {
       for (;;) {
         const { value, done } = await reader.read();
         if (done) break;
-        await this.#out.write(framing === "chunked" ? chunkOf(value) : value);
+        const taken = this.#out.write(framing === "chunked" ? chunkOf(value) : value);
+        // A peer that stops reading in the middle of a stream has no more time than any other.
+        if (this.#out.isBlocked && !this.#isClosed) this.#enter("sending", message);
+        await taken;
         if (this.#isClosed) {
           await reader.cancel();
           return;

@@ -54,6 +54,8 @@ export function listen(
           connections.add(socket.data);
           clock.start();
         },
+        // With this handler `open` is called before the handshake of TLS, so that its time is limited too.
+        handshake() {},
         data: ({ data: connection }, bytes) => connection.receive(bytes),
         drain: ({ data: connection }) => connection.drain(),
         end: ({ data: connection }) => connection.end(),

@@ -11,8 +11,9 @@ const METHOD_LIMIT = 32;
 const UNKNOWN_METHOD = "TRACE";
 
 const NOT_LENIENT = 0;
-const TOKEN = /[!#$%&'*+\-.^_`|~0-9A-Za-z]*$/;
-const METHOD = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+ /;
+/** Both look at no more characters than a method may have: where it is not, a longer search would be quadratic. */
+const TOKEN_END = /[!#$%&'*+\-.^_`|~0-9A-Za-z]*$/;
+const METHOD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32})( |$)/;
 
 /** Why bytes are no request: the status that says so. */
 export type Malformed = 400 | 431 | 505;
@@ -114,12 +115,13 @@ export class RequestParser {
       // After CONNECT and Upgrade llhttp expects another protocol, which is never spoken here.
       if (result < bytes.byteLength) this.isOver = true;
     } else if (result.code === "HPE_INVALID_METHOD") {
-      const before = TOKEN.exec(latin1(bytes.subarray(0, result.bytesParsed)))![0];
+      const start = Math.max(0, result.bytesParsed - METHOD_LIMIT);
+      const before = TOKEN_END.exec(latin1(bytes.subarray(start, result.bytesParsed)))![0];
       this.#readUnknown(before + latin1(bytes.subarray(result.bytesParsed)));
     } else {
       // Whatever follows a request that said `Connection: close` is ignored.
       if (result.code === "HPE_CLOSED_CONNECTION") this.isOver = true;
-      else this.malformed = statusOf(result.code);
+      else this.malformed ??= statusOf(result.code);
     }
   }
 
@@ -127,15 +129,14 @@ export class RequestParser {
   #readUnknown(text: string): void {
     this.isInside = true;
     this.#unknown = null;
-    const method = METHOD.exec(text)?.[0];
-    if (method !== undefined && method.length <= METHOD_LIMIT) {
+    const [, method, end] = METHOD.exec(text) ?? [];
+    if (method !== undefined && end === " ") {
       this.#parser = this.#createParser();
       this.#isMethodUnknown = true;
-      return this.read(Buffer.from(`${UNKNOWN_METHOD} ${text.slice(method.length)}`, "latin1"));
+      return this.read(Buffer.from(`${UNKNOWN_METHOD}${text.slice(method.length)}`, "latin1"));
     }
-    if (TOKEN.exec(text)![0].length === text.length && text.length < METHOD_LIMIT)
-      this.#unknown = text;
-    else this.malformed = 400;
+    if (method === undefined) this.malformed = 400;
+    else this.#unknown = text;
   }
 
   #createParser(): HTTPParser {
@@ -163,6 +164,8 @@ export class RequestParser {
       isUpgrade: boolean,
       isKeptAlive: boolean,
     ) => {
+      // llhttp goes on behind a request that is refused here.
+      if (this.malformed !== null) return 0;
       if (major !== 1) {
         this.malformed = 505;
         return 0;

@@ -69,6 +69,12 @@ describe("bytes that are no request are refused with the envelope, and the conne
     ["a signed length", bodied("content-length: +2", "{}"), 400, MALFORMED],
     ["a length past 2^64", bodied(`content-length: ${"9".repeat(30)}`, "{}"), 400, MALFORMED],
     [
+      "HTTP/2 and a request behind it",
+      `GET /${MARKER} HTTP/2.0\r\nhost: x\r\nconnection: keep-alive\r\n\r\nGET /livez HTTP/1.1\r\nhost: x\r\n\r\n`,
+      505,
+      null,
+    ],
+    [
       "a length and chunks",
       bodied("content-length: 2\r\ntransfer-encoding: chunked", "2\r\n{}\r\n0\r\n\r\n"),
       400,
@@ -158,6 +164,30 @@ describe("a method is refused where a path does not take it:", () => {
     expect(await connection.rest()).toBe("");
     connection.close();
   });
+});
+
+test.each([
+  [
+    "behind a body of 16 KB",
+    (text: string) =>
+      request("POST", "/livez", [`content-length: ${text.length}`], text) + "FOO / ",
+  ],
+  ["that is none and is 16 KB long", (text: string) => `FOO/${text}`],
+])("an unknown method %s costs no more than that body", async (_title, bytesOf) => {
+  const cost = async (character: string) => {
+    const before = process.cpuUsage();
+    for (let times = 0; times < 5; times++) {
+      // A blank ends the run of characters that a method could be made of.
+      const connection = await sent(bytesOf(`${character.repeat(16_000)} `));
+      expect(await connection.response()).not.toBeNull();
+      connection.close();
+    }
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
+  await cost("(");
+  // A search that is quadratic takes some 500 times as long.
+  expect(await cost("a")).toBeLessThan(20 * (await cost("(")));
 });
 
 test("reads and writes that are sent at once are answered one after the other, each after the one before it", async () => {

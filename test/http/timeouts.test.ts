@@ -1,0 +1,94 @@
+// What a peer that stands still may hold: its connection is ended, whatever it waits for.
+
+import { readFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { afterEach, beforeEach, jest, test } from "bun:test";
+import { type Certificate, listen } from "../../src/http1/listen.ts";
+import { makeCertificate } from "../support/certificates.ts";
+import { rawRequest } from "../support/raw.ts";
+import { freshFolder } from "../support/service.ts";
+
+/** Longer than a connection may stand still. */
+const LONG_MS = 60_000;
+
+// Connections are timed by an interval: it fires when the test says so.
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+function serve(respond: () => Response, certificate: Certificate | null = null) {
+  const handler = {
+    handle: respond,
+    refuse: () => new Response(null, { status: 400 }),
+    fail: () => new Response(null, { status: 500 }),
+    bodyLimitBytes: 1000,
+  };
+  return listen(handler, { hostname: "127.0.0.1", port: 0 }, certificate);
+}
+
+async function connected(port: number): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  await new Promise<void>((resolve) => void socket.once("connect", resolve));
+  return socket;
+}
+
+/** What was sent before a later connection is answered has been read. */
+async function seen(url: string): Promise<void> {
+  for (let calls = 0; calls < 2; calls++) {
+    await fetch(url, { keepalive: false, tls: { rejectUnauthorized: false } });
+  }
+}
+
+/** Lets time pass until it is so; a test's time-out ends the wait. */
+async function passTimeUntil(condition: () => boolean): Promise<void> {
+  while (!condition()) {
+    jest.advanceTimersByTime(LONG_MS);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test.each([
+  ["nothing", ""],
+  ["half a head", "GET / HTTP/1.1\r\nhost"],
+  ["half a body", "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n1234"],
+])("a connection that sends %s is ended", async (_title, bytes) => {
+  const server = serve(() => new Response());
+  const socket = await connected(server.port);
+  socket.resume().write(bytes);
+  await seen(`http://127.0.0.1:${server.port}`);
+  await passTimeUntil(() => socket.closed);
+  await server.stop();
+});
+
+test.each([
+  ["nothing", ""],
+  ["half a greeting", "\x16\x03\x01\x02\x00\x01"],
+])("a connection that sends %s of the handshake of TLS is ended", async (_title, bytes) => {
+  const files = makeCertificate(freshFolder(), "still");
+  const [cert, key] = [readFileSync(files.cert, "utf8"), readFileSync(files.key, "utf8")];
+  const server = serve(() => new Response(), { cert, key });
+  const socket = await connected(server.port);
+  socket.resume().write(bytes, "latin1");
+  await seen(`https://127.0.0.1:${server.port}`);
+  await passTimeUntil(() => socket.closed);
+  await server.stop();
+});
+
+test("a connection that does not read a body that is made while it is sent is ended", async () => {
+  let isCancelled = false;
+  const asked = Promise.withResolvers<void>();
+  const server = serve(() => {
+    asked.resolve();
+    const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      controller.enqueue(new Uint8Array(64 * 1024));
+    };
+    return new Response(new ReadableStream({ pull, cancel: () => void (isCancelled = true) }));
+  });
+  const socket = await connected(server.port);
+  socket.pause().write(rawRequest("GET", "/"));
+  await asked.promise;
+  await passTimeUntil(() => isCancelled);
+  socket.destroy();
+  await server.stop();
+});
