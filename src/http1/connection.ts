@@ -112,13 +112,19 @@ export class Connection {
   /** Called every second. */
   expire(): void {
     if (this.host.now() < this.#deadline) return;
-    if (this.#phase === "idle" || this.#phase === "lingering") this.socket.end();
+    if (this.#phase === "idle" || this.#phase === "lingering") this.#end();
     else this.socket.terminate();
   }
 
   /** Ends the connection if it waits for a request; any other ends by itself with its next response. */
   retire(): void {
-    if (this.#phase === "idle") this.socket.end();
+    if (this.#phase === "idle") this.#end();
+  }
+
+  /** A request that arrives before the socket is closed, as it may with TLS, could not be answered: it is not taken. */
+  #end(): void {
+    this.#isOver = true;
+    this.socket.end();
   }
 
   /** Goes on until it has to wait: for bytes, for a response, or for the peer to take one. */
@@ -135,7 +141,7 @@ export class Connection {
     else this.#enter("idle", message);
     // A response that had begun when the server was stopped did not say that it is the last.
     if (this.#phase === "idle" && (this.#hasPeerEnded || this.host.isRetiring)) {
-      return void this.socket.end();
+      return this.#end();
     }
     this.#pause(this.#held !== null);
   }

@@ -2,10 +2,10 @@
 
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { afterEach, beforeEach, jest, test } from "bun:test";
+import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { type Certificate, listen } from "../../src/http1/listen.ts";
 import { makeCertificate } from "../support/certificates.ts";
-import { rawRequest } from "../support/raw.ts";
+import { openRaw, rawRequest } from "../support/raw.ts";
 import { freshFolder } from "../support/service.ts";
 
 /** Longer than a connection may stand still. */
@@ -15,14 +15,19 @@ const LONG_MS = 60_000;
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-function serve(respond: () => Response, certificate: Certificate | null = null) {
+function serve(respond: () => Response, tls: Certificate | null = null) {
   const handler = {
     handle: respond,
     refuse: () => new Response(null, { status: 400 }),
     fail: () => new Response(null, { status: 500 }),
     bodyLimitBytes: 1000,
   };
-  return listen(handler, { hostname: "127.0.0.1", port: 0 }, certificate);
+  return listen(handler, { hostname: "127.0.0.1", port: 0 }, tls);
+}
+
+function certificate(): Certificate {
+  const { cert, key } = makeCertificate(freshFolder(), "timeouts");
+  return { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
 }
 
 async function connected(port: number): Promise<Socket> {
@@ -64,9 +69,7 @@ test.each([
   ["nothing", ""],
   ["half a greeting", "\x16\x03\x01\x02\x00\x01"],
 ])("a connection that sends %s of the handshake of TLS is ended", async (_title, bytes) => {
-  const files = makeCertificate(freshFolder(), "still");
-  const [cert, key] = [readFileSync(files.cert, "utf8"), readFileSync(files.key, "utf8")];
-  const server = serve(() => new Response(), { cert, key });
+  const server = serve(() => new Response(), certificate());
   const socket = await connected(server.port);
   socket.resume().write(bytes, "latin1");
   await seen(`https://127.0.0.1:${server.port}`);
@@ -92,3 +95,35 @@ test("a connection that does not read a body that is made while it is sent is en
   socket.destroy();
   await server.stop();
 });
+
+test.each([false, true])(
+  "a request that arrives once its connection was ended is not taken, TLS: %p",
+  async (isTls) => {
+    let handled = 0;
+    const respond = () => {
+      handled++;
+      return new Response();
+    };
+    const server = serve(respond, isTls ? certificate() : null);
+    const url = `${isTls ? "https" : "http"}://127.0.0.1:${server.port}`;
+    const text = rawRequest("GET", "/").replace("connection: close\r\n", "");
+    const connections = await Promise.all(Array.from({ length: 20 }, () => openRaw(url)));
+    for (const connection of connections) {
+      connection.send(text);
+      expect((await connection.response())?.status).toBe(200);
+    }
+    const stopped = server.stop();
+    // The idle connections were ended in this turn of the event loop; their clients do not know that yet.
+    await new Promise(setImmediate);
+    let answered = connections.length;
+    await Promise.all(
+      connections.map(async (connection) => {
+        connection.send(text);
+        if (await connection.response()) answered++;
+        connection.close();
+      }),
+    );
+    await stopped;
+    expect(handled).toBe(answered);
+  },
+);
