@@ -1,6 +1,16 @@
-// Every command there is, by name. HTTP, the command line and the writer know commands by these names only.
+// Every command by name, and how commands are run: one in a transaction of its own, or a batch of them in one
+// transaction (group commit). HTTP, the command line and the writer know commands by these names only.
 
-import { type Connection, transact, type Tx } from "../db/connection.ts";
+import {
+  type Connection,
+  isDatabaseError,
+  isFatalError,
+  isTransientError,
+  savepoint,
+  transact,
+  type Tx,
+} from "../db/connection.ts";
+import { Refusal, type RefusalCode } from "../domain/errors.ts";
 import type { Context } from "./context.ts";
 import { createId } from "./ids.ts";
 import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";
@@ -10,7 +20,6 @@ import {
   markInterruptedUnknown,
   finishAttempt,
   clampSchedules,
-  settleOrder,
   startAttempt,
 } from "./deliveries.ts";
 import { createProvider, noteProviderSuccess, syncCatalogue } from "./providers.ts";
@@ -19,6 +28,7 @@ import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge, rechargeOnce } from "./recharges.ts";
 import { recordReports, takeDuePolls } from "./polling.ts";
 import { carryOver } from "./restore.ts";
+import { settleOrder } from "./settlement.ts";
 import {
   createService,
   grantService,
@@ -74,15 +84,15 @@ export type CommandName = keyof typeof commands;
 export type CommandInput<Name extends CommandName> = Parameters<(typeof commands)[Name]>[1];
 export type CommandOutput<Name extends CommandName> = ReturnType<(typeof commands)[Name]>;
 
-/** What becomes of a value on its way through JSON text. Nothing becomes of a bigint: JSON.stringify throws. */
+/** A value after JSON.stringify and JSON.parse; `never` for a bigint, on which JSON.stringify throws. */
 type Json<T> = T extends bigint ? never : T extends object ? { [Key in keyof T]: Json<T[Key]> } : T;
 
-/** The commands whose output can cross to another thread, which it does after their COMMIT: too late to throw. */
+/** The commands whose output survives JSON: it is serialized after their COMMIT, when it is too late to throw. */
 export type SubmittableName = {
   [Name in CommandName]: CommandOutput<Name> extends Json<CommandOutput<Name>> ? Name : never;
 }[CommandName];
 
-/** What a command holds besides whoever asked for it. */
+/** The input of a command without its actor. */
 export type UnsignedInput<Name extends CommandName> = Omit<CommandInput<Name>, "actor">;
 
 type Operation = (tx: Tx, input: unknown, context: Context) => unknown;
@@ -97,7 +107,7 @@ export function runCommand<Name extends CommandName>(
   return (commands[name] as Operation)(tx, input, context) as CommandOutput<Name>;
 }
 
-/** Runs a command in a transaction of its own, at the time `now`: what the command line does. */
+/** Runs a command in a transaction of its own, at the time `now`: for the command line. */
 export function execute<Name extends CommandName>(
   connection: Connection,
   name: Name,
@@ -108,6 +118,53 @@ export function execute<Name extends CommandName>(
   return transact(connection, run) as CommandOutput<Name>;
 }
 
+/** One command of a batch. */
+export interface Request {
+  name: CommandName;
+  input: unknown;
+}
+
+/** The result of one command. `refused`: by a rule. `failed`: an internal error, with its text for the log. */
+export type Reply =
+  { done: unknown } | { refused: RefusalCode; details: unknown } | { failed: string };
+
+/** The database or its disk cannot be trusted any more: the process must end. */
+export class FatalError extends Error {
+  override name = "FatalError";
+}
+
+/**
+ * Runs a batch in one transaction and returns a reply for each command, in order, after the COMMIT. A command that is
+ * refused or throws is rolled back alone. If the COMMIT fails, every command gets that as its reply.
+ * Throws FatalError only.
+ */
+export function runBatch(connection: Connection, batch: readonly Request[], now: number): Reply[] {
+  const context = contextAt(now);
+  const runOne = (tx: Tx, { name, input }: Request): Reply => {
+    try {
+      return { done: savepoint(tx, () => runCommand(tx, name, input as never, context) as object) };
+    } catch (error) {
+      if (error instanceof Refusal) return { refused: error.code, details: error.details };
+      // The transaction was rolled back or cannot be committed: no command of this batch takes effect.
+      if (isDatabaseError(error) || !tx.sqlite.inTransaction) throw error;
+      return { failed: textOf(error) };
+    }
+  };
+  try {
+    return transact(connection, (tx) => batch.map((request) => runOne(tx, request)));
+  } catch (error) {
+    if (isFatalError(error)) throw new FatalError(textOf(error));
+    const reply: Reply = isTransientError(error)
+      ? { refused: "service_unavailable", details: null }
+      : { failed: textOf(error) };
+    return batch.map(() => reply);
+  }
+}
+
 export function contextAt(now: number): Context {
   return { now, createId };
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

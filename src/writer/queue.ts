@@ -1,8 +1,13 @@
 // The commands in front of the writer thread: those that wait, and the one batch that the thread works on.
 
 import { Refusal, refusal } from "../domain/errors.ts";
-import type { CommandInput, CommandName, CommandOutput } from "../operations/commands.ts";
-import type { Reply, Request } from "./messages.ts";
+import type {
+  CommandInput,
+  CommandName,
+  CommandOutput,
+  Reply,
+  Request,
+} from "../operations/commands.ts";
 
 /** Commands in one transaction: bounds the time that a read of the next response can lag behind. */
 const BATCH_LIMIT = 512;
