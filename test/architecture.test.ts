@@ -198,7 +198,7 @@ const g = await import("./g.ts");
       source.place === "domain"
         ? source.imports
             .map(({ specifier }) => specifier)
-            .filter((name) => !/^\.\/\w+\.ts$/.test(name))
+            .filter((name) => !/^\.\/[\w-]+\.ts$/.test(name))
         : [],
     );
     expect(wrong).toEqual([]);

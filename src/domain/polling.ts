@@ -5,8 +5,8 @@ import {
   decideTransition,
   type OrderTransition,
   type TransitionInput,
-  type OrderStatus,
-} from "./orders.ts";
+} from "./order-transitions.ts";
+import type { OrderStatus } from "./orders.ts";
 
 /** An order is looked at again after at most this many poll intervals. */
 export const POLL_BACKOFF_LIMIT_INTERVALS = 30;

@@ -1,7 +1,17 @@
-// Every command there is, by name. HTTP, the command line and the writer know commands by these names only.
+// Every command by name, and how a batch of them is run in one transaction (group commit). HTTP, the command line and
+// the writer know commands by these names only.
 
-import type { Tx } from "../db/connection.ts";
-import type { Context } from "./context.ts";
+import {
+  type Connection,
+  isDatabaseError,
+  isFatalError,
+  isTransientError,
+  savepoint,
+  transact,
+  type Tx,
+} from "../db/connection.ts";
+import { Refusal, type RefusalCode } from "../domain/errors.ts";
+import { type Context, contextOf } from "./context.ts";
 import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";
 import { createKey, endExpiredKeys, recordKeyUsage, rotateKey, setKeyActive } from "./keys.ts";
 import { transitionOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
@@ -9,7 +19,6 @@ import {
   markInterruptedUnknown,
   finishAttempt,
   clampSchedules,
-  settleOrder,
   startAttempt,
 } from "./deliveries.ts";
 import { createProvider, noteProviderSuccess, syncCatalogue } from "./providers.ts";
@@ -18,6 +27,7 @@ import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge, rechargeOnce } from "./recharges.ts";
 import { recordReports, takeDuePolls } from "./polling.ts";
 import { carryOver } from "./restore.ts";
+import { settleOrder } from "./settlement.ts";
 import {
   createService,
   grantService,
@@ -73,15 +83,15 @@ export type CommandName = keyof typeof commands;
 export type CommandInput<Name extends CommandName> = Parameters<(typeof commands)[Name]>[1];
 export type CommandOutput<Name extends CommandName> = ReturnType<(typeof commands)[Name]>;
 
-/** What becomes of a value on its way through JSON text. Nothing becomes of a bigint: JSON.stringify throws. */
+/** A value after JSON.stringify and JSON.parse; `never` for a bigint, on which JSON.stringify throws. */
 type Json<T> = T extends bigint ? never : T extends object ? { [Key in keyof T]: Json<T[Key]> } : T;
 
-/** The commands whose output can cross to another thread, which it does after their COMMIT: too late to throw. */
+/** The commands whose output survives JSON: it is serialized after their COMMIT, when it is too late to throw. */
 export type SubmittableName = {
   [Name in CommandName]: CommandOutput<Name> extends Json<CommandOutput<Name>> ? Name : never;
 }[CommandName];
 
-/** What a command holds besides whoever asked for it. */
+/** The input of a command without its actor. */
 export type UnsignedInput<Name extends CommandName> = Omit<CommandInput<Name>, "actor">;
 
 type Operation = (tx: Tx, input: unknown, context: Context) => unknown;
@@ -94,4 +104,53 @@ export function runCommand<Name extends CommandName>(
   context: Context,
 ): CommandOutput<Name> {
   return (commands[name] as Operation)(tx, input, context) as CommandOutput<Name>;
+}
+
+/** One command of a batch. */
+export interface Request {
+  name: CommandName;
+  input: unknown;
+  /** For what the command creates. */
+  ids: string[];
+}
+
+/** The result of one command. `refused`: by a rule. `failed`: an internal error, with its text for the log. */
+export type Reply =
+  { done: unknown } | { refused: RefusalCode; details: unknown } | { failed: string };
+
+/** The database or its disk cannot be trusted any more: the process must end. */
+export class FatalError extends Error {
+  override name = "FatalError";
+}
+
+/**
+ * Runs a batch in one transaction and returns a reply for each command, in order, after the COMMIT. A command that is
+ * refused or throws is rolled back alone. If the COMMIT fails, every command gets that as its reply.
+ * Throws FatalError only.
+ */
+export function runBatch(connection: Connection, batch: readonly Request[], now: number): Reply[] {
+  const runOne = (tx: Tx, { name, input, ids }: Request): Reply => {
+    const context = contextOf(now, ids);
+    try {
+      return { done: savepoint(tx, () => runCommand(tx, name, input as never, context) as object) };
+    } catch (error) {
+      if (error instanceof Refusal) return { refused: error.code, details: error.details };
+      // The transaction was rolled back or cannot be committed: no command of this batch takes effect.
+      if (isDatabaseError(error) || !tx.sqlite.inTransaction) throw error;
+      return { failed: textOf(error) };
+    }
+  };
+  try {
+    return transact(connection, (tx) => batch.map((request) => runOne(tx, request)));
+  } catch (error) {
+    if (isFatalError(error)) throw new FatalError(textOf(error));
+    const reply: Reply = isTransientError(error)
+      ? { refused: "service_unavailable", details: null }
+      : { failed: textOf(error) };
+    return batch.map(() => reply);
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

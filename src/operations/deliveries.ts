@@ -1,15 +1,13 @@
 // Placing an order with its provider: an attempt begun, then its outcome; and what an operator settles. docs/specification.md#delivery.
 // The row `sending` is committed before the call, its outcome after it, in a later transaction.
 
-import { Refusal } from "../domain/errors.ts";
 import type { Actor } from "../domain/ledger.ts";
-import { decideTransition } from "../domain/orders.ts";
+import { decideTransition } from "../domain/order-transitions.ts";
 import {
   type Delivery,
   isExpired,
   nextSubmitAt,
   type SubmissionResult,
-  refuseSettlement,
 } from "../domain/deliveries.ts";
 import { POLL_BACKOFF_LIMIT_INTERVALS } from "../domain/polling.ts";
 import type { Tx } from "../db/connection.ts";
@@ -24,12 +22,10 @@ import {
   listSending,
   orderOf,
   type OrderWithDelivery,
-  requireDelivery,
 } from "../db/deliveries.ts";
 import { updateLastSuccess, updateOutOfFunds } from "../db/providers.ts";
 import type { Context } from "./context.ts";
 import { applyTransition, type Cause, SYSTEM_ACTOR } from "./order-transitions.ts";
-import { requireOrder } from "./orders.ts";
 
 export interface StartAttempt {
   orderId: number;
@@ -147,39 +143,8 @@ export function clampSchedules(tx: Tx, command: ClampSchedules, context: Context
   return null;
 }
 
-export interface SettleOrder {
-  /** Either id of the order. */
-  id: string;
-  /** The number that the provider gave it; null: the provider never had it. */
-  providerOrder: string | null;
-  actor: Actor;
-}
-
-/**
- * The operator's word on an order whose placement is unknown: followed from now on, or failed and refunded.
- * Refuses: order_not_found, order_not_unknown, provider_order_taken.
- */
-export function settleOrder(tx: Tx, command: SettleOrder, context: Context): Order {
-  const { providerOrder, actor } = command;
-  const found = requireOrder(tx, command.id);
-  refuseSettlement(found);
-  const order = requireDelivery(found);
-  if (providerOrder === null) {
-    const cause = { actor, note: "settled: it was not placed" };
-    return failUnplaced(tx, order, "refused", cause, context);
-  }
-  const duplicate = findByProviderOrder(
-    tx,
-    order.delivery.providerId,
-    providerOrder,
-    order.orderId,
-  );
-  if (duplicate !== undefined) throw new Refusal("provider_order_taken", { orderId: duplicate });
-  return applyAccepted(tx, order, providerOrder, actor, "settled: it was placed", context);
-}
-
 /** From here on the order is followed, beginning at once. */
-function applyAccepted(
+export function applyAccepted(
   tx: Tx,
   order: Order,
   providerOrder: string,
@@ -194,7 +159,7 @@ function applyAccepted(
 }
 
 /** The provider does not have the order and will not get it: it fails and is refunded. */
-function failUnplaced(
+export function failUnplaced(
   tx: Tx,
   order: OrderWithDelivery,
   placement: "refused" | "expired",

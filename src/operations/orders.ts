@@ -3,13 +3,8 @@
 import { Refusal, refusal } from "../domain/errors.ts";
 import type { Claim } from "../domain/idempotency.ts";
 import { type Actor, refuseDebitAboveBalance, SALES_ACCOUNT } from "../domain/ledger.ts";
-import {
-  chargeMicros,
-  decideTransition,
-  type OrderStatus,
-  refuseChargeAboveLimit,
-  refuseProgress,
-} from "../domain/orders.ts";
+import { decideTransition, refuseProgress } from "../domain/order-transitions.ts";
+import { chargeMicros, type OrderStatus, refuseChargeAboveLimit } from "../domain/orders.ts";
 import { type Delivery, newDelivery, refuseOperatorTransition } from "../domain/deliveries.ts";
 import { orderResponse } from "../domain/responses.ts";
 import type { Tx } from "../db/connection.ts";

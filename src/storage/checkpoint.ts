@@ -1,77 +1,77 @@
-// Moving committed pages from the write-ahead log into the database, so that no answer waits for it: in a quiet
-// moment, or once so much is there that it must be done between two batches. It costs two fsyncs, and a page that many
-// batches wrote is moved once: the later the better. Only a log that nobody reads any more begins anew, so the writer
-// waits a moment for requests that do. What piles up behind a long reader (a backup, a verification) is left to a
-// thread of its own: PASSIVE checkpoints run beside the writer and block nobody.
+// When the WAL is checkpointed, so that no response waits for it: when the writer is idle, or between two batches once
+// the WAL is long. A checkpoint costs two fsyncs and writes a page once, however many batches changed it, so a late one
+// is cheaper. The WAL restarts from its beginning only when no reader uses it, so the writer waits a few milliseconds
+// for the readers of requests. What a long reader (a backup, a verification) keeps in the WAL is checkpointed by a
+// thread of its own: PASSIVE checkpoints do not block the writer.
 
 import type { Database } from "bun:sqlite";
 import { type Connection, isTransientError } from "../db/connection.ts";
 
-/** Below this the log is left alone. 4 MB: SQLite's own limit. */
-const LIGHT_PAGES = 1000;
-/** Above this it is moved though batches follow each other: 16 MB are soon recovered after a crash. */
-const FULL_PAGES = 4000;
-/** Above this a checkpoint would hold up the next batch for long. */
-const HEAVY_PAGES = 8000;
-/** Above this it is done all the same: the other thread cannot keep up, and 256 MB are enough. */
+/** From here on a checkpoint is run when idle: 4 MB, as SQLite's wal_autocheckpoint. */
+const IDLE_PAGES = 1000;
+/** From here on it is run between two batches: recovery of 16 MB after a crash is quick. */
+const IMMEDIATE_PAGES = 4000;
+/** Above this a checkpoint would delay the next batch for too long: it is offloaded. */
+const OFFLOADED_PAGES = 8000;
+/** Above this it is run in the writer all the same: the other thread cannot keep up, and 256 MB are enough. */
 const LIMIT_PAGES = 64_000;
-/** How long the writer waits for readers: many times what a request's view lasts. */
+/** How long the writer waits for readers: many times the lifetime of a request's snapshot. */
 const READER_WAIT_MS = 5;
-/** By how much the log grows behind a long reader until the writer tries again. */
-const HELD_UP_GROWTH = 1.25;
+/** The growth of the WAL behind a long reader after which the writer tries again. */
+const RETRY_GROWTH = 1.25;
 
-/** Who moves what waits, and when: nobody yet, the writer in a quiet moment or now, or a thread beside it. */
-export type CheckpointDue = "nobody" | "quietly" | "now" | "beside";
+/** Which checkpoint is due: none, idle, immediate, or offloaded to a thread. */
+export type CheckpointDue = "none" | "idle" | "immediate" | "offloaded";
 
-/** What the writer does about the log. */
+/** The checkpoints of the writer's own thread. */
 export interface Checkpointer {
   /** Costs a microsecond. */
   checkpointDue(): CheckpointDue;
-  /** Moves everything, and the log begins anew, unless a reader holds that up for longer than a moment. */
-  empty(): void;
+  /** Checkpoints the whole WAL and restarts it, unless a reader prevents that for longer than READER_WAIT_MS. */
+  run(): void;
 }
 
 export function createCheckpointer({ sqlite }: Connection): Checkpointer {
-  /** The pages that a long reader left there at the last try; fewer wait once it is gone. */
-  let heldUp = 0;
+  /** The pages that a long reader kept in the WAL at the last try; lower once it has ended. */
+  let pinned = 0;
   return {
     checkpointDue() {
-      const pages = waitingIn(sqlite);
-      heldUp = Math.min(heldUp, pages);
-      if (pages < LIGHT_PAGES) return "nobody";
-      const isDue = pages >= Math.max(FULL_PAGES, heldUp * HELD_UP_GROWTH);
-      if (isDue && (pages <= HEAVY_PAGES || pages > LIMIT_PAGES)) return "now";
-      return pages <= HEAVY_PAGES ? "quietly" : "beside";
+      const pages = uncheckpointedPages(sqlite);
+      pinned = Math.min(pinned, pages);
+      if (pages < IDLE_PAGES) return "none";
+      const isDue = pages >= Math.max(IMMEDIATE_PAGES, pinned * RETRY_GROWTH);
+      if (isDue && (pages <= OFFLOADED_PAGES || pages > LIMIT_PAGES)) return "immediate";
+      return pages <= OFFLOADED_PAGES ? "idle" : "offloaded";
     },
-    empty() {
+    run() {
       const { timeout } = sqlite.query("PRAGMA busy_timeout").get() as { timeout: number };
       sqlite.run(`PRAGMA busy_timeout = ${READER_WAIT_MS}`);
-      move(sqlite, "RESTART");
+      walCheckpoint(sqlite, "RESTART");
       sqlite.run(`PRAGMA busy_timeout = ${timeout}`);
-      heldUp = waitingIn(sqlite);
+      pinned = uncheckpointedPages(sqlite);
     },
   };
 }
 
-function waitingIn(sqlite: Database): number {
-  const { log, checkpointed } = logOf(sqlite);
+function uncheckpointedPages(sqlite: Database): number {
+  const { log, checkpointed } = walPages(sqlite);
   return log - checkpointed;
 }
 
-/** Pages in the log, and how many of them are in the database too. */
-function logOf(sqlite: Database): { log: number; checkpointed: number } {
+/** Pages in the WAL, and how many of them are in the database file too. */
+function walPages(sqlite: Database): { log: number; checkpointed: number } {
   return sqlite.query("PRAGMA wal_checkpoint(NOOP)").get() as { log: number; checkpointed: number };
 }
 
-/** Beside the writer: moves what no reader still needs. False where that was nothing. */
+/** A PASSIVE checkpoint, which does not block the writer. False when it could write nothing. */
 export function checkpoint({ sqlite }: Connection): boolean {
-  const before = logOf(sqlite).checkpointed;
-  move(sqlite, "PASSIVE");
-  return logOf(sqlite).checkpointed > before;
+  const before = walPages(sqlite).checkpointed;
+  walCheckpoint(sqlite, "PASSIVE");
+  return walPages(sqlite).checkpointed > before;
 }
 
-/** A full disk or another process at it changes nothing: there is a next time. */
-function move(sqlite: Database, mode: "PASSIVE" | "RESTART"): void {
+/** A transient error (disk full, database locked) is ignored: a later checkpoint does the work. */
+function walCheckpoint(sqlite: Database, mode: "PASSIVE" | "RESTART"): void {
   try {
     sqlite.query(`PRAGMA wal_checkpoint(${mode})`).get();
   } catch (error) {

@@ -2,7 +2,8 @@
 // status against its transfers, every used key against its effect, its schema from the migrations. Reads only, beside a running server too;
 // memory stays bounded whatever the size and however much is off.
 
-import { chargeMicros, decideTransition, type OrderStatus } from "../domain/orders.ts";
+import { decideTransition } from "../domain/order-transitions.ts";
+import { chargeMicros, type OrderStatus } from "../domain/orders.ts";
 import type { PriceUnit } from "../domain/services.ts";
 import type { Connection } from "../db/connection.ts";
 import { SCHEMA_CHECK, schemaProblems } from "./schema-check.ts";

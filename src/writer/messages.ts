@@ -1,27 +1,19 @@
-// What crosses between the main thread and the writer thread, as JSON text: a batch one way, its replies the other.
+// The messages between the main thread and the writer thread, as JSON text: a batch one way, its replies the other.
 
-import type { CommandName } from "../operations/commands.ts";
-import type { RefusalCode } from "../domain/errors.ts";
+import type { Reply, Request } from "../operations/commands.ts";
 
-export interface Request {
-  name: CommandName;
-  input: unknown;
-  /** For what the command creates. */
-  ids: string[];
-}
-
-/** In the order of the batch. `refused`: a rule said no. `failed`: a fault, with its text for the log. */
-export type Reply =
-  { done: unknown } | { refused: RefusalCode; details: unknown } | { failed: string };
-
-/** `checkpoint`: for a second thread, which does that one thing and ends. */
+/** `checkpoint`: for an offloaded checkpoint, in a second thread that ends after it. */
 export type ToThread =
   { open: string } | { batch: Request[] } | { close: true } | { checkpoint: string };
 
-/** `seconds`: how long the batch took, its commit included. `behind`: much waits to be checkpointed. `checkpointed`: whether anything could be. `fatal`: the database is damaged or the disk fails; the server must stop. */
+/**
+ * `seconds`: how long the batch took, its commit included. `offloadCheckpoint`: the WAL is too long for the writer
+ * thread itself to checkpoint. `checkpointed`: whether any page was written to the database file. `fatal`: the database
+ * is damaged or its disk fails; the server must stop.
+ */
 export type FromThread =
   | { opened: true }
-  | { replies: Reply[]; seconds: number; behind: boolean }
+  | { replies: Reply[]; seconds: number; offloadCheckpoint: boolean }
   | { checkpointed: boolean }
   | { closed: true }
   | { fatal: string };

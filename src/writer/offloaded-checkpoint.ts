@@ -1,13 +1,13 @@
-// Checkpoints in a second thread beside the writer's: what piled up in the write-ahead log behind a long reader would
-// hold up the next batch for too long. One runs at a time.
+// Offloaded checkpoints: when a long read transaction has let the WAL grow, a checkpoint in the writer thread would
+// delay the next batch for too long, so it runs in a second thread. One runs at a time.
 
 import type { FromThread, ToThread } from "./messages.ts";
 
-/** Until the next one after one that a reader left nothing to do. */
+/** How long to wait after a checkpoint that could write nothing because of a reader. */
 const RETRY_MS = 1000;
 
 export interface OffloadedCheckpoint {
-  /** Starts one, unless one is running or has just found nothing to do. */
+  /** Starts one, unless one is running or has just written nothing. */
   start(): void;
   /** Resolves once none is running. */
   idle(): Promise<void>;
@@ -22,8 +22,8 @@ export function createOffloadedCheckpoint(
   let running: Promise<void> | null = null;
   return {
     start() {
-      running ??= runCheckpoint(thread, path, onFatal).then(async (moved) => {
-        if (!moved) await Bun.sleep(RETRY_MS);
+      running ??= runCheckpoint(thread, path, onFatal).then(async (checkpointed) => {
+        if (!checkpointed) await Bun.sleep(RETRY_MS);
         running = null;
       });
     },
@@ -31,7 +31,7 @@ export function createOffloadedCheckpoint(
   };
 }
 
-/** Resolves with whether any page was moved. */
+/** Resolves with whether any page was written to the database file. */
 function runCheckpoint(
   thread: URL,
   path: string,

@@ -2,8 +2,13 @@
 
 import { Refusal, refusal } from "../domain/errors.ts";
 import { createCommandIds } from "../operations/command-ids.ts";
-import type { CommandInput, CommandName, CommandOutput } from "../operations/commands.ts";
-import type { Reply, Request } from "./messages.ts";
+import type {
+  CommandInput,
+  CommandName,
+  CommandOutput,
+  Reply,
+  Request,
+} from "../operations/commands.ts";
 
 /** Commands in one transaction: bounds the time that a read of the next response can lag behind. */
 const BATCH_LIMIT = 512;

@@ -1,7 +1,7 @@
 // Whether the database takes writes. While it does not, a write without effect is tried every second: that there is
 // room again, or that another process let the file go, shows in a commit only, and there may be no callers.
 
-import type { Reply } from "./messages.ts";
+import type { Reply } from "../operations/commands.ts";
 
 const PROBE_MS = 1000;
 

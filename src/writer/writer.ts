@@ -1,8 +1,18 @@
-// Group commit, as the main thread sees it: commands gather while the writer thread works, and the next batch takes
-// them all. Past the queue's limit a command is refused at once, never left to wait without end.
+// The writer: a thread with the only writing connection of the server, and the main thread's end of it. Commands are
+// queued while the thread runs a batch, and the next batch takes them all (group commit). When the queue is full a
+// command is refused at once, so that no caller waits without bound.
 
 import { refusal } from "../domain/errors.ts";
-import type { CommandInput, CommandOutput, SubmittableName } from "../operations/commands.ts";
+import type { Connection } from "../db/connection.ts";
+import {
+  type CommandInput,
+  type CommandOutput,
+  FatalError,
+  runBatch,
+  type SubmittableName,
+} from "../operations/commands.ts";
+import { checkpoint, type Checkpointer, createCheckpointer } from "../storage/checkpoint.ts";
+import { openWriter } from "../storage/open.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 import { createOffloadedCheckpoint } from "./offloaded-checkpoint.ts";
 import { createCommandQueue } from "./queue.ts";
@@ -10,18 +20,20 @@ import { createWriteProbe } from "./write-probe.ts";
 
 /** Commands that may wait for the thread. At 5,000 orders a second they wait under a second. */
 const QUEUE_LIMIT = 4096;
+/** After this long without a batch an idle checkpoint is run. */
+const IDLE_MS = 50;
 
 export interface Writer {
   /**
    * Resolves after the commit with what the operation returned.
-   * Rejects with Refusal when a rule said no or the queue is full, with CommandError when the operation broke
-   * or the thread died with it.
+   * Rejects with Refusal when a rule refused it or the queue is full, with CommandError after an internal error or
+   * when the thread died while it was in flight.
    */
   submit<Name extends SubmittableName>(
     name: Name,
     input: CommandInput<Name>,
   ): Promise<CommandOutput<Name>>;
-  /** False from a write that found no room, or the database held, until one succeeds. */
+  /** False after a write that met a full disk or a locked database, until one succeeds. */
   isWritable(): boolean;
   /** Commands that wait for the thread. */
   queueLength(): number;
@@ -32,13 +44,13 @@ export interface Writer {
 export interface WriterOptions {
   /** Absolute path of the database. */
   path: string;
-  /** Called once if the thread dies or the database fails: nothing can be written any more. */
+  /** Called once, when the thread dies or the database fails: nothing can be written any more. */
   onFatal: (cause: string) => void;
   /** Called when the database stops taking writes, and when it takes them again. */
   onWritable?: (writable: boolean) => void;
-  /** Where the thread's code is: src/writer/thread.ts. */
+  /** The entry file of the thread: src/writer/thread.ts. */
   thread: URL;
-  /** Called after each batch, committed or failed, before its callers are answered. */
+  /** Called after each batch, committed or failed, before the promises of its commands settle. */
   onBatch?: (commands: number, seconds: number) => void;
   queueLimit?: number;
 }
@@ -79,16 +91,16 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
     queue.add("probe", undefined).catch(() => {});
     flushSoon();
   }, options.onWritable);
-  const checkpoint = createOffloadedCheckpoint(thread, path, fail);
+  const offloadedCheckpoint = createOffloadedCheckpoint(thread, path, fail);
 
   worker.onmessage = (event: MessageEvent<string>) => {
     const message = JSON.parse(event.data) as FromThread;
     if ("replies" in message) {
-      const { replies, seconds, behind } = message;
+      const { replies, seconds, offloadCheckpoint } = message;
       probe.note(replies);
-      if (behind && state !== "closing") checkpoint.start();
+      if (offloadCheckpoint && state !== "closing") offloadedCheckpoint.start();
       const batch = queue.endBatch();
-      // The thread goes on before the callers are answered.
+      // The next batch is sent first, so that the thread works while the promises of this one settle.
       flush();
       options.onBatch?.(batch.length, seconds);
       batch.settle(replies);
@@ -122,22 +134,71 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
     isWritable: () => probe.isWritable() && state !== "dead",
     async close() {
       if (state === "open") state = "closing";
-      await checkpoint.idle();
+      await offloadedCheckpoint.idle();
       flush();
       return closed.promise;
     },
   };
 }
 
-/** Requests that are read in one turn of the event loop share a batch. */
-function atEndOfTurn(work: () => void): () => void {
+/** Commands that are submitted in one turn of the event loop share a batch. */
+function atEndOfTurn(callback: () => void): () => void {
   let isScheduled = false;
   return () => {
     if (isScheduled) return;
     isScheduled = true;
     setImmediate(() => {
       isScheduled = false;
-      work();
+      callback();
     });
+  };
+}
+
+/** The thread's end: runs one batch after the other. In a second thread the same code runs an offloaded checkpoint. */
+export function runWriterThread(thread: Worker): void {
+  let connection: Connection | undefined;
+  let checkpointer: Checkpointer | undefined;
+  let idleTimer: ReturnType<typeof setTimeout> | undefined;
+  const send = (message: FromThread) => thread.postMessage(JSON.stringify(message));
+
+  /** After a database error that is not transient the server must end. */
+  const reportFatal = (body: () => void): void => {
+    try {
+      body();
+    } catch (error) {
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      send({ fatal: error instanceof FatalError ? error.message : text });
+    }
+  };
+
+  const handle = (message: ToThread): void => {
+    if ("open" in message) {
+      connection = openWriter(message.open);
+      checkpointer = createCheckpointer(connection);
+      send({ opened: true });
+    } else if ("batch" in message) {
+      const started = performance.now();
+      const replies = runBatch(connection!, message.batch, Date.now());
+      const seconds = (performance.now() - started) / 1000;
+      const due = checkpointer!.checkpointDue();
+      send({ replies, seconds, offloadCheckpoint: due === "offloaded" });
+      const run = () => checkpointer!.run();
+      if (due === "immediate") run();
+      else if (due === "idle") idleTimer = setTimeout(() => reportFatal(run), IDLE_MS);
+    } else if ("checkpoint" in message) {
+      const own = openWriter(message.checkpoint);
+      const checkpointed = checkpoint(own);
+      own.sqlite.close();
+      send({ checkpointed });
+    } else {
+      connection?.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      connection?.sqlite.close();
+      send({ closed: true });
+    }
+  };
+
+  thread.onmessage = (event: MessageEvent<string>) => {
+    clearTimeout(idleTimer);
+    reportFatal(() => handle(JSON.parse(event.data) as ToThread));
   };
 }

@@ -7,8 +7,7 @@ import { findUser } from "../../src/db/users.ts";
 import { createCommandIds } from "../../src/operations/command-ids.ts";
 import type { CommandInput, CommandName } from "../../src/operations/commands.ts";
 import { planCatalogue, requireProvider } from "../../src/operations/providers.ts";
-import { runBatch } from "../../src/writer/batch.ts";
-import type { Request } from "../../src/writer/messages.ts";
+import { type Request, runBatch } from "../../src/operations/commands.ts";
 import { freshDatabase, OPERATOR, type TestDatabase } from "../support/service.ts";
 
 /** The library accepts 2 to 32 characters; ours have its default of 24, the first a letter. */

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { findOrder, listOrderEvents, type Order } from "../../src/db/orders.ts";
-import { decideTransition } from "../../src/domain/orders.ts";
+import { decideTransition } from "../../src/domain/order-transitions.ts";
 import type { PriceUnit } from "../../src/domain/services.ts";
 import { audit } from "../support/audit.ts";
 import { refusalCode } from "../support/refusal.ts";

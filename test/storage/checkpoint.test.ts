@@ -1,4 +1,4 @@
-// Who moves what waits in the write-ahead log, and when; and that the log begins anew.
+// Which checkpoint is due (none, idle, immediate, offloaded), and that the WAL restarts afterwards.
 
 import { expect, test } from "bun:test";
 import { checkpoint, createCheckpointer } from "../../src/storage/checkpoint.ts";
@@ -8,7 +8,7 @@ import { freshDatabase } from "../support/service.ts";
 
 const ROWS_A_BATCH = 100;
 
-/** Writes about so many pages. */
+/** Writes about that many pages. */
 function fill(connection: Connection, pages: number): void {
   for (let written = 0; written < pages; written += ROWS_A_BATCH) {
     transact(connection, ({ sqlite }) => {
@@ -18,41 +18,41 @@ function fill(connection: Connection, pages: number): void {
   }
 }
 
-const pagesInLog = ({ sqlite }: Connection) =>
+const pagesInWal = ({ sqlite }: Connection) =>
   (sqlite.query("PRAGMA wal_checkpoint(NOOP)").get() as { log: number }).log;
 
-test("the log waits for a quiet moment, then for no longer; behind a reader for another thread; and begins anew once it is gone", () => {
+test("a checkpoint is due when idle, then immediately, offloaded while a reader blocks it; after the reader the WAL restarts", () => {
   const database = freshDatabase();
   const { path } = database.connection;
   const writer = openWriter(path);
   writer.sqlite.run("CREATE TABLE filler (bytes BLOB)");
-  const log = createCheckpointer(writer);
-  log.empty();
-  expect(log.checkpointDue()).toBe("nobody");
+  const checkpointer = createCheckpointer(writer);
+  checkpointer.run();
+  expect(checkpointer.checkpointDue()).toBe("none");
   fill(writer, 1500);
-  expect(log.checkpointDue()).toBe("quietly");
+  expect(checkpointer.checkpointDue()).toBe("idle");
 
   const reader = openReader(path);
   reader.sqlite.run("BEGIN");
   reader.sqlite.query("SELECT count(*) FROM filler").get();
   fill(writer, 4500);
-  expect(log.checkpointDue()).toBe("now");
-  log.empty();
-  expect(log.checkpointDue()).toBe("quietly");
+  expect(checkpointer.checkpointDue()).toBe("immediate");
+  checkpointer.run();
+  expect(checkpointer.checkpointDue()).toBe("idle");
   fill(writer, 7000);
-  expect(log.checkpointDue()).toBe("beside");
-  const beside = openWriter(path);
-  checkpoint(beside);
-  expect(checkpoint(beside)).toBe(false);
-  expect(log.checkpointDue()).toBe("beside");
+  expect(checkpointer.checkpointDue()).toBe("offloaded");
+  const second = openWriter(path);
+  checkpoint(second);
+  expect(checkpoint(second)).toBe(false);
+  expect(checkpointer.checkpointDue()).toBe("offloaded");
 
   reader.sqlite.run("COMMIT");
-  expect(checkpoint(beside)).toBe(true);
-  expect(log.checkpointDue()).toBe("nobody");
+  expect(checkpoint(second)).toBe(true);
+  expect(checkpointer.checkpointDue()).toBe("none");
   fill(writer, 4200);
-  expect(log.checkpointDue()).toBe("now");
-  log.empty();
+  expect(checkpointer.checkpointDue()).toBe("immediate");
+  checkpointer.run();
   fill(writer, ROWS_A_BATCH);
-  expect(pagesInLog(writer)).toBeLessThan(500);
-  for (const { sqlite } of [reader, beside, writer, database.connection]) sqlite.close();
+  expect(pagesInWal(writer)).toBeLessThan(500);
+  for (const { sqlite } of [reader, second, writer, database.connection]) sqlite.close();
 });

@@ -4,8 +4,7 @@ import { Database } from "bun:sqlite";
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createId } from "../../src/db/ids.ts";
 import { findUser } from "../../src/db/users.ts";
-import { runBatch } from "../../src/writer/batch.ts";
-import type { Reply, Request } from "../../src/writer/messages.ts";
+import { type Reply, type Request, runBatch } from "../../src/operations/commands.ts";
 import { audit } from "../support/audit.ts";
 import { freshDatabase, type TestDatabase } from "../support/service.ts";
 
