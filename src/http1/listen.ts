@@ -64,8 +64,11 @@ export function listen(
           connections.delete(connection);
           if (connections.size === 0 && isStopping) stopped.resolve();
         },
-        // `close` follows.
-        error() {},
+        // Thrown by one of the above: a fault of ours, that leaves its connection in no known state.
+        error(socket, error) {
+          handler.fail(error);
+          socket.terminate();
+        },
       },
     });
     return { listener, host };

@@ -127,3 +127,26 @@ test.each([false, true])(
     expect(handled).toBe(answered);
   },
 );
+
+test("an error in the connection itself is reported and ends the connection", async () => {
+  const reported: unknown[] = [];
+  const failure = new Error("no refusal can be made");
+  const handler = {
+    handle: () => new Response(),
+    refuse: (): Response => {
+      throw failure;
+    },
+    fail(error: unknown) {
+      reported.push(error);
+      return new Response(null, { status: 500 });
+    },
+    bodyLimitBytes: 1000,
+  };
+  const server = listen(handler, { hostname: "127.0.0.1", port: 0 }, null);
+  const socket = await connected(server.port);
+  const closed = new Promise((resolve) => void socket.once("close", resolve));
+  socket.resume().write("no request\r\n\r\n");
+  await closed;
+  expect(reported).toEqual([failure]);
+  await server.stop();
+});
