@@ -77,9 +77,7 @@ function compare(
     replaced && unlessUnreadable(() => body(replaced));
   const goesOn = read((sqlite) => goesOnFrom(backup, sqlite)) ?? false;
   const numberOf = (table: NumberedTable) => replaced && numberGiven(replaced, table);
-  const given = numbersBy((table) =>
-    Math.max(highestNumber(backup, table), numberOf(table) ?? 0),
-  );
+  const given = numbersBy((table) => Math.max(highestNumber(backup, table), numberOf(table) ?? 0));
   const keys = read(readKeys);
   const settings = goesOn ? read(readSettings) : null;
   const areNumbersRead = NUMBERED_TABLES.every((table) => numberOf(table) !== null);
