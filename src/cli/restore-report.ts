@@ -104,6 +104,9 @@ function told({ users, orders, transfers, balanceMicros, lastOrderAt }: Totals) 
   return { users, orders, transfers, balance, lastOrderAt: timeOf(lastOrderAt) };
 }
 
+/** Null as well for what is no time: the restore is done by now, and the database that it replaced may hold anything. */
 function timeOf(milliseconds: number | null): string | null {
-  return milliseconds === null ? null : new Date(milliseconds).toISOString();
+  if (milliseconds === null) return null;
+  const time = new Date(milliseconds);
+  return Number.isNaN(time.getTime()) ? null : time.toISOString();
 }

@@ -17,7 +17,15 @@ export const NUMBERED_TABLES = Object.keys(NUMBERED) as NumberedTable[];
 /** How many numbers at least are passed over where nobody knows which were given out since a backup. */
 const MARGIN = 1_000_000;
 
-/** Of a database of any version, floor included; 0 without the table. */
+/** Nobody gives out so many: as many again are left above it before a double, or a floor, ends. */
+const PLAUSIBLE_LIMIT = 2 ** 52;
+
+/** Whether highestNumber read a number that a service can have given out. */
+export function isPlausible(number: number): boolean {
+  return Number.isSafeInteger(number) && number <= PLAUSIBLE_LIMIT;
+}
+
+/** Of a database of any version, floor included; 0 without the table. Of a damaged or foreign one it may be anything. */
 export function highestNumber(sqlite: Database, table: NumberedTable): number {
   const isThere = sqlite.query<unknown, [string]>("SELECT 1 FROM sqlite_schema WHERE name = ?");
   if (!isThere.get(table)) return 0;

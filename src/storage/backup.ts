@@ -3,7 +3,7 @@
 
 import { Database } from "bun:sqlite";
 import {
-  closeSync, existsSync, linkSync, mkdirSync, openSync, readdirSync, renameSync, rmdirSync, rmSync,
+  closeSync, existsSync, linkSync, mkdirSync, openSync, renameSync, rmdirSync, rmSync,
 } from "node:fs"; // prettier-ignore
 import { dirname, join } from "node:path";
 import { connectionOf } from "../db/connection.ts";
@@ -17,6 +17,7 @@ import { errorCode } from "../domain/errors.ts";
 const ROOM_LEFT_BYTES = 64 * 1024 * 1024;
 /** Of the folder in which a backup is made. */
 export const STAGING_SUFFIX = ".partial";
+const COPY_FILE = "copy.db";
 const LOCK_FILE = "lock";
 
 /** A copy that was not made or cannot be used. The message is one sentence for the operator. */
@@ -27,7 +28,7 @@ export class BackupError extends Error {
 /** Where a copy grows until it gets its name: a folder beside the target, which one process holds at a time. */
 export interface Staging {
   copy: string;
-  /** Removes it with all that is in it. */
+  /** Removes what was made there, and the folder unless it holds anything else. */
   end(): void;
 }
 
@@ -39,7 +40,7 @@ export function openStaging(target: string): Staging | null {
     const lock = takeLock(join(folder, LOCK_FILE));
     if (!lock) return null;
     return {
-      copy: join(folder, "copy.db"),
+      copy: join(folder, COPY_FILE),
       end() {
         removeStaging(folder);
         lock.release();
@@ -52,10 +53,13 @@ export function openStaging(target: string): Staging | null {
   }
 }
 
-/** The file of the lock goes last: whoever finds none makes another and holds the folder from then on. */
+/**
+ * Nothing but what is made there: the folder may have been somebody's. The file of the lock goes last: whoever finds
+ * none makes another and holds the folder from then on.
+ */
 function removeStaging(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    if (name !== LOCK_FILE) rmSync(join(folder, name), { force: true });
+  for (const name of [COPY_FILE, `${COPY_FILE}-journal`, `${LOCK_FILE}-journal`]) {
+    rmSync(join(folder, name), { force: true });
   }
   rmSync(join(folder, LOCK_FILE));
   try {

@@ -11,16 +11,25 @@ self.onmessage = (event: MessageEvent<ToCopyThread>) => {
   const { path, partial } = event.data;
   try {
     copyDatabase(path, partial);
-    // What the writer could not checkpoint while the copy was read is done here, beside it.
-    const connection = openWriter(path);
-    checkpoint(connection);
-    connection.sqlite.close();
+    checkpointBeside(path);
     send({ copied: true });
     send({ verified: verifyCopy(partial) });
   } catch (error) {
     send({ failed: error instanceof Error ? error.message : String(error) });
   }
 };
+
+/** What the writer could not checkpoint while the copy was read is done here. */
+function checkpointBeside(path: string): void {
+  try {
+    const connection = openWriter(path);
+    checkpoint(connection);
+    connection.sqlite.close();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    send({ warning: `what waited behind the backup was not checkpointed (${why})` });
+  }
+}
 
 function send(message: FromCopyThread): void {
   self.postMessage(message);

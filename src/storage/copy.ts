@@ -19,7 +19,8 @@ export interface ToCopyThread {
   partial: string;
 }
 
-export type FromCopyThread = { copied: true } | { verified: Verification } | { failed: string };
+export type FromCopyThread =
+  { copied: true } | { verified: Verification } | { warning: string } | { failed: string };
 
 export interface Backup {
   file: string;
@@ -53,7 +54,10 @@ export async function backUp(
   try {
     lowerPriority(onWarning);
     for (const end of ["", "-journal"]) rmSync(`${staging.copy}${end}`, { force: true });
-    const { users, orders, transfers } = await copyAndVerify(thread, path, staging.copy, onCopy);
+    const { users, orders, transfers } = await copyAndVerify(thread, path, staging.copy, {
+      onCopy,
+      onWarning,
+    });
     publishCopy(staging.copy, target);
     const seconds = Math.round(performance.now() - started) / 1000;
     return { file: target, bytes: sizeOf(target), seconds, users, orders, transfers };
@@ -78,7 +82,7 @@ async function copyAndVerify(
   thread: URL,
   path: string,
   partial: string,
-  onCopy: (bytes: number) => void,
+  { onCopy, onWarning }: BackupEvents,
 ): Promise<Verification> {
   const { promise, resolve, reject } = Promise.withResolvers<Verification>();
   const fail = (why: string) => reject(new BackupError(`${path} was not backed up: ${why}`));
@@ -87,6 +91,7 @@ async function copyAndVerify(
   const worker = new Worker(thread);
   worker.onmessage = ({ data }: MessageEvent<FromCopyThread>) => {
     if ("copied" in data) copying = false;
+    else if ("warning" in data) onWarning(data.warning);
     else if ("verified" in data) resolve(data.verified);
     else fail(data.failed);
   };

@@ -45,6 +45,11 @@ export function runDoctor({ data, backupFolder, now }: DoctorInput): Finding[] {
     );
     return findings;
   }
+  if (!statSync(directory).isDirectory()) {
+    const advice = "name a folder with --data";
+    findings.push(finding("data directory", "fail", `${directory} is not a folder`, advice));
+    return findings;
+  }
   findings.push(ownership(directory), fileSystem(directory), room(directory), syncTime(directory));
   if (!existsSync(path)) {
     findings.push(
@@ -136,7 +141,8 @@ function syncTime(directory: string): Finding {
     const advice = `${directory} cannot be written: check its owner, permissions and room`;
     return finding("sync", "fail", String(error), advice);
   } finally {
-    rmSync(probe, { force: true });
+    // Where nothing may be written it is not there, and removing it fails all the same.
+    if (existsSync(probe)) rmSync(probe);
   }
 }
 

@@ -11,9 +11,11 @@ import {
 } from "./restore-changes.ts";
 import {
   highestNumber,
+  isPlausible,
   margins,
   NUMBERED,
   NUMBERED_TABLES,
+  type NumberedTable,
   type Numbers,
   numbersBy,
 } from "../db/numbers.ts";
@@ -57,7 +59,7 @@ export function hasGrown(path: string, { given }: SinceBackup): boolean {
   const sqlite = openReplaced(path);
   try {
     return NUMBERED_TABLES.some((table) => {
-      const highest = sqlite && unlessUnreadable(() => highestNumber(sqlite, table));
+      const highest = sqlite && numberGiven(sqlite, table);
       return (highest ?? 0) > given[table];
     });
   } finally {
@@ -74,12 +76,12 @@ function compare(
   const read = <T>(body: (sqlite: Database) => T): T | null =>
     replaced && unlessUnreadable(() => body(replaced));
   const goesOn = read((sqlite) => goesOnFrom(backup, sqlite)) ?? false;
-  const given = numbersBy((table) =>
-    Math.max(highestNumber(backup, table), read((sqlite) => highestNumber(sqlite, table)) ?? 0),
-  );
+  const numberOf = (table: NumberedTable) => replaced && numberGiven(replaced, table);
+  const given = numbersBy((table) => Math.max(highestNumber(backup, table), numberOf(table) ?? 0));
   const keys = read(readKeys);
   const settings = goesOn ? read(readSettings) : null;
-  const isRead = keys !== null && read(isIntact) === true;
+  const areNumbersRead = NUMBERED_TABLES.every((table) => numberOf(table) !== null);
+  const isRead = keys !== null && areNumbersRead && read(isIntact) === true;
   const unknownBecause = isNone
     ? "there was no database that tells what happened since the backup"
     : !isRead
@@ -124,6 +126,12 @@ function compareKeys(
 /** Null when it is no database. */
 function openReplaced(path: string): Database | null {
   return unlessUnreadable(() => new Database(path, { readonly: true }));
+}
+
+/** Null where it cannot be read, or is none that a service gave out: a damaged or foreign table may hold anything. */
+function numberGiven(sqlite: Database, table: NumberedTable): number | null {
+  const number = unlessUnreadable(() => highestNumber(sqlite, table));
+  return number !== null && isPlausible(number) ? number : null;
 }
 
 function isIntact(sqlite: Database): boolean {

@@ -68,6 +68,7 @@ export function restoreDatabase(
 function refuseUnfit(file: string): void {
   if (!existsSync(file)) throw new BackupError(`there is no file ${file}: name a backup`);
   refuseNoFile(file, "name a backup");
+  refuseNoFile(`${file}-wal`, "move it away first");
   try {
     const sqlite = new Database(file, { readonly: true });
     try {

@@ -14,7 +14,10 @@ export interface Totals {
 /** Of a database of any version. */
 export function totalsOf(sqlite: Database): Totals {
   // Added up here: their sum may pass the 64 bits that each keeps to.
-  const balances = sqlite.query("SELECT CAST(balance_micros AS TEXT) FROM users").values();
+  // To an integer first: a damaged or foreign table may hold anything.
+  const balances = sqlite
+    .query("SELECT CAST(CAST(coalesce(balance_micros, 0) AS INTEGER) AS TEXT) FROM users")
+    .values();
   const balanceMicros = balances.reduce((sum, [micros]) => sum + BigInt(micros as string), 0n);
   const counts = sqlite
     .query(

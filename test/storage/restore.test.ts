@@ -1,11 +1,12 @@
-// What a restore must not lose to a command that runs beside it.
+// What a restore must not lose to a command that runs beside it, and what must not stop it.
 
+import { Database } from "bun:sqlite";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { BackupError, copyDatabase } from "../../src/storage/backup.ts";
 import { restoreDatabase } from "../../src/storage/restore.ts";
-import { openShop } from "../support/cli.ts";
+import { openShop, reseller } from "../support/cli.ts";
 
 test("a command that writes to the database while it is replaced is not lost: nothing is restored", async () => {
   const shop = openShop();
@@ -17,4 +18,39 @@ test("a command that writes to the database while it is replaced is not lost: no
   expect(shop.balance("carol")).toBe(5_000_000);
   expect(readdirSync(shop.folder).filter((name) => name.includes("restor"))).toEqual([]);
   expect((await shop.cli("admin", "user", "show", "carol")).code).toBe(0);
+});
+
+describe("what a damaged or foreign database holds does not keep a backup from replacing it:", () => {
+  const DAMAGES: [what: string, sql: string, isUnknown: boolean][] = [
+    ["an order number of 64 bits", "UPDATE orders SET order_id = 9223372036854775807", true],
+    ["one near 2^53", "UPDATE orders SET order_id = 9007199254740990", true],
+    ["text for a number", "UPDATE orders SET order_id = 'abc'", true],
+    ["a balance of NULL", "UPDATE users SET balance_micros = NULL", false],
+    ["text for a balance", "UPDATE users SET balance_micros = 'abc'", false],
+    ["no time at all", "UPDATE orders SET created_at = 9223372036854775807", false],
+    ["a key's end that is none", "UPDATE keys SET id = 'new', expires_at = 9e18", false],
+  ];
+  test.each(DAMAGES)("%s", async (_, damage, isUnknown) => {
+    const shop = openShop();
+    shop.order(10);
+    const file = join(shop.folder, "copy.db");
+    copyDatabase(shop.connection.path, file);
+    const { path, sqlite } = shop.connection;
+    sqlite.close();
+    const replaced = new Database(path);
+    for (const table of ["orders", "users", "keys"]) {
+      // The same rows in a table that checks nothing.
+      replaced.run("PRAGMA foreign_keys = OFF");
+      replaced.run("PRAGMA legacy_alter_table = ON");
+      replaced.run(`CREATE TABLE plain AS SELECT * FROM ${table}`);
+      replaced.run(`DROP TABLE ${table}`);
+      replaced.run(`ALTER TABLE plain RENAME TO ${table}`);
+    }
+    replaced.run(damage);
+    replaced.close();
+    const { code, stderr, json } = await reseller("restore", file, "--data", shop.folder, "--json");
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(json.unknownBecause === null).toBe(!isUnknown);
+    expect(json.next.orderId).toBe(isUnknown ? 1_000_002 : 2);
+  });
 });

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { type Body } from "./service.ts";
 
-const BINARY = new URL("../../dist/reseller", import.meta.url).pathname;
+export const BINARY = new URL("../../dist/reseller", import.meta.url).pathname;
 if (!existsSync(BINARY)) throw new Error(`${BINARY} is not there: run \`bun run test:binary\``);
 
 export interface Ended {

@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binary, binaryJson, until } from "../../support/binary.ts";
+import { BINARY, binary, binaryJson, until } from "../../support/binary.ts";
 import { randomFrom } from "../../support/seeded.ts";
 import { freshDatabase, freshFolder } from "../../support/service.ts";
 import { type ServerProcess, startServerProcess } from "../../support/server-process.ts";
@@ -153,6 +153,37 @@ describe("restore", () => {
     expect(left.filter((name) => name.includes("restor"))).toEqual([]);
     expect(problemsOf(loaded.folder, wishes)).toEqual([]);
   });
+});
+
+test("a data directory that became read-only can be looked at and backed up", async () => {
+  const data = freshFolder();
+  const database = freshDatabase(data);
+  prepareLoad(database);
+  const target = join(freshFolder(), "last.db");
+  // The database is in use, so its log and the log's index are there. As the kernel remounts a file system whose disk fails.
+  const commands = `mount --bind "$2" "$2" && mount -o remount,bind,ro "$2" || exit 99
+    "$1" doctor --data "$2"; echo "doctor $?"
+    "$1" backup "$3" --data "$2" || exit 98`;
+  const child = Bun.spawnSync(["unshare", "-rm", "sh", "-c", commands, "sh", BINARY, data, target]);
+  const [stdout, stderr] = [child.stdout.toString(), child.stderr.toString()];
+  expect([child.exitCode, stdout, stderr]).toEqual([
+    0,
+    expect.stringMatching(/cannot be written[^]*doctor 1\n[^]*last\.db: .* verified/),
+    expect.stringContaining("warning: what waited behind the backup was not checkpointed"),
+  ]);
+  expect(stderr).not.toContain("a fault in this program");
+  database.connection.sqlite.close();
+  expect((await binary(data, "restore", target, "--data", freshFolder())).code).toBe(0);
+});
+
+test("a folder that is there already under the name of an unfinished backup loses nothing", async () => {
+  const folder = freshFolder();
+  freshDatabase(folder).connection.sqlite.close();
+  const target = join(folder, "mine.db");
+  mkdirSync(`${target}.partial`);
+  writeFileSync(join(`${target}.partial`, "notes.txt"), "precious");
+  expect((await binary(folder, "backup", target, "--data", folder)).code).toBe(0);
+  expect(readdirSync(`${target}.partial`)).toEqual(["notes.txt"]);
 });
 
 test("doctor looks at a folder that is not there, and at one that others can read", async () => {

@@ -3,7 +3,7 @@
 
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"; // prettier-ignore
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"; // prettier-ignore
 import { join } from "node:path";
 import { binary, binaryJson, serving, stop } from "../../support/binary.ts";
 import { damageTables } from "../../support/damage.ts";
@@ -305,6 +305,28 @@ describe("a database whose triggers were removed or added", () => {
     expect(readdirSync(folder).sort()).toEqual(before);
     expect((await binary(folder, "verify", "--data", folder)).code).toBe(0);
   });
+});
+
+test("a data directory that is a file is refused by restore, and named by doctor", async () => {
+  const { folder, file } = await shopWithBackup();
+  const data = join(folder, "file");
+  writeFileSync(data, "precious");
+  const refused = await binary(folder, "restore", file, "--data", data);
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^error: the data directory \S+ cannot be used.+\n$/),
+  ]);
+  const { code, stdout, stderr } = await binary(folder, "doctor", "--data", data);
+  expect([code, stdout]).toEqual([1, expect.stringContaining(`${data} is not a folder`)]);
+  expect(stderr).toMatch(/^error: 1 checks failed .+\n$/);
+  expect(readFileSync(data, "utf8")).toBe("precious");
+});
+
+test("a backup whose write-ahead log is no file is refused at once", async () => {
+  const { folder, file } = await shopWithBackup();
+  Bun.spawnSync(["mkfifo", `${file}-wal`]);
+  const { code, stderr } = await binary(folder, "restore", file, "--data", folder);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`${file}-wal is not a regular file`)]);
 });
 
 describe("what is no file is refused at once and named:", () => {
