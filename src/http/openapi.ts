@@ -1,4 +1,4 @@
-// The OpenAPI document, made from the routes: their descriptions, and the error table for every error.
+// The OpenAPI document, generated from the routes, their descriptions and the error table.
 
 import { toOpenAPISchema } from "@elysiajs/openapi/openapi";
 import { Elysia } from "elysia";
@@ -21,7 +21,7 @@ import { BODY_LIMIT_TEXT, REQUEST_ID_PATTERN } from "../domain/limits.ts";
 import { type ErrorResponse, errorResponseOf, errorMembers, INTERNAL } from "./errors.ts";
 import { type Route, ROUTES } from "./routes.ts";
 
-/** What a key is told at the rate that `serve` has by default. */
+/** The example of a 429: details of the default rate limit. */
 const RATE_EXAMPLE = {
   by: "key",
   requests: 100,
@@ -51,7 +51,7 @@ export function createDocument(): OpenApiDocument {
   const described = new Elysia();
   for (const route of ROUTES) {
     const [method, path] = route;
-    // In braces a parameter is text to Elysia: what detail says of it stays.
+    // Elysia takes a parameter in braces for text, so it leaves the description in `detail` as it is.
     const written = path.replace(/:(\w+)/g, "{$1}");
     described.route(method, written, () => null, { detail: detailOf(route) as object });
   }
@@ -114,7 +114,7 @@ function parametersOf({ parameters = [], idempotent, examples }: Operation) {
   return idempotent ? [...own, IDEMPOTENCY_KEY, REQUEST_ID_GIVEN] : [...own, REQUEST_ID_GIVEN];
 }
 
-/** In the query everything is text; an example of a number is a number. */
+/** Query values are text; the example of a numeric parameter becomes a number. */
 function valueOf(text: string, { type }: Schema): string | number {
   return type === "integer" ? Number(text) : text;
 }
@@ -164,7 +164,7 @@ function successOf({ answer, csv, examples, idempotent }: Operation) {
   return { description: REASONS[200]!, headers, content };
 }
 
-/** By status, each with the codes that it may carry and an example of each. */
+/** The error responses by status, each with its possible codes and an example of each. */
 function errorsOf(operation: Operation, permission: Permission): OpenApiOperation["responses"] {
   const named = new Map<string, NamedError>();
   for (const example of operation.examples) {
@@ -184,7 +184,7 @@ function errorsOf(operation: Operation, permission: Permission): OpenApiOperatio
   );
 }
 
-/** What the operation may refuse besides its examples. */
+/** The errors of an operation that its examples do not show. */
 function commonRefusals(operation: Operation, permission: Permission): Refusal[] {
   const reading: Refusal[] = [
     refusal("api_key_missing"),

@@ -64,7 +64,7 @@ export function startExpiry(
       await work();
     } catch (error) {
       // No room or no place in the queue: there is a next time.
-      if (!(error instanceof Refusal)) log.error({ error: String(error) }, "upkeep failed");
+      if (!(error instanceof Refusal)) log.error({ error: String(error) }, "a background job failed");
     }
   };
   const timer = setInterval(() => {

@@ -33,7 +33,7 @@ export function startKeyUsage(writer: Writer, log: Logger, interval = FLUSH_MS):
     } catch (error) {
       // No room or no place in the queue: a later use is noted instead.
       if (!(error instanceof Refusal)) {
-        log.error({ error: String(error) }, "the last use of keys was not noted");
+        log.error({ error: String(error) }, "the last use of keys could not be stored");
       }
     }
   };

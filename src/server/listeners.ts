@@ -70,7 +70,7 @@ export function writeAddressFile(path: string, url: string, log: Logger): void {
     rmSync(path, { force: true });
     log.warn(
       { address: path, why: String(error) },
-      "address not written: tell `health` with --url",
+      "address file not written: give `health` the address with --url",
     );
   }
 }
