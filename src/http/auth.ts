@@ -40,30 +40,30 @@ export interface AuthRequest {
  * api_key_address_refused, permission_denied, too_many_requests (key).
  */
 export function authenticate(
-  gate: AuthDeps,
-  applicant: AuthRequest,
+  deps: AuthDeps,
+  caller: AuthRequest,
   permission: Permission,
   now: number,
 ): Readonly<CallerKey> {
-  const { limits } = gate;
-  if (limits.hasFailures()) limits.refuseGuessing(applicant.address());
-  const text = applicant.request.headers.get("x-api-key");
+  const { limits } = deps;
+  if (limits.hasFailures()) limits.refuseGuessing(caller.address());
+  const text = caller.request.headers.get("x-api-key");
   if (!text) throw refusal("api_key_missing");
   // Any key costs one hash and one look-up of that hash: timing reveals nothing about how close it is to a real one.
-  const key = gate.findKey(hashKey(text));
+  const key = deps.findKey(hashKey(text));
   if (!key) {
-    limits.noteFailure(applicant.address());
-    applicant.noteUnknownKey(!isKeyWellFormed(text));
+    limits.noteFailure(caller.address());
+    caller.noteUnknownKey(!isKeyWellFormed(text));
     throw refusal("api_key_invalid");
   }
-  applicant.keyId = key.id;
+  caller.keyId = key.id;
   refuseEndedKey(key, now);
-  if (key.allow !== "" && !isWithin(applicant.address(), networksOf(key.allow))) {
+  if (key.allow !== "" && !isWithin(caller.address(), networksOf(key.allow))) {
     throw refusal("api_key_address_refused");
   }
   refuseMissingPermission(key.type, permission);
   limits.takeForKey(key.id);
-  gate.recordKeyUse(key.id, now);
+  deps.recordKeyUse(key.id, now);
   return key;
 }
 

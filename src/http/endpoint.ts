@@ -50,7 +50,7 @@ export interface Call {
 /** A response with its status and body given: what a handler returns in place of the JSON value of a 200. */
 export class PreparedResponse {
   constructor(
-    readonly answer: StoredResponse,
+    readonly response: StoredResponse,
     readonly replayed: boolean,
   ) {}
 }
@@ -132,14 +132,14 @@ export function respondWith(
   deps: EndpointDeps,
   request: Request,
   route: string | null,
-  answer: ErrorResponse,
+  response: ErrorResponse,
 ): Response {
-  return respond(new RequestContext(deps, request, route), answer);
+  return respond(new RequestContext(deps, request, route), response);
 }
 
 /** Responds to bytes that are not a valid request. */
-export function respondMalformed(deps: EndpointDeps, answer: ErrorResponse): Response {
-  return respond(new RequestContext(deps, UNREAD, null), answer);
+export function respondMalformed(deps: EndpointDeps, response: ErrorResponse): Response {
+  return respond(new RequestContext(deps, UNREAD, null), response);
 }
 
 /** Responds 500 for an error outside a handler. */
@@ -189,9 +189,9 @@ class RequestContext implements AuthRequest {
 
 function succeed(context: RequestContext, body: object): Response {
   if (body instanceof PreparedResponse) {
-    const { answer, replayed } = body;
+    const { response, replayed } = body;
     if (replayed) context.deps.observer.replay();
-    return write(context, answer.status, answer.body, replayed ? REPLAYED : undefined);
+    return write(context, response.status, response.body, replayed ? REPLAYED : undefined);
   }
   if (body instanceof Response) return streamResponse(context, body);
   return write(context, 200, JSON.stringify(body));
@@ -199,11 +199,11 @@ function succeed(context: RequestContext, body: object): Response {
 
 function fail(context: RequestContext, error: unknown): Response {
   const { deps, loggedId: requestId } = context;
-  const answer = error instanceof Refusal ? errorResponseOf(error) : undefined;
-  if (error instanceof Refusal && answer) {
+  const response = error instanceof Refusal ? errorResponseOf(error) : undefined;
+  if (error instanceof Refusal && response) {
     deps.observer.refusal(error.code);
     if (error.code === "too_many_requests") deps.observer.rateLimited(error.details.by);
-    return respond(context, answer);
+    return respond(context, response);
   }
   noteInternalError(deps, requestId, error);
   return respond(context, INTERNAL);
@@ -223,9 +223,9 @@ function errorText(error: unknown): string {
   return maskKeys(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
 
-function respond(context: RequestContext, answer: ErrorResponse): Response {
-  const { status, headers } = answer;
-  const body = errorBody(answer, context.requestId);
+function respond(context: RequestContext, response: ErrorResponse): Response {
+  const { status, headers } = response;
+  const body = errorBody(response, context.requestId);
   // A body over the limit stays unread: close the connection instead.
   const unread = announcesTooMuch(context.request);
   return write(context, status, body, unread ? { ...headers, connection: "close" } : headers);

@@ -161,8 +161,8 @@ function isApiCode(code: RefusalCode): code is ApiCode {
 }
 
 /** The body of an error response. */
-export function errorBody(answer: ErrorResponse, requestId: string): string {
-  return JSON.stringify({ ...errorMembers(answer), requestId });
+export function errorBody(response: ErrorResponse, requestId: string): string {
+  return JSON.stringify({ ...errorMembers(response), requestId });
 }
 
 /** The members that describe the refusal, without the request id. */

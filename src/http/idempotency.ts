@@ -67,9 +67,9 @@ export async function respondOnce<Effect>(
     if (outcome.answer) return new PreparedResponse(outcome.answer, replayed);
     // The first process died before it stored a response: return the order's current state.
     if (replayed) return new PreparedResponse(success(currentResponse(outcome.effect)), replayed);
-    const answer = await responseOf(requestId, () => wait(outcome.effect));
-    await storeResponse(deps, resellerAccount, claim, answer);
-    return new PreparedResponse(answer, replayed);
+    const response = await responseOf(requestId, () => wait(outcome.effect));
+    await storeResponse(deps, resellerAccount, claim, response);
+    return new PreparedResponse(response, replayed);
   } finally {
     inFlight.delete(request);
     resolve();
@@ -84,9 +84,9 @@ async function responseOf(
   try {
     return success(await wait());
   } catch (error) {
-    const answer = error instanceof Refusal ? errorResponseOf(error) : undefined;
-    if (!answer) throw error;
-    return { status: answer.status, body: errorBody(answer, requestId) };
+    const response = error instanceof Refusal ? errorResponseOf(error) : undefined;
+    if (!response) throw error;
+    return { status: response.status, body: errorBody(response, requestId) };
   }
 }
 
@@ -95,10 +95,10 @@ async function storeResponse(
   { writer, log }: ClaimDeps,
   resellerAccount: number,
   { key }: Claim,
-  answer: StoredResponse,
+  response: StoredResponse,
 ): Promise<void> {
   try {
-    await writer.submit("recordResponse", { resellerAccount, key, answer });
+    await writer.submit("recordResponse", { resellerAccount, key, answer: response });
   } catch (error) {
     log.warn({ error: String(error) }, "the response of an idempotency record could not be stored");
   }

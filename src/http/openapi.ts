@@ -146,12 +146,12 @@ function requestContent(schema: string, examples: readonly Example[]): Content {
   };
 }
 
-function successOf({ answer, csv, examples, idempotent }: Operation) {
+function successOf({ response, csv, examples, idempotent }: Operation) {
   const good = examples.filter(isGood);
   const content: Content = {
     "application/json": {
-      schema: schemaRef(answer),
-      ...examplesOf(good, (each) => each.answer, requestOf),
+      schema: schemaRef(response),
+      ...examplesOf(good, (each) => each.response, requestOf),
     },
     ...(csv && {
       "text/csv": {
@@ -168,17 +168,17 @@ function successOf({ answer, csv, examples, idempotent }: Operation) {
 function errorsOf(operation: Operation, permission: Permission): OpenApiOperation["responses"] {
   const named = new Map<string, NamedError>();
   for (const example of operation.examples) {
-    const { name, summary, answer } = example;
-    if (!(answer instanceof Refusal)) continue;
-    named.set(name, { summary, answer: answerTo(answer), request: requestOf(example) });
+    const { name, summary, response } = example;
+    if (!(response instanceof Refusal)) continue;
+    named.set(name, { summary, response: responseTo(response), request: requestOf(example) });
   }
-  const known = new Set([...named.values()].map(({ answer }) => answer.message));
-  for (const answer of [...commonRefusals(operation, permission).map(answerTo), INTERNAL]) {
-    if (known.has(answer.message)) continue;
-    const name = named.has(answer.code) ? `${answer.code}_${named.size}` : answer.code;
-    named.set(name, { summary: answer.message, answer });
+  const known = new Set([...named.values()].map(({ response }) => response.message));
+  for (const response of [...commonRefusals(operation, permission).map(responseTo), INTERNAL]) {
+    if (known.has(response.message)) continue;
+    const name = named.has(response.code) ? `${response.code}_${named.size}` : response.code;
+    named.set(name, { summary: response.message, response });
   }
-  const statuses = Object.groupBy(named, ([, { answer }]) => answer.status);
+  const statuses = Object.groupBy(named, ([, { response }]) => response.status);
   return Object.fromEntries(
     Object.entries(statuses).map(([status, errors]) => [status, errorResponse(status, errors!)]),
   );
@@ -213,22 +213,22 @@ function commonRefusals(operation: Operation, permission: Permission): Refusal[]
 
 interface NamedError {
   summary: string;
-  answer: ErrorResponse;
+  response: ErrorResponse;
   request?: ExampleRequest;
 }
 
-function answerTo(refused: Refusal): ErrorResponse {
-  const answer = errorResponseOf(refused);
-  if (!answer) throw new Error(`${refused.code} has no answer`);
-  return answer;
+function responseTo(refused: Refusal): ErrorResponse {
+  const response = errorResponseOf(refused);
+  if (!response) throw new Error(`${refused.code} has no response`);
+  return response;
 }
 
 function errorResponse(
   status: string,
   errors: readonly (readonly [string, NamedError])[],
 ): OpenApiOperation["responses"][string] {
-  const codes = [...new Set(errors.map(([, { answer }]) => answer.code))];
-  const retry = errors.some(([, { answer }]) => answer.headers?.["retry-after"] !== undefined);
+  const codes = [...new Set(errors.map(([, { response }]) => response.code))];
+  const retry = errors.some(([, { response }]) => response.headers?.["retry-after"] !== undefined);
   return {
     description: `${REASONS[Number(status)]}: ${codes.map((code) => `\`${code}\``).join(", ")}`,
     headers: retry ? { ...REQUEST_ID_HEADER, ...RETRY_HEADER } : REQUEST_ID_HEADER,
@@ -236,11 +236,11 @@ function errorResponse(
       "application/json": {
         schema: { allOf: [schemaRef("Error"), { properties: { code: { enum: codes } } }] },
         examples: Object.fromEntries(
-          errors.map(([name, { summary, answer, request }]) => [
+          errors.map(([name, { summary, response, request }]) => [
             name,
             {
               summary,
-              value: { ...errorMembers(answer), requestId: REQUEST_ID },
+              value: { ...errorMembers(response), requestId: REQUEST_ID },
               ...(request && { "x-request": request }),
             },
           ]),
@@ -273,8 +273,8 @@ const RETRY_HEADER = {
   },
 };
 
-function isGood({ answer }: Example): boolean {
-  return !(answer instanceof Refusal);
+function isGood({ response }: Example): boolean {
+  return !(response instanceof Refusal);
 }
 
 function requestOf({ parameters, body }: Example): ExampleRequest {

@@ -41,8 +41,8 @@ function batchResponse(results: object[]): object {
 async function waitedResult(deps: OrderDeps, placed: Placed): Promise<object> {
   if (!("order" in placed)) return resultOf(placed);
   const order = await deps.placed(placed.order);
-  const answer = attempt(() => placedResponse(order));
-  return answer instanceof Refusal ? refusedResult(answer) : answer;
+  const response = attempt(() => placedResponse(order));
+  return response instanceof Refusal ? refusedResult(response) : response;
 }
 
 /** The same without waiting for the provider. */
@@ -53,8 +53,8 @@ function resultOf(placed: Placed): object {
 
 /** Without a request id: the batch has it. */
 function refusedResult(refusal: Refusal): object {
-  const answer = errorResponseOf(refusal);
+  const response = errorResponseOf(refusal);
   // Not a refusal of the API: an internal error.
-  if (!answer) throw refusal;
-  return errorMembers(answer);
+  if (!response) throw refusal;
+  return errorMembers(response);
 }

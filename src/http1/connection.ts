@@ -151,12 +151,12 @@ export class Connection {
     } else if (malformed !== null && !message.isComplete) {
       message.breakOff();
       if (this.#isHandling) return false;
-      if (message.isAnswered) this.#isOver = true;
-      else this.#answer(message);
+      if (message.hasResponse) this.#isOver = true;
+      else this.#handle(message);
     } else if (this.#isHandling) {
       return !message.isComplete && this.#parse();
-    } else if (!message.isAnswered) {
-      this.#answer(message);
+    } else if (!message.hasResponse) {
+      this.#handle(message);
     } else if (message.isComplete) {
       messages.shift();
     } else if (message.isTooLong) {
@@ -173,7 +173,7 @@ export class Connection {
     return true;
   }
 
-  #answer(message: Message): void {
+  #handle(message: Message): void {
     const { handler } = this.host;
     const request = requestOf(message, this.#address);
     if (!request) {
@@ -210,7 +210,7 @@ export class Connection {
       if (textOf(response) === undefined) void response.body?.cancel();
       return;
     }
-    if (message) message.isAnswered = true;
+    if (message) message.hasResponse = true;
     if (this.#endsWith(message, response)) this.#isOver = true;
     const text = textOf(response);
     const isBodiless = message?.method === "HEAD";

@@ -21,7 +21,7 @@ export type Malformed = 400 | 431 | 505;
 export class Message {
   isComplete = false;
   /** Its response has begun. */
-  isAnswered = false;
+  hasResponse = false;
   #chunks: Uint8Array[] = [];
   #length = 0;
   #body: PromiseWithResolvers<Uint8Array | null> | undefined;
@@ -63,7 +63,7 @@ export class Message {
     if (this.isTooLong) {
       this.#chunks = [];
       this.#body?.resolve(null);
-    } else if (!this.isAnswered) this.#chunks.push(chunk);
+    } else if (!this.hasResponse) this.#chunks.push(chunk);
   }
 
   complete(): void {

@@ -21,9 +21,9 @@ const FAILURE = /^(error|fail|failed)$/i;
 const WHOLE = /^\d{1,15}$/;
 
 const numberOrText = v.union([v.string(), v.number()]);
-const answer = v.looseObject({ order: v.optional(v.unknown()), error: v.optional(v.unknown()) });
+const submissionReply = v.looseObject({ order: v.optional(v.unknown()), error: v.optional(v.unknown()) });
 const errorReply = v.looseObject({ error: v.pipe(v.string(), v.trim(), v.nonEmpty()) });
-const entry = v.looseObject({
+const statusEntry = v.looseObject({
   status: v.string(),
   start_count: v.optional(v.unknown()),
   remains: v.optional(v.unknown()),
@@ -40,7 +40,7 @@ export function readSubmission(json: unknown, status: number, mask: Mask): Submi
   };
   if (status >= 500) return unknown(`HTTP ${status}`);
   if (!isObject(json)) return unknown("a reply that is not an object");
-  const { order = null, error = null } = v.parse(answer, json);
+  const { order = null, error = null } = v.parse(submissionReply, json);
   if (order !== null && error !== null) return unknown("both an order and an error");
   if (order !== null) {
     const providerOrder = typeof order === "number" || typeof order === "string" ? order : "";
@@ -143,7 +143,7 @@ function readService(listed: unknown, mask: Mask): UpstreamService | null {
 
 /** One order's entry. Anything but an object with a text as `status` gives no status. */
 function readReport(found: unknown, mask: Mask): Report {
-  const parsed = v.safeParse(entry, found);
+  const parsed = v.safeParse(statusEntry, found);
   const text = textOf(found, mask);
   if (!parsed.success || isRefusal(found))
     return { word: null, startCount: null, remains: null, text };
