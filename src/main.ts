@@ -1,9 +1,9 @@
-// argv → command.
+// The entry point: runs the command line.
 
 import { watchOutput } from "./cli/output.ts";
 import { run } from "./cli/program.ts";
 
-// What this process creates is for its owner alone.
+// Files that this process creates are readable by their owner only.
 process.umask(0o077);
 watchOutput();
 

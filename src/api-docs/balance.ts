@@ -1,4 +1,4 @@
-// How the balance and the statement are described.
+// The OpenAPI descriptions of the balance and the transactions.
 
 import { Refusal } from "../domain/errors.ts";
 import { TRANSFER_KINDS } from "../domain/ledger.ts";
@@ -31,12 +31,12 @@ export const getBalance: Operation = {
   tag: "Balance",
   summary: "Read your balance",
   description: "What you can order for. Needs an Order Key or Full Access.",
-  answer: "Balance",
+  response: "Balance",
   examples: [
     {
       name: "balance",
       summary: "After the two orders",
-      answer: { status: "success", balance: 97.455, currency: "USD" },
+      response: { status: "success", balance: 97.455, currency: "USD" },
     },
   ],
   refusals: [],
@@ -63,7 +63,7 @@ export const listTransactions: Operation = {
     },
     ...PAGE_PARAMETERS,
   ],
-  answer: "Transactions",
+  response: "Transactions",
   csv: {
     description: "A header line, then a line for each movement. RFC 4180.",
     example: `seq,kind,amount,balanceAfter,orderId,note,createdAt\r\n2,order,-2.32,97.68,1,,${CREATED_AT}\r\n1,adjustment,100,100,,quickstart,${CREATED_AT}\r\n`,
@@ -73,19 +73,19 @@ export const listTransactions: Operation = {
       name: "statement",
       summary: "What came in by hand",
       parameters: { kind: "adjustment" },
-      answer: { status: "success", transactions: [CREDIT], nextCursor: null },
+      response: { status: "success", transactions: [CREDIT], nextCursor: null },
     },
     {
       name: "order",
       summary: "What one order cost",
       parameters: { order: "1" },
-      answer: { status: "success", transactions: [CHARGE], nextCursor: null },
+      response: { status: "success", transactions: [CHARGE], nextCursor: null },
     },
     {
       name: "field_invalid",
       summary: "A cursor of something else",
       parameters: { cursor: "nonsense" },
-      answer: new Refusal("field_invalid", {
+      response: new Refusal("field_invalid", {
         field: "cursor",
         must: "the nextCursor of an earlier answer",
       }),

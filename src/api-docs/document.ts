@@ -1,4 +1,4 @@
-// The OpenAPI document, as far as this program looks into it.
+// The type of the OpenAPI document, as far as this program reads it.
 
 import type { Schema } from "./operation.ts";
 
@@ -46,7 +46,7 @@ export type Content = Record<
 export interface DocumentExample {
   summary: string;
   value: unknown;
-  /** Of an answer: the request that leads to it. */
+  /** In an example of a response: the request that leads to it. */
   "x-request"?: ExampleRequest;
 }
 

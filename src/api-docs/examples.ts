@@ -1,8 +1,8 @@
-// What the examples are about: the reseller `demo`, the catalogue of the quickstart, two orders.
+// The data of the examples: the reseller `demo`, the catalogue of the quickstart, two orders.
 
 import type { PublicOrderStatus } from "../domain/responses.ts";
 
-/** Stands for any id. */
+/** An example of an id. */
 const ID = "tz4a98xxat96iws9zmbrgj3a";
 export const CREATED_AT = "2026-01-31T09:30:00.000Z";
 

@@ -7,7 +7,7 @@ export class Html {
 
 type Part = Html | string | number | readonly Html[] | false | undefined;
 
-/** html`<p>${text}</p>`: what is put in is escaped, unless it is Html or a list of it. */
+/** html`<p>${text}</p>`: inserted values are escaped, unless they are Html or a list of it. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   let text = strings[0]!;
   for (const [index, part] of parts.entries()) text += render(part) + strings[index + 1]!;
@@ -34,7 +34,7 @@ export function prose(text: string): Html {
   return new Html(escape(text).replace(/`([^`]+)`/g, "<code>$1</code>"));
 }
 
-/** A code block, its URL and KEY the reader's own once the page knows them. */
+/** A code block; the page's script replaces URL and KEY by the reader's own. */
 export function code(text: string, label: string): Html {
   const filled = escape(text)
     .replaceAll("RESELLER_URL_HERE", '<span class="url">https://your-reseller.example</span>')

@@ -1,4 +1,4 @@
-// What the OpenAPI document says before its endpoints.
+// The introduction of the OpenAPI document.
 
 export const INTRODUCTION = `Order catalogue services, follow the orders, read the balance and the statement, look up users and add credit.
 

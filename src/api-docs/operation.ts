@@ -1,4 +1,4 @@
-// How a call is described: what the OpenAPI document, the documentation page and the tests are made from.
+// The type of an operation's description, from which the OpenAPI document, the documentation page and tests are made.
 
 import type { Refusal } from "../domain/errors.ts";
 
@@ -12,7 +12,7 @@ export interface Parameter {
   schema: Schema;
 }
 
-/** A call and its answer. The tests make the call and compare the answer. */
+/** A call and its response. The tests make the call and compare the response. */
 export interface Example {
   /** Unique within its operation. */
   name: string;
@@ -21,7 +21,7 @@ export interface Example {
   parameters?: Record<string, string>;
   body?: object;
   /** The body of a 200, or a refusal. */
-  answer: object | Refusal;
+  response: object | Refusal;
 }
 
 export interface Operation {
@@ -35,12 +35,12 @@ export interface Operation {
   /** Whether it honours Idempotency-Key. */
   idempotent?: true;
   /** The name of the schema of a 200. */
-  answer: string;
+  response: string;
   /** Another form of the 200. */
   csv?: { description: string; example: string };
   /** The first is what the page shows; each is replayed by the tests. */
   examples: readonly Example[];
-  /** What it may refuse besides what its examples show and what every call may: each with an example's details. */
+  /** Refusals that neither the examples show nor every call may get, each with example details. */
   refusals: readonly Refusal[];
 }
 

@@ -1,4 +1,4 @@
-// How orders are described: placing, listing, reading, batches.
+// The OpenAPI descriptions of orders: placing, listing, reading, batches.
 
 import { Refusal, refusal } from "../domain/errors.ts";
 import {
@@ -30,55 +30,55 @@ export const placeOrder: Operation = {
   description: `Charges your balance and places the order, both or neither. The charge is \`price × quantity ÷ 1000\` (or as your operator prices the service), rounded up to a millionth of a dollar. An order that goes to a provider is answered when the provider has answered, at most some seconds later; until then it is PENDING. ${NEEDS}`,
   body: "OrderRequest",
   idempotent: true,
-  answer: "OrderCreatedAnswer",
+  response: "OrderCreatedAnswer",
   examples: [
     {
       name: "order",
       summary: "1000 followers",
       body: FOLLOWERS_BODY,
-      answer: { status: "success", order: FOLLOWERS_CREATED },
+      response: { status: "success", order: FOLLOWERS_CREATED },
     },
     {
       name: "reference_taken",
       summary: "The same reference again: the order that has it comes back",
       body: FOLLOWERS_BODY,
-      answer: new Refusal("reference_taken", { order: FOLLOWERS }),
+      response: new Refusal("reference_taken", { order: FOLLOWERS }),
     },
     {
       name: "quantity_below_minimum",
       summary: "Below the service's minimum",
       body: { service: "instagram-followers", link: "https://example.com/me", quantity: 49 },
-      answer: new Refusal("quantity_below_minimum", { min: 50 }),
+      response: new Refusal("quantity_below_minimum", { min: 50 }),
     },
     {
       name: "quantity_above_maximum",
       summary: "Above the service's maximum",
       body: { service: "instagram-followers", link: "https://example.com/me", quantity: 10_001 },
-      answer: new Refusal("quantity_above_maximum", { max: 10_000 }),
+      response: new Refusal("quantity_above_maximum", { max: 10_000 }),
     },
     {
       name: "service_not_found",
       summary: "No such service, or not open to you",
       body: { service: "no-such-service", link: "https://example.com/me", quantity: 100 },
-      answer: refusal("service_not_found"),
+      response: refusal("service_not_found"),
     },
     {
       name: "insufficient_balance",
       summary: "More than the balance",
       body: { service: "youtube-watch-hours", link: "https://example.com/me", quantity: 4000 },
-      answer: refusal("insufficient_balance"),
+      response: refusal("insufficient_balance"),
     },
     {
       name: "field_missing",
       summary: "Without a link",
       body: { service: "instagram-followers", quantity: 100 },
-      answer: new Refusal("field_missing", { field: "link" }),
+      response: new Refusal("field_missing", { field: "link" }),
     },
     {
       name: "field_invalid",
       summary: "A quantity that is no whole number",
       body: { service: "instagram-followers", link: "https://example.com/me", quantity: 1.5 },
-      answer: new Refusal("field_invalid", { field: "quantity", must: "a whole number" }),
+      response: new Refusal("field_invalid", { field: "quantity", must: "a whole number" }),
     },
   ],
   refusals: [
@@ -96,7 +96,7 @@ const filter = (name: string, description: string, schema: object): Parameter =>
 
 const ISO = "ISO 8601, with its zone; a date alone is that whole day in UTC.";
 
-/** What lists have in common. */
+/** The parameters that all lists share. */
 export const PAGE_PARAMETERS: readonly Parameter[] = [
   filter("from", `At or after this time. ${ISO}`, { type: "string" }),
   filter("to", `At or before this time. ${ISO}`, { type: "string" }),
@@ -129,13 +129,13 @@ export const listOrders: Operation = {
       { type: "string" },
     ),
   ],
-  answer: "OrderList",
+  response: "OrderList",
   examples: [
     {
       name: "page",
       summary: "The newest two in progress",
       parameters: { status: "PROCESSING", limit: "2" },
-      answer: {
+      response: {
         status: "success",
         orders: [LIKES_STATUS, FOLLOWERS_STATUS],
         nextCursor: null,
@@ -145,13 +145,13 @@ export const listOrders: Operation = {
       name: "reference",
       summary: "By your own reference",
       parameters: { reference: "shop-4711" },
-      answer: { status: "success", orders: [FOLLOWERS_STATUS], nextCursor: null },
+      response: { status: "success", orders: [FOLLOWERS_STATUS], nextCursor: null },
     },
     {
       name: "ids",
       summary: "By id",
       parameters: { ids: "1,2,99" },
-      answer: {
+      response: {
         status: "success",
         orders: [FOLLOWERS_STATUS, LIKES_STATUS],
         nextCursor: null,
@@ -162,7 +162,7 @@ export const listOrders: Operation = {
       name: "field_invalid",
       summary: "A filter that is not well formed",
       parameters: { limit: String(PAGE_LIMIT + 1) },
-      answer: new Refusal("field_invalid", {
+      response: new Refusal("field_invalid", {
         field: "limit",
         must: PAGE_LIMIT_FORM,
       }),
@@ -184,19 +184,19 @@ export const getOrder: Operation = {
       schema: { type: "string" },
     },
   ],
-  answer: "OrderStatusAnswer",
+  response: "OrderStatusAnswer",
   examples: [
     {
       name: "order",
       summary: "By number",
       parameters: { id: "1" },
-      answer: { status: "success", order: FOLLOWERS_STATUS },
+      response: { status: "success", order: FOLLOWERS_STATUS },
     },
     {
       name: "order_not_found",
       summary: "Unknown, or another reseller's",
       parameters: { id: "99" },
-      answer: refusal("order_not_found"),
+      response: refusal("order_not_found"),
     },
   ],
   refusals: [],
@@ -209,7 +209,7 @@ export const placeOrders: Operation = {
   description: `Each is a body of \`POST /orders\` and is answered as if it had come alone; one that is refused touches no other. All of them are one durable commit. The whole body is at most ${BODY_LIMIT_TEXT}. ${NEEDS}`,
   body: "BatchRequest",
   idempotent: true,
-  answer: "Batch",
+  response: "Batch",
   examples: [
     {
       name: "batch",
@@ -220,7 +220,7 @@ export const placeOrders: Operation = {
           { service: "instagram-likes", link: "https://example.com/p/2", quantity: 5 },
         ],
       },
-      answer: {
+      response: {
         status: "success",
         results: [
           { status: "success", order: LIKES_CREATED },
@@ -232,7 +232,7 @@ export const placeOrders: Operation = {
       name: "field_invalid",
       summary: "An empty batch",
       body: { orders: [] },
-      answer: new Refusal("field_invalid", { field: "orders", must: BATCH_FORM }),
+      response: new Refusal("field_invalid", { field: "orders", must: BATCH_FORM }),
     },
   ],
   refusals: [new Refusal("field_missing", { field: "orders" })],

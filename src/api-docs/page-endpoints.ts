@@ -1,4 +1,4 @@
-// One endpoint on the documentation page: its parameters, its body, a call and its answer, its errors.
+// One endpoint on the documentation page: its parameters, its body, a call and its response, its errors.
 
 import type { Content, OpenApiDocument, OpenApiOperation } from "./document.ts";
 import { code, html, type Html, prose, table } from "./html.ts";
@@ -15,7 +15,7 @@ const JSON_TYPE = "application/json";
 export function renderEndpoint(document: OpenApiDocument, endpoint: Endpoint): Html {
   const { path, method, operation } = endpoint;
   const body = operation.requestBody?.content[JSON_TYPE]?.schema;
-  const answer = operation.responses["200"]!.content[JSON_TYPE]!.schema;
+  const response = operation.responses["200"]!.content[JSON_TYPE]!.schema;
   return html`<article>
     <h3 id="${operation.operationId}">${operation.summary}</h3>
     <p class="route">
@@ -31,14 +31,14 @@ export function renderEndpoint(document: OpenApiDocument, endpoint: Endpoint): H
     <div class="pair">${renderCall(endpoint)}${renderAnswer(operation)}</div>
     <details>
       <summary>Fields of the answer</summary>
-      ${renderFields(document, answer)}
+      ${renderFields(document, response)}
     </details>
     ${renderErrorList(operation)}
   </article>`;
 }
 
 function renderParameters({ parameters }: OpenApiOperation): Html | undefined {
-  // The one that every call takes is told of once, in the guide.
+  // The parameter that every call takes is described once, in the guide.
   const own = parameters.filter(({ name }) => name !== "x-request-id");
   if (own.length === 0) return undefined;
   const rows = own.map(({ name, in: where, required, description, schema }) => [
@@ -105,7 +105,7 @@ function limitsOf(schema: Schema): Html {
   return html`${limits.length > 0 && html`<span class="type">${limits.join(" ")}</span>`}`;
 }
 
-/** A text or a number of a schema; nothing for anything else. */
+/** A text or a number of a schema as text; empty for anything else. */
 function textOf(value: unknown): string {
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }

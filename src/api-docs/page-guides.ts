@@ -1,4 +1,4 @@
-// What the documentation page says besides the endpoints: how to begin, and what holds for all of them.
+// The documentation page besides the endpoints: quick start, guides, and errors.
 
 import curlSample from "../../docs/samples/order.sh" with { type: "text" };
 import jsSample from "../../docs/samples/order.js" with { type: "text" };
@@ -162,7 +162,7 @@ function textOf(row: readonly Html[]): string {
   return row.map(({ text }) => text).join("");
 }
 
-/** What is answered before there is an endpoint. */
+/** Errors of requests that reach no endpoint. */
 const UNROUTED = [
   [html`<code>not_found</code><span class="type">404</span>`, html`Not found`],
   [html`<code>method_not_allowed</code><span class="type">405</span>`, html`Method not allowed`],

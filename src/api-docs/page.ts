@@ -1,5 +1,5 @@
-// The documentation page: one HTML document without a single request, made from the OpenAPI document and the
-// guides. Its script and style are allowed by their hashes and nothing else is.
+// The documentation page: one HTML document that loads nothing, generated from the OpenAPI document and the guides.
+// Its Content-Security-Policy allows its script and style by their hashes and nothing else.
 
 import type { OpenApiDocument } from "./document.ts";
 import { renderEndpoint } from "./page-endpoints.ts";
@@ -103,7 +103,7 @@ export function renderPage(document: OpenApiDocument): Page {
   return { html: page.text, policy: policyOf(style, script) };
 }
 
-/** To the character what its hash is of. */
+/** Exactly the text whose hash is in the policy. */
 function element(name: "style" | "script", text: string): Html {
   return new Html(`<${name}>${text}</${name}>`);
 }

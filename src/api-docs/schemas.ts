@@ -1,4 +1,4 @@
-// Every object of the API, field by field, with its unit. The bounds are the ones that the code enforces.
+// The JSON Schemas of the API's objects, each field with its unit. Limits are imported from the code that enforces them.
 
 import { TRANSFER_KINDS } from "../domain/ledger.ts";
 import { BATCH_LIMIT } from "../domain/limits.ts";

@@ -1,4 +1,4 @@
-// How the catalogue is described.
+// The OpenAPI description of the catalogue.
 
 import type { Operation } from "./operation.ts";
 
@@ -8,12 +8,12 @@ export const listServices: Operation = {
   summary: "List services",
   description:
     "What your key may order, at the price that you pay: by name, then id. Needs an Order Key or Full Access.",
-  answer: "Services",
+  response: "Services",
   examples: [
     {
       name: "services",
       summary: "The catalogue",
-      answer: {
+      response: {
         status: "success",
         services: [
           { id: "instagram-followers", name: "Instagram Followers", price: 2.32, min: 50, max: 10_000 },

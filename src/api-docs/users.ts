@@ -1,4 +1,4 @@
-// How user look-up and recharging are described.
+// The OpenAPI descriptions of user look-up and recharges.
 
 import { Refusal, refusal } from "../domain/errors.ts";
 import { USERNAME_FORM, USERNAME_PATTERN } from "../domain/users.ts";
@@ -19,13 +19,13 @@ export const getUser: Operation = {
       schema: { type: "string", pattern: USERNAME_PATTERN },
     },
   ],
-  answer: "UserAnswer",
+  response: "UserAnswer",
   examples: [
     {
       name: "user",
       summary: "A main user",
       parameters: { username: "demo" },
-      answer: {
+      response: {
         exists: true,
         user: { ...DEMO_USER, balance: 97.455, childBalance: 0, resellerId: null },
       },
@@ -34,7 +34,7 @@ export const getUser: Operation = {
       name: "user_not_found",
       summary: "Nobody has that name",
       parameters: { username: "nobody" },
-      answer: new Refusal("user_not_found", { exists: false }),
+      response: new Refusal("user_not_found", { exists: false }),
     },
   ],
   refusals: [
@@ -55,13 +55,13 @@ export const recharge: Operation = {
     "A main user's `balance` or a child user's `childBalance` is credited. Send an Idempotency-Key: a payment must not be credited twice. Needs a Recharge Key or Full Access, within its reach.",
   body: "RechargeRequest",
   idempotent: true,
-  answer: "Recharged",
+  response: "Recharged",
   examples: [
     {
       name: "recharge",
       summary: "25.50 USD",
       body: { username: "demo", amount: 25.5 },
-      answer: {
+      response: {
         status: "success",
         user: { ...DEMO_USER, balance: 122.955, childBalance: 0, previousBalance: 97.455 },
         amount: 25.5,
@@ -71,19 +71,19 @@ export const recharge: Operation = {
       name: "user_not_found",
       summary: "Nobody has that name",
       body: { username: "nobody", amount: 1 },
-      answer: refusal("user_not_found"),
+      response: refusal("user_not_found"),
     },
     {
       name: "field_invalid",
       summary: "An amount that is not positive",
       body: { username: "demo", amount: -1 },
-      answer: new Refusal("field_invalid", { field: "amount", must: "a positive number" }),
+      response: new Refusal("field_invalid", { field: "amount", must: "a positive number" }),
     },
     {
       name: "balance_too_large",
       summary: "More than a balance may hold",
       body: { username: "rich", amount: 1_000_000_000 },
-      answer: refusal("balance_too_large"),
+      response: refusal("balance_too_large"),
     },
   ],
   refusals: [

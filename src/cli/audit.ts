@@ -59,7 +59,7 @@ function entryJson(entry: ListedAuditEntry) {
   };
 }
 
-/** As people write them: amounts in USD, times in ISO 8601. */
+/** For people: amounts in USD, times in ISO 8601. */
 function shown(facts: AuditFacts | null): Record<string, Shown> | null {
   if (facts === null) return null;
   return Object.fromEntries(
@@ -76,7 +76,7 @@ function shown(facts: AuditFacts | null): Record<string, Shown> | null {
 type Shown = Exclude<AuditFacts[string], bigint>;
 type ShownFacts = ReturnType<typeof shown>;
 
-/** `price 2.32 → 2.5, max 100 → 200`; of something new or gone what it was is left out. */
+/** `price 2.32 → 2.5, max 100 → 200`; for something created or removed only the values. */
 function changeText(before: ShownFacts, after: ShownFacts): string {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   const parts = [...names].flatMap((name) => {

@@ -18,10 +18,10 @@ export function declareBackup(program: Command): void {
     "copy the database while it is used, and verify the copy",
     "reseller backup /backup/reseller-monday.db --data /var/lib/reseller",
   ).action(async (file: string, options: CommonOptions) => {
-    // It asks the server for a backup, and `systemctl kill` sends it to every process of the service.
+    // SIGUSR1 makes the server start a backup; `systemctl kill` sends it to this process as well, which ignores it.
     process.on("SIGUSR1", () => {});
     const path = databasePath(options.data);
-    // It has to be there, and one that this program knows.
+    // Fails when the database does not exist or its schema is unknown to this version.
     withDatabase(options, () => {});
     const backup = await shown(path, resolve(file));
     print(options.json, { database: path, ...backup }, () => report(path, backup));

@@ -1,4 +1,4 @@
-// How a command of this program is declared: --data and --json on each, an example in its help,
+// Declaring a command of this program: --data and --json on each, an example in its help,
 // exit 2 for wrong usage, 1 for a refusal or a failure.
 
 import { Command } from "commander";
@@ -23,7 +23,7 @@ export interface CommonOptions {
   json?: true;
 }
 
-/** A failure with its one sentence for the operator. Exit 1. */
+/** A failure, with one sentence for the operator. Exit 1. */
 export class CommandFailure extends Error {
   override name = "CommandFailure";
 }
@@ -43,22 +43,22 @@ export function declare(
     .addHelpText("after", `\nExample:\n  ${example}`);
 }
 
-/** Declares a command that only holds others. */
+/** Declares a command that only has subcommands. */
 export function declareGroup(parent: Command, name: string, description: string): Command {
   return parent.command(name).description(description).helpCommand(false);
 }
 
-/** The database as one command sees it: reads on the connection, writes by named commands. */
+/** The database for one run of the command line: reads on the connection, writes by named commands. */
 export interface Session {
   connection: Connection;
-  /** Every command is signed with the operator's name. */
+  /** Adds the operator as the author of the change. */
   execute: <Name extends CommandName>(
     name: Name,
     input: UnsignedInput<Name>,
   ) => CommandOutput<Name>;
 }
 
-/** Opens the database for `body` and closes it; refusals and failures come out as CommandFailure. */
+/** Opens the database for `body` and closes it. Throws refusals and database errors as CommandFailure. */
 export function withDatabase<T>(options: CommonOptions, body: (session: Session) => T): T {
   let connection: Connection | undefined;
   try {
@@ -74,20 +74,20 @@ export function withDatabase<T>(options: CommonOptions, body: (session: Session)
   }
 }
 
-/** A command as the operator gives it. */
+/** A command's input with the operator as the author of the change. */
 export function signed<Name extends CommandName>(input: UnsignedInput<Name>): CommandInput<Name> {
   return { ...input, actor: operator() } as unknown as CommandInput<Name>;
 }
 
-/** What an error means to the operator; errors of ours stay as they are. */
+/** An error as a sentence for the operator; an internal error is returned as it is. */
 export function asFailure(error: unknown, path: string): unknown {
   if (error instanceof Refusal) return new CommandFailure(`${sentenceOf(error)} (${path})`);
   if (error instanceof BackupError) return new CommandFailure(error.message);
-  const trouble = openErrorOf(error, path);
-  return trouble ? new CommandFailure(trouble.message) : error;
+  const openError = openErrorOf(error, path);
+  return openError ? new CommandFailure(openError.message) : error;
 }
 
-/** A fault of ours, for whoever mends it. */
+/** The text of an internal error. */
 export function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

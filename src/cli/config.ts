@@ -1,4 +1,4 @@
-// `config show` and `config check`: what `serve` would run with, where each value comes from, and whether it would.
+// `config show` and `config check`: the settings that `serve` would run with, where each comes from, and whether it could.
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -16,7 +16,7 @@ import type { State } from "../storage/doctor.ts";
 import { CommandFailure, type CommonOptions, declare, declareGroup } from "./command.ts";
 import { print, table } from "./output.ts";
 
-/** A certificate that ends sooner is worth a word. */
+/** A certificate that expires sooner is a warning. */
 const CERTIFICATE_DAYS = 14;
 const DAY_MS = 24 * 3_600_000;
 

@@ -1,4 +1,4 @@
-// `doctor`: looks at everything that a service on this machine needs, one line each. Exit 1 on a fail.
+// `doctor`: checks everything that a service on this machine needs, one line each. Exit 1 when a check fails.
 
 import type { Command } from "commander";
 import { backupFolder, type Config, settingOption } from "../config/settings.ts";

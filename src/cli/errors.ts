@@ -56,7 +56,7 @@ const SENTENCES = {
     "the catalogue changed while the provider's list was compared: nothing was changed, run it again",
 } satisfies { [Code in CommandLineCode]: (details: Refusals[Code]) => string };
 
-/** One that only API calls meet is named by its code. */
+/** A refusal that only API calls can meet is printed as its code. */
 export function sentenceOf({ code, details }: Refusal): string {
   if (!isCommandLineCode(code)) return `refused: ${code}`;
   return (SENTENCES[code] as (details: unknown) => string)(details);

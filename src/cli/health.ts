@@ -37,11 +37,11 @@ function addressIn(data: string): string {
   return readFileSync(path, "utf8").trim();
 }
 
-interface Answer {
+interface ReadinessResponse {
   checks?: Record<string, { ok: boolean; detail?: string }>;
 }
 
-/** `own`: the server of this data directory, whose certificate names another host; nothing secret is sent. */
+/** `own`: the server of this data directory. Its certificate may be for another host name; nothing secret is sent to it. */
 async function ask(url: string, own: boolean): Promise<void> {
   let response: Response;
   try {
@@ -58,7 +58,7 @@ async function ask(url: string, own: boolean): Promise<void> {
     );
   }
   if (response.ok) return;
-  const { checks = {} } = (await response.json().catch(() => ({}))) as Answer;
+  const { checks = {} } = (await response.json().catch(() => ({}))) as ReadinessResponse;
   const failed = Object.entries(checks)
     .filter(([, { ok }]) => !ok)
     .map(([name, { detail }]) => `${name}: ${detail ?? "failed"}`);

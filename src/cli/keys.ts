@@ -96,7 +96,7 @@ export function declareKeys(admin: Command): void {
   declareSwitch(group, "activate", true, "accept a deactivated key again");
 }
 
-/** Makes a key; its text is in the answer and nowhere else. */
+/** Creates a key. Its text is in the result and stored nowhere. */
 export function createKey(
   { execute }: Pick<Session, "execute">,
   options: Omit<CreateOptions, "data" | "json">,

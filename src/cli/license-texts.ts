@@ -1,4 +1,4 @@
-// The licences of what is in the binary, put in while it is built; a module of its own, which only `licenses` loads.
+// The licences of the packages in the binary, embedded by the build; a module of its own, which only `licenses` loads.
 
 import { type License, licensesJson } from "../../deploy/licenses.ts" with { type: "macro" };
 

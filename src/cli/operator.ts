@@ -1,4 +1,4 @@
-// Whoever runs this command, as the ledger remembers them: the OS user, by the kernel's word, not the environment's.
+// The operator, as the ledger records it: the OS user that runs this command, by its user id and not by the environment.
 
 import { readFileSync } from "node:fs";
 import type { Actor } from "../domain/ledger.ts";
@@ -16,7 +16,7 @@ function nameOf(uid: number): string {
       if (name && id === String(uid)) return name;
     }
   } catch {
-    // A system without the file (a container from scratch) still has user numbers.
+    // A system without the file (a container `FROM scratch`) still has user ids.
   }
   return `uid ${uid}`;
 }

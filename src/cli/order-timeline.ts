@@ -1,5 +1,5 @@
-// Everything that happened to an order after its creation, oldest first: each attempt to place it, each change
-// of status with who caused it, and what its provider reported too late.
+// Everything that happened to an order after its creation, oldest first: each attempt to submit it, each transition with
+// who caused it, and statuses that its provider reported after its final state.
 
 import type { Connection } from "../db/connection.ts";
 import { listLateReports } from "../db/polling.ts";
@@ -8,11 +8,11 @@ import { listAttempts } from "../db/deliveries.ts";
 
 export interface TimelineEntry extends Record<string, string | null> {
   at: string;
-  /** `status`, `late`, or what an attempt to place it was: `sending`, then its outcome. */
+  /** `status`, `late`, or the state of an attempt: `sending`, then its outcome. */
   what: string;
   from: string | null;
   to: string | null;
-  /** The operator or the key; null: the service itself. */
+  /** The operator or the key; null: the system actor. */
   by: string | null;
   note: string | null;
 }
@@ -37,7 +37,7 @@ export function timelineOf(connection: Connection, order: Order): TimelineEntry[
       { what: "late", from, to, note: "reported after the end, not applied" },
     ]);
   }
-  // The sort keeps the order of what bears the same time: an attempt before the change it led to.
+  // The sort is stable: of entries with the same time, an attempt stays before the transition that it led to.
   return timed
     .toSorted(([a], [b]) => a - b)
     .map(([time, entry]) => ({

@@ -199,7 +199,7 @@ function changeOrder(options: CommonOptions, change: (session: Session) => Order
   print(options.json, orderJson(order), fields);
 }
 
-/** An order with the names of whom it is for and who delivers it. */
+/** An order with the names of its reseller and its provider. */
 interface NamedOrder extends ListedOrder {
   provider: string | null;
 }
@@ -214,7 +214,7 @@ function withProvider(connection: Connection, order: ListedOrder): NamedOrder {
   return { ...order, provider: delivery && providerOf(connection, delivery.providerId).name };
 }
 
-/** The status shape, and what only the operator is told. */
+/** The members of `GET /orders/:id`, and those that only the operator sees. */
 function orderJson(order: NamedOrder) {
   return {
     ...orderStatus(order),

@@ -4,18 +4,18 @@ import { formatMicros, type Micros } from "../domain/money.ts";
 import { showHidden } from "../domain/text.ts";
 
 const COLUMN_GAP = "  ";
-/** A last column of free text gives way to the others on a terminal, down to a few characters; ids never do. */
+/** On a terminal a last column of free text is cut to the width that is left, down to a few characters; ids never are. */
 const FREE_TEXT = new Set(["link", "note"]);
 const FREE_TEXT_MINIMUM = 12;
 
-/** 128 + SIGPIPE, as shells count a program whose reader went away: `… | head -1`. */
-const READER_GONE_EXIT = 141;
-const READER_GONE = "EPIPE";
+/** 128 + SIGPIPE, the exit code that shells report for a broken pipe: `… | head -1`. */
+const BROKEN_PIPE_EXIT = 141;
+const BROKEN_PIPE = "EPIPE";
 
 export type Cell = string | number | boolean | null;
 export type Row = Record<string, Cell>;
 
-/** Prints `result` as JSON, or else what `text` makes of it, with what a person could not see in it named. */
+/** Prints `result` as JSON, or the text that `text` makes of it, with invisible characters made visible. */
 export function print<T>(json: true | undefined, result: T, text: (result: T) => string): void {
   process.stdout.write(`${json ? JSON.stringify(result) : showHidden(text(result))}\n`);
 }
@@ -25,20 +25,20 @@ export function printError(message: string): void {
   process.stderr.write(`${showHidden(message)}\n`);
 }
 
-/** A result that cannot be printed ends a command: it is printed after the command is done, and nothing is taken back. */
+/** A result that cannot be printed ends the process; the command itself is done by then and is not undone. */
 let onOutputFailure = (code: string): void => {
-  if (code === READER_GONE) process.exit(READER_GONE_EXIT);
+  if (code === BROKEN_PIPE) process.exit(BROKEN_PIPE_EXIT);
   printError(`error: the result cannot be printed (${code}); what was asked for was done`);
   process.exit(1);
 };
 
-/** For the whole program: what cannot be written ends it or is passed to `handleOutputFailure`, and never throws. */
+/** Handles write errors of stdout and stderr for the whole program; without it they would be uncaught exceptions. */
 export function watchOutput(): void {
   process.stdout.on("error", ({ code = "" }: NodeJS.ErrnoException) => onOutputFailure(code));
   process.stderr.on("error", () => {});
 }
 
-/** A server goes on: what it prints is a help, not its work. */
+/** Replaces the exit: a server continues, because what it prints is not its purpose. */
 export function handleOutputFailure(handle: (code: string) => void): void {
   onOutputFailure = handle;
 }
@@ -50,7 +50,7 @@ export function dollars(micros: Micros): string {
 }
 
 /**
- * Columns as the rows name them, numbers and amounts (`… usd`) to the right; `empty` when there is no row.
+ * A table with the rows' members as columns, numbers and amounts (`… usd`) right-aligned; `empty` when there is no row.
  * Not by a library: cli-table3 took over ten minutes for a catalogue of 100,000.
  */
 export function table(rows: readonly Row[], empty: string): string {
@@ -68,13 +68,13 @@ export function table(rows: readonly Row[], empty: string): string {
     (column) => typeof first[column] === "number" || column.endsWith("usd"),
   );
   const last = columns.length - 1;
-  const room = FREE_TEXT.has(columns[last]!) ? roomForLast(widths) : Infinity;
+  const lastWidth = FREE_TEXT.has(columns[last]!) ? widthOfLast(widths) : Infinity;
   return lines
     .map((line) =>
       line
         .map((text, index) =>
           index === last && !right[index]
-            ? cut(text, room)
+            ? cut(text, lastWidth)
             : pad(text, widths[index]!, right[index]!),
         )
         .join(COLUMN_GAP),
@@ -104,13 +104,13 @@ function pad(text: string, width: number, right: boolean): string {
   return right ? blanks + text : text + blanks;
 }
 
-/** Without a terminal nothing is cut: another program may read it. */
-function roomForLast(widths: readonly number[]): number {
+/** Infinity without a terminal: nothing is cut, because another program may read it. */
+function widthOfLast(widths: readonly number[]): number {
   if (!process.stdout.isTTY || !process.stdout.columns) return Infinity;
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + COLUMN_GAP.length, 0);
   return Math.max(process.stdout.columns - before, FREE_TEXT_MINIMUM);
 }
 
-function cut(text: string, room: number): string {
-  return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
+function cut(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
 }

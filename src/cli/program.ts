@@ -1,4 +1,4 @@
-// The whole command line, and what its errors become.
+// The whole command line, and how its errors are printed.
 
 import { Command, CommanderError, Help, type Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
@@ -27,7 +27,7 @@ import { declareVersion } from "./version.ts";
 const REFUSED = 1;
 const WRONG_USAGE = 2;
 
-/** Runs one command line; what it returns is the exit code, undefined while a server goes on. */
+/** Runs one command line. Returns the exit code; undefined while a server runs. */
 export async function run(argv: readonly string[]): Promise<number | undefined> {
   try {
     await createProgram().parseAsync(helpLast(argv), { from: "user" });
@@ -49,7 +49,7 @@ export async function run(argv: readonly string[]): Promise<number | undefined> 
   }
 }
 
-/** `help admin user` asks for what `admin user --help` prints. */
+/** `help admin user` prints the same as `admin user --help`. */
 function helpLast(argv: readonly string[]): string[] {
   return argv[0] === "help" ? [...argv.slice(1), "--help"] : [...argv];
 }

@@ -18,7 +18,7 @@ export function startProgress(what: string, total: number): Progress {
   };
 }
 
-/** For what has no known total: the number so far, with its unit in `what`. */
+/** A progress line without a known total: the number so far, with its unit in `what`. */
 export function startCounter(what: string): Progress {
   if (!process.stderr.isTTY) return { update() {}, end() {} };
   return {

@@ -1,4 +1,4 @@
-// `admin provider sync`: the provider's list into our catalogue. What it does is shown before it is done.
+// `admin provider sync`: the provider's list into the catalogue. The diff is shown before it is applied.
 
 import { type Command, Option } from "commander";
 import { settingOption } from "../config/settings.ts";
@@ -70,7 +70,7 @@ function refusingBadLists<T>(name: string, body: () => T): T {
   }
 }
 
-/** On stdout for a person; beside the one JSON document it is a message. */
+/** On stdout for a person; with --json on stderr, because stdout is one JSON document. */
 function showDiff(plan: SyncPlan, { json }: SyncOptions): void {
   const text = [...diffLines(plan)].join("\n");
   if (text === "") return;

@@ -21,7 +21,7 @@ import { fields, print, table } from "./output.ts";
 import { declareSync } from "./provider-sync.ts";
 import { providerName, providerUrl } from "./values.ts";
 
-/** Looks that are overdue by this long are late, whatever the running server's poll interval. */
+/** Polls that are overdue by this long are late, whatever the running server's poll interval. */
 const LATE_MS = 5 * 60_000;
 
 const STDIN_LIMIT_BYTES = 64 * 1024;
@@ -69,7 +69,7 @@ function declareCreate(group: Command): void {
           command.error("error: stdin must hold the key: 1 to 1024 visible characters.");
         }
         const provider = withDatabase(options, ({ connection, execute }) =>
-          standingOf(connection, execute("createProvider", { name, protocol, url, key })),
+          statusOf(connection, execute("createProvider", { name, protocol, url, key })),
         );
         print(options.json, providerJson(provider), fields);
       },
@@ -84,7 +84,7 @@ function declareList(group: Command): void {
     "reseller admin provider list",
   ).action((options: CommonOptions) => {
     const providers = withDatabase(options, ({ connection }) =>
-      listProviders(connection).map((provider) => standingOf(connection, provider)),
+      listProviders(connection).map((provider) => statusOf(connection, provider)),
     );
     print(options.json, providers.map(providerJson), (rows) =>
       table(
@@ -114,7 +114,7 @@ function declareBalance(group: Command): void {
     });
 }
 
-/** Calls a provider with no database open meanwhile; its failures become one sentence. */
+/** Calls a provider, without an open database meanwhile. Throws ProviderFailure as CommandFailure. */
 export async function callProvider<T>(
   name: string,
   options: CallOptions,
@@ -132,20 +132,20 @@ export async function callProvider<T>(
   }
 }
 
-/** A command is stopped by ending its process. */
+/** A signal that never aborts: Ctrl-C ends the process. */
 export function never(): AbortSignal {
   return new AbortController().signal;
 }
 
-interface Standing extends Provider {
+interface ProviderStatus extends Provider {
   open: number;
   unknown: number;
   oldestUncheckedAt: number | null;
-  /** What the operator should look at. */
+  /** What needs the operator's attention. */
   attention: string[];
 }
 
-function standingOf(connection: Connection, provider: Provider): Standing {
+function statusOf(connection: Connection, provider: Provider): ProviderStatus {
   const orders = readProviderOrders(connection, provider.providerId);
   const { outOfFundsAt } = provider;
   const due = oldestDuePoll(connection, provider.providerId);
@@ -160,8 +160,8 @@ function standingOf(connection: Connection, provider: Provider): Standing {
   return { ...provider, ...orders, attention };
 }
 
-/** Never the key. */
-function providerJson(provider: Standing) {
+/** Without the key. */
+function providerJson(provider: ProviderStatus) {
   return {
     name: provider.name,
     url: provider.url,
@@ -176,7 +176,7 @@ function isoOf(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
 }
 
-/** Null when it is longer than any key with its white space; the rest of it is not read. */
+/** Null when it is longer than any key with its white space; reading stops there. */
 async function readStdin(): Promise<string | null> {
   const chunks: Uint8Array[] = [];
   let length = 0;

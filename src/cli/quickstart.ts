@@ -1,5 +1,5 @@
 // `quickstart`: a demo reseller, a catalogue and a key on an empty data directory, then the server.
-// Run again, it just serves.
+// On a data directory that is not empty it only starts the server.
 
 import type { Command } from "commander";
 import catalogue from "../../deploy/catalogue.example.csv" with { type: "text" };
@@ -16,7 +16,7 @@ import { print } from "./output.ts";
 import { serve } from "./serve.ts";
 import { parseCatalogue } from "./service-import.ts";
 
-/** How this program is called here, to paste: the binary's own path, or bun on the source. */
+/** The command that runs this program here, for copying: the binary's path, or bun with the source. */
 const PROGRAM = Bun.main.startsWith("/$bunfs/")
   ? process.execPath
   : `npx -y bun@${Bun.version} src/main.ts`;
@@ -32,7 +32,7 @@ export function declareQuickstart(program: Command): void {
   );
   for (const option of serveOptions()) command.addOption(option);
   command.action(async (options: Config & CommonOptions) => {
-    // The port first: a key is shown only once, and not lost to a port that is taken.
+    // The port first: the key is shown only once and must not be lost when the port is in use.
     const service = await serve(options, command);
     const { url } = service;
     try {
@@ -48,7 +48,7 @@ export function declareQuickstart(program: Command): void {
   });
 }
 
-/** The text of a new demo key; null when the database is not empty. All of it or nothing. */
+/** The text of a new demo key; null when the database is not empty. One transaction. */
 function seedDemo(data: string): string | null {
   try {
     const connection = openForCommand(data);
@@ -119,7 +119,7 @@ A further key:  ${PROGRAM} admin key create --user ${DEMO_USER} --type full --da
 `;
 }
 
-/** As a shell takes it for one word. */
+/** Quoted as one word for a shell. */
 function quoted(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,4 @@
-// What a restore did, and what the operator has to look at after it: as JSON and for a person.
+// The report of a restore: what it did and what the operator has to check, as JSON and for a person.
 
 import type { KeyState } from "../storage/restore-changes.ts";
 import type { Numbers } from "../db/numbers.ts";
@@ -7,11 +7,11 @@ import type { Totals } from "../storage/totals.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { type Row, table } from "./output.ts";
 
-/** Of a catalogue that was synced since, thousands may have changed: --json has them all. */
+/** Most changes that are printed: a catalogue sync may have made thousands. --json has all. */
 const CHANGES_SHOWN = 50;
 
 export interface Outcome extends Restored {
-  /** The numbers above which orders, transfers and audit entries go on. */
+  /** The numbers above which those of orders, transfers and audit entries continue. */
   floors: Numbers;
 }
 
@@ -25,8 +25,8 @@ export function result(
     ok,
     database,
     keptAside,
-    before: since.totals && told(since.totals),
-    after: told(after),
+    before: since.totals && totalsJson(since.totals),
+    after: totalsJson(after),
     /** Null: everything that happened since the backup is known. */
     unknownBecause: since.unknownBecause,
     next: {
@@ -43,12 +43,12 @@ export function report(path: string, file: string, outcome: Outcome): string {
   const { since, after, keptAside } = outcome;
   const { ended, revived, lost } = since.keys;
   const totals = [
-    ...(since.totals ? [{ "": "before", ...told(since.totals) }] : []),
-    { "": "after", ...told(after) },
+    ...(since.totals ? [{ "": "before", ...totalsJson(since.totals) }] : []),
+    { "": "after", ...totalsJson(after) },
   ];
   const why = since.unknownBecause ?? "they were given an end since the backup";
   const changed = since.changes.length;
-  const kept = keptAside
+  const previous = keptAside
     ? `what was there is kept as ${keptAside}`
     : "there was no database before";
   return [
@@ -67,7 +67,7 @@ export function report(path: string, file: string, outcome: Outcome): string {
       `set otherwise since the backup, and as in the backup again (${changed}${changed > CHANGES_SHOWN ? `, the first ${CHANGES_SHOWN}` : ""}):`,
       since.changes.slice(0, CHANGES_SHOWN).map((change) => ({ ...change })),
     ),
-    `ok: ${path} is ${file} now, verified; ${kept}`,
+    `ok: ${path} is ${file} now, verified; ${previous}`,
   ]
     .filter((part) => part !== "")
     .join("\n\n");
@@ -99,7 +99,7 @@ function keyJson(key: KeyState) {
   return { id, start, username, type, label, ...times };
 }
 
-function told({ users, orders, transfers, balanceMicros, lastOrderAt }: Totals) {
+function totalsJson({ users, orders, transfers, balanceMicros, lastOrderAt }: Totals) {
   const balance = jsonAmount(balanceMicros);
   return { users, orders, transfers, balance, lastOrderAt: timeOf(lastOrderAt) };
 }

@@ -1,4 +1,4 @@
-// `restore FILE`: a backup becomes the database; the present one is kept aside.
+// `restore FILE`: a backup becomes the database; the present one is renamed, not deleted.
 
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";

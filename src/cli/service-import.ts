@@ -23,7 +23,7 @@ import {
 
 const REQUIRED_COLUMNS = ["name", "price", "min", "max"];
 const COLUMNS = [...REQUIRED_COLUMNS, "per", "id", "private", "provider", "providerService"];
-/** What the CSV parser's codes mean to the owner of the file. */
+/** The CSV parser's error codes as sentences for the operator. */
 const CSV_PROBLEMS: Record<string, string> = {
   CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: "it has not as many cells as the header",
   CSV_RECORD_INCONSISTENT_COLUMNS: "it has not as many cells as the header",
@@ -34,7 +34,7 @@ const CSV_PROBLEMS: Record<string, string> = {
 /** Rows between two updates of the progress line. */
 const PROGRESS_ROWS = 5000;
 
-/** One row of a file: where it stands, and its cells by column. */
+/** One row of a file: its position, and its cells by column. */
 interface FileRow {
   /** `catalogue.csv, line 7` of a CSV, `catalogue.json, entry 3` of a JSON file. */
   place: string;
@@ -68,7 +68,7 @@ export function declareImport(group: Command): void {
     });
 }
 
-/** The services in a CSV text; throws CommandFailure that names the row that is wrong. */
+/** The services in a CSV text. Throws CommandFailure, which names the invalid row. */
 export function parseCatalogue(text: string): ServiceTerms[] {
   return servicesOf(readRows("catalogue.csv", text));
 }
@@ -197,7 +197,7 @@ function jsonRows(file: string, text: string): FileRow[] {
 
 function csvRows(file: string, text: string): FileRow[] {
   try {
-    // With `info` each record comes with its line, which the library's types do not say.
+    // With `info` each record comes with its line; the library's types lack that.
     const records = parse(text, { info: true, skip_empty_lines: true }) as unknown as {
       record: string[];
       info: { lines: number };
@@ -233,7 +233,7 @@ function firstLine(record: readonly string[], lastLine: number): number {
   return lastLine - breaks.reduce((sum, count) => sum + count, 0);
 }
 
-/** What the data says of one row. */
+/** The refusals that concern one row: known only once it is compared with the database. */
 function isRowRefusal(
   error: unknown,
 ): error is Refusal<"import_id_taken" | "import_provider_unknown"> {

@@ -162,7 +162,7 @@ function addServiceOptions(command: Command, mandatory: boolean): Command {
     .option("--provider-service <id>", "its id at the provider", providerService);
 }
 
-/** Wrong without looking at the data: exit 2. */
+/** Wrong usage, known without reading the database: exit 2. */
 function refuseCrossedBounds(command: Command, { min, max }: ServiceOptions): void {
   if (min !== undefined && max !== undefined && min > max) {
     command.error("error: --min must not be above --max.");
@@ -223,7 +223,7 @@ function changeService(options: CommonOptions, change: (session: Session) => Ser
   print(options.json, serviceJson(service), fields);
 }
 
-/** From a provider's number to its name; a manual service has none. */
+/** The name of a provider by its number; a manual service has none. */
 function providerNames(connection: Connection): (providerId: number | null) => string | null {
   const names = new Map(
     listProviders(connection).map(({ providerId, name }) => [providerId, name]),

@@ -1,4 +1,4 @@
-// Wrong usage, in a sentence a person likes to read: `--port must be a port from 0 to 65535, not "x"`.
+// Messages of wrong usage, shorter than commander's: `--port must be a port from 0 to 65535, not "x"`.
 
 /** Characters of a wrong value that are repeated. */
 const SHOWN_LENGTH = 60;
@@ -7,7 +7,7 @@ const ARGUMENT = /^error: command-argument value '(.*)' is invalid for argument 
 const OPTION = /^error: option '(?:-\w, )?(--[\w-]+).*?' argument '(.*)' is invalid\. (.+)$/s;
 const VARIABLE = /^error: option '.+?' value '(.*)' from env '(\w+)' is invalid\. (.+)$/s;
 
-/** The parser's message about a wrong value, said again; any other as it is. */
+/** Rewrites commander's message about a wrong value; any other is returned as it is. */
 export function usageError(message: string): string {
   const text = message.trimEnd();
   const argument = ARGUMENT.exec(text);

@@ -1,4 +1,4 @@
-// Values on the command line (docs/specification.md#cli-values), checked without looking at the data: a wrong one is wrong usage (exit 2).
+// Values on the command line (docs/specification.md#cli-values), checked without the database: a wrong one is wrong usage (exit 2).
 
 import { InvalidArgumentError } from "commander";
 import { formatNetwork, parseNetwork } from "../config/networks.ts";
@@ -43,7 +43,7 @@ export function providerUrl(text: string): string {
   ), text, "must be an http or https address without a user name or password");
 }
 
-/** The number that a provider gave an order. */
+/** A provider's number of an order. */
 export function providerOrder(text: string): string {
   return require(isProviderOrder(text), text, "must be a positive whole number");
 }
@@ -96,7 +96,7 @@ export function lifetime(text: string): number {
   return require(value > 0, value, "must be above 0");
 }
 
-/** Networks in CIDR notation, separated by commas, each in its one spelling. */
+/** Networks in CIDR notation, separated by commas, each in its canonical form. */
 export function networks(text: string, before = ""): string {
   const added = text.split(",").map((part) => parseNetwork(part.trim()));
   const valid = added.every((network) => network !== null);
@@ -107,7 +107,7 @@ export function networks(text: string, before = ""): string {
     KEY_NETWORKS_LIMIT, list, `at most ${KEY_NETWORKS_LIMIT} networks`).join(",");
 }
 
-/** A moment, in milliseconds: a date, a date with a time in ISO 8601, or how long ago. */
+/** A time in milliseconds since 1970: a date, a date with a time in ISO 8601, or a duration before now. */
 export function since(text: string): number {
   const ago = parseDuration(text);
   if (ago !== null) return Date.now() - ago;
@@ -117,13 +117,13 @@ export function since(text: string): number {
   ), moment, "must be a date such as 2026-11-21, a time such as 2026-11-21T10:00:00Z, or a duration such as 24h");
 }
 
-/** 0 or more: what remains, or a start count. */
+/** A whole number from 0: `remains` or a start count. */
 export function count(text: string): number {
   const value = wholeNumber(text);
   return require(value <= Number.MAX_SAFE_INTEGER, value, "must be a whole number from 0");
 }
 
-/** Where order numbers go on: with room for all that are still to come. */
+/** The number of the next order. The limit leaves enough numbers below the largest safe integer. */
 export function orderNumber(text: string): number {
   const value = wholeNumber(text);
   return require(value >= 1 &&

@@ -1,4 +1,4 @@
-// `verify`: the whole database, recomputed. Exit 1 names what is off.
+// `verify`: recomputes the whole database from the ledger. Exit 1 names what does not match.
 
 import type { Command } from "commander";
 import { CHECK_COUNT, type Verification, verify } from "../storage/verify.ts";

@@ -6,7 +6,7 @@ import { sqliteVersion } from "../storage/open.ts";
 import { type CommonOptions, declare } from "./command.ts";
 import { fields, print } from "./output.ts";
 
-/** Set by the build; from source there is no commit to name. */
+/** Defined by the build; not defined when run from source. */
 declare const RESELLER_COMMIT: string | undefined;
 
 export function declareVersion(program: Command): void {

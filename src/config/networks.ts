@@ -1,6 +1,6 @@
-// Network addresses: which networks a key or a proxy may come from, and whether an address is in one.
+// Network addresses: parsing networks in CIDR notation, and whether an address is in one.
 // An IPv4-mapped IPv6 address (::ffff:192.0.2.1, RFC 4291 2.5.5.2) is the IPv4 address: a dual-stack socket names its
-// IPv4 peers so. No other IPv6 form that embeds one is (::192.0.2.1, 64:ff9b::/96, 2002::/16): those are IPv6 hosts.
+// IPv4 peers so. Other IPv6 forms that embed an IPv4 address (::192.0.2.1, 64:ff9b::/96, 2002::/16) are IPv6 hosts.
 
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
@@ -11,10 +11,10 @@ export type Network = [address: Address, prefix: number];
 /** An IPv4-compatible address (deprecated by RFC 4291 2.5.5.1), which ipaddr.js reads as an IPv4-mapped one. */
 const IPV4_COMPATIBLE = /^::(?=\d+\.)/;
 const NETWORK = /^([^/]+)(?:\/(\d{1,3}))?$/;
-/** How much of an IPv6 address one customer is given: what lies below it is theirs alone. */
+/** Providers assign an IPv6 customer at least a /64: all addresses in one count as one customer. */
 const IPV6_CUSTOMER_BITS = 64;
 
-/** `10.0.0.0/8`, `2001:db8::/32`, or one address; null when the text is neither. Bits behind the prefix must be 0. */
+/** `10.0.0.0/8`, `2001:db8::/32`, or one address; null when the text is neither. Bits after the prefix must be 0. */
 export function parseNetwork(text: string): Network | null {
   const [, left = "", bits] = NETWORK.exec(text) ?? [];
   const address = parsed(left);
@@ -30,7 +30,7 @@ export function formatNetwork([address, prefix]: Network): string {
   return `${address.toString()}/${prefix}`;
 }
 
-/** False for a text that is no address. */
+/** False for a text that is not an address. */
 export function isWithin(address: string, networks: readonly Network[]): boolean {
   const found = parsed(address);
   if (!found) return false;
@@ -39,12 +39,12 @@ export function isWithin(address: string, networks: readonly Network[]): boolean
   );
 }
 
-/** One spelling for each address; null when the text is none. */
+/** The canonical form of an address; null when the text is not one. */
 export function canonicalAddress(text: string): string | null {
   return parsed(text)?.toString() ?? null;
 }
 
-/** What stands for one customer: an IPv4 address, or the /64 of an IPv6 address. */
+/** The unit of an address's rate limit, one customer: an IPv4 address, or the /64 of an IPv6 address. */
 export function rateLimitGroup(address: string): string {
   const found = parsed(address);
   if (!found || found.kind() === "ipv4") return address;
@@ -52,7 +52,7 @@ export function rateLimitGroup(address: string): string {
   return `${groups.map((group) => group.toString(16)).join(":")}::/${IPV6_CUSTOMER_BITS}`;
 }
 
-/** Read as inet_pton reads it: no octal parts, no short forms. A zone id names an interface, not an address. */
+/** Parsed like inet_pton: no octal parts, no short forms. No zone id: it names an interface, not an address. */
 function parsed(text: string): Address | null {
   if (isIP(text) === 0 || text.includes("%")) return null;
   return ipaddr.process(text.replace(IPV4_COMPATIBLE, "0:0:0:0:0:0:"));
@@ -61,7 +61,7 @@ function parsed(text: string): Address | null {
 function isBase([address, prefix]: Network): boolean {
   const bytes = address.toByteArray();
   return bytes.every((byte, index) => {
-    const kept = Math.min(Math.max(prefix - index * 8, 0), 8);
-    return (byte & (0xff >> kept)) === 0;
+    const prefixBits = Math.min(Math.max(prefix - index * 8, 0), 8);
+    return (byte & (0xff >> prefixBits)) === 0;
   });
 }

@@ -1,6 +1,6 @@
-// The settings, one row each: flags and environment → one frozen, validated Config. The only place that knows the
-// environment's variables. Of a setting counts the flag (--log-level), else the variable (RESELLER_LOG_LEVEL), else the
-// file that the variable with _FILE behind it names, else the default. docs/specification.md#settings.
+// The settings, one row each: flags and environment → one frozen, validated Config. The only file that reads the
+// environment's variables. Precedence: the flag (--log-level), the variable (RESELLER_LOG_LEVEL), the file that the
+// variable with the suffix _FILE names (RESELLER_LOG_LEVEL_FILE), the default. docs/specification.md#settings.
 
 import { join, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
@@ -10,7 +10,7 @@ import * as kinds from "./values.ts";
 
 export interface Setting<Value> extends kinds.ValueKind<Value> {
   default: Value;
-  /** The default as it can be given, or a word for its absence. */
+  /** The default as text that `parse` takes, or a word for its absence. */
   defaultText: string;
   help: string;
 }
@@ -93,21 +93,21 @@ export type Config = {
   [Name in Flag as CamelCase<Name>]: ReturnType<(typeof SETTINGS)[Name]["parse"]>;
 };
 
-/** Wrong usage that no single flag can be blamed for. */
+/** Wrong usage that no single flag causes. */
 export class ConfigError extends Error {
   override name = "ConfigError";
 }
 
 const PREFIX = "RESELLER_";
 const FILE_SUFFIX = "_FILE";
-/** A file that a variable names holds one value, not a novel. */
+/** Maximum length of a file that holds one value. */
 const VALUE_FILE_LIMIT_BYTES = 64 * 1024;
 
 export function variableOf(flag: string): string {
   return PREFIX + flag.toUpperCase().replaceAll("-", "_");
 }
 
-/** A setting as an option of a command. Nothing is read until the command line is parsed. */
+/** A setting as an option of a command. The environment is read when the command line is parsed. */
 export function settingOption(flag: Flag): Option {
   const row: Setting<unknown> = SETTINGS[flag];
   const option = new Option(`--${flag} <${row.placeholder}>`, row.help)
@@ -127,18 +127,18 @@ export function backupFolder({ data, backupDir }: Pick<Config, "data" | "backupD
   return resolve(backupDir ?? join(data, "backups"));
 }
 
-/** The Config of `serve` from what the options above were parsed to. */
+/** The Config of `serve` from its parsed options. */
 export function freezeConfig(options: Config): Config {
   return Object.freeze({ ...options });
 }
 
-/** What is wrong with settings that are each well formed by themselves; null when nothing is. */
+/** The conflict between settings that are each valid by themselves; null when there is none. */
 export function conflictOf({ tlsCert, tlsKey }: Config): string | null {
   if ((tlsCert === null) === (tlsKey === null)) return null;
   return "--tls-cert and --tls-key belong together: give both or neither";
 }
 
-/** Reads the files that variables with _FILE name, for the settings of `command` that nothing else gives a value. */
+/** Reads the files that variables with the suffix _FILE name, for settings given neither by flag nor by variable. */
 export function readValueFiles(command: Command): void {
   for (const option of command.options) {
     const { envVar: variable } = option;
@@ -151,7 +151,7 @@ export function readValueFiles(command: Command): void {
       command.setOptionValueWithSource(name, option.parseArg?.(given, undefined), `file ${path}`);
     } catch (error) {
       if (!(error instanceof InvalidArgumentError)) throw error;
-      // As commander says it of a variable.
+      // The same message as commander's for a variable.
       command.error(
         `error: option '${option.flags}' value '${given}' from env '${variable}' is invalid. ${error.message}`,
       );
@@ -167,7 +167,7 @@ function readValueFile(variable: string, path: string): string {
   } catch (error) {
     throw wrong(error instanceof Error ? error.message : String(error));
   }
-  // A private key, say: what follows would take its text for the path of one, and show it.
+  // The content may be a private key instead of its path: later errors would print it as a path.
   if (content.includes("\n")) {
     throw wrong(
       `more than one line is no value of a setting; for a file itself set ${variable} to its path`,
@@ -195,7 +195,7 @@ export function showSettings(command: Command): ShownSetting[] {
   });
 }
 
-/** Variables that begin like ours and mean nothing: a typing error, most likely. */
+/** Variables with the prefix RESELLER_ that belong to no setting: most likely a typing error. */
 export function unknownVariables(): string[] {
   const known = new Set(Object.keys(SETTINGS).map(variableOf));
   return Object.keys(process.env)

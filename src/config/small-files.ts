@@ -1,24 +1,24 @@
-// Small files that the operator names: read up to a limit, and never waited for without end.
+// Small files that the operator names, read with a limit of size and, for pipes, of time.
 
 import { closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { errorCode } from "../domain/errors.ts";
 
-/** What the writer of a pipe, such as the command of a process substitution, may take. */
+/** How long the writer of a pipe, such as the command of a process substitution, may take. */
 const PIPE_MS = 5_000;
-const PAUSE_MS = 20;
+const RETRY_MS = 20;
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Text of a regular file or of a pipe, whose writer may take `patienceMs` to its end. Throws an Error with a phrase for
- * the operator, or the system's own.
+ * Text of a regular file, or of a pipe whose writer may take up to `timeoutMs`. Throws an Error with a message for the
+ * operator, or the system's own.
  */
-export function readSmallFile(path: string, limitBytes: number, patienceMs = PIPE_MS): string {
+export function readSmallFile(path: string, limitBytes: number, timeoutMs = PIPE_MS): string {
   const stats = statSync(path);
   if (!stats.isFile() && !stats.isFIFO()) throw new Error("it is neither a file nor a pipe");
-  // Otherwise the opening of a FIFO waits until somebody writes to it.
+  // Without O_NONBLOCK, opening a FIFO blocks until a writer opens it.
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + timeoutMs;
     const chunks: Buffer[] = [];
     for (let length = 0; ;) {
       const chunk = readChunk(fd);
@@ -32,7 +32,7 @@ export function readSmallFile(path: string, limitBytes: number, patienceMs = PIP
       } else if (performance.now() >= deadline) {
         throw new Error("it is a pipe that nobody wrote to its end");
       } else {
-        Bun.sleepSync(PAUSE_MS);
+        Bun.sleepSync(RETRY_MS);
       }
     }
   } finally {
@@ -40,7 +40,7 @@ export function readSmallFile(path: string, limitBytes: number, patienceMs = PIP
   }
 }
 
-/** Empty at the end, and of a pipe before its first writer; null while a writer has not written more. */
+/** Empty at the end of the file, and for a pipe without a writer; null while the writer has written nothing more. */
 function readChunk(fd: number): Buffer | null {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   try {

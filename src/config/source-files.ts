@@ -1,15 +1,15 @@
-// Files of this program that it starts by their address: threads, and itself. In the source tree they lie where they are
-// named here; in the compiled binary every module is bundled into one file below `src`, and each thread is an entry
-// point of its own beside it (deploy/entry-points.ts).
+// Files of this program that it starts by URL: threads, and itself. In the source tree they are where they are named
+// here; in the compiled binary every module is bundled into one file below `src`, and each thread is an entry point of
+// its own beside it (deploy/entry-points.ts).
 
-/** Bun's file system of a compiled binary: `/$bunfs/` on Linux and macOS, `B:\~BUN\` on Windows. */
+/** Paths in Bun's file system of a compiled binary: `/$bunfs/` on Linux and macOS, `B:\~BUN\` on Windows. */
 const IS_COMPILED = /\$bunfs|~BUN/.test(import.meta.url);
 const SRC = new URL(IS_COMPILED ? "./" : "../", import.meta.url);
 
 export const WRITER_THREAD = new URL("writer/thread.ts", SRC);
 export const COPY_THREAD = new URL("storage/copy-thread.ts", SRC);
 
-/** The words of a command line that starts this program again. */
+/** The beginning of a command line that starts this program again. */
 export const PROGRAM: readonly string[] = IS_COMPILED
   ? [process.execPath]
   : [process.execPath, new URL("main.ts", SRC).pathname];

@@ -1,4 +1,4 @@
-// The certificate and key to speak TLS with, read from their files and known to belong together.
+// The TLS certificate and key, read from their files and checked to belong together.
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readSmallFile } from "./small-files.ts";
@@ -12,23 +12,23 @@ export interface TlsFiles {
 }
 
 export interface Tls {
-  /** PEM: the certificate, then whatever leads to its authority. */
+  /** PEM: the certificate, then the intermediate certificates. */
   cert: string;
   /** PEM. */
   key: string;
-  /** When the certificate ends. */
+  /** When the certificate expires. */
   validTo: Date;
 }
 
-/** The message is one sentence for the operator: which file, what is wrong. Nothing of the key is in it. */
+/** The message is one sentence for the operator: which file, what is wrong. It never contains the key. */
 export class TlsError extends Error {
   override name = "TlsError";
 }
 
-/** Throws TlsError. With `patienceMs` 0 no pipe is waited for. */
-export function readTls(files: TlsFiles, patienceMs?: number): Tls {
-  const cert = read(files.cert, "certificate", patienceMs);
-  const key = read(files.key, "private key", patienceMs);
+/** Throws TlsError. With `timeoutMs` 0 it does not wait for pipes. */
+export function readTls(files: TlsFiles, timeoutMs?: number): Tls {
+  const cert = read(files.cert, "certificate", timeoutMs);
+  const key = read(files.key, "private key", timeoutMs);
   const certificate = attempt(
     () => new X509Certificate(cert),
     `${files.cert} holds no PEM certificate`,
@@ -43,9 +43,9 @@ export function readTls(files: TlsFiles, patienceMs?: number): Tls {
   return { cert, key, validTo: new Date(certificate.validTo) };
 }
 
-function read(path: string, what: string, patienceMs?: number): string {
+function read(path: string, what: string, timeoutMs?: number): string {
   try {
-    return readSmallFile(path, PEM_LIMIT_BYTES, patienceMs);
+    return readSmallFile(path, PEM_LIMIT_BYTES, timeoutMs);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new TlsError(`the ${what} ${path} cannot be read (${code ?? message})`);

@@ -1,4 +1,4 @@
-// Kinds of values that settings have: how one is read from text, and printed so that it can be given again.
+// The types of the settings' values: how each is parsed from text, and formatted so that it parses again.
 
 import { InvalidArgumentError } from "commander";
 import { formatNetwork, type Network, parseNetwork } from "./networks.ts";
@@ -12,14 +12,14 @@ import {
   type Rate,
 } from "../domain/units.ts";
 
-/** Timers cannot wait for 2^31 ms or more. */
+/** setTimeout cannot wait for 2^31 ms or more. */
 const DURATION_LIMIT_MS = 24 * 24 * 60 * 60 * 1000;
 const BACKUP_KEEP_LIMIT = 10_000;
 const METRICS_ENDPOINT = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/;
 const PERCENTAGE = /^(\d{1,3}(?:\.\d{1,4})?)%$/;
 
 export interface ValueKind<Value> {
-  /** What help prints for the value. */
+  /** The value's name in help. */
   placeholder: string;
   choices?: readonly string[];
   /** Throws InvalidArgumentError with a sentence that begins with "must". */
@@ -60,7 +60,7 @@ export function choice<Value extends string>(
   };
 }
 
-/** In milliseconds, like every duration of ours. */
+/** In milliseconds, like every duration in the code. */
 export function duration(leastMs: number): ValueKind<number> {
   return {
     placeholder: "DURATION",
@@ -118,7 +118,7 @@ export const rateLimit: ValueKind<Rate | 0> = {
   format: (value) => (value === 0 ? "0" : formatRate(value)),
 };
 
-/** 0, which is null: nowhere. */
+/** `0` gives null: off. */
 export const endpoint: ValueKind<Endpoint | null> = {
   placeholder: "ADDRESS:PORT",
   parse(given) {

@@ -1,16 +1,16 @@
-// Time as the fulfilment sees it: given, so that a simulation can hold it still, jump it, and replay it.
+// The clock of the deliveries, injected so that a simulation can stop it, jump it and replay it.
 
 export interface Clock {
   /** Milliseconds since 1970. May jump either way. */
   now(): number;
-  /** Calls back once after that many milliseconds; the returned function calls it off. */
+  /** Calls back once after that many milliseconds; the returned function cancels it. */
   after(milliseconds: number, callback: () => void): () => void;
-  /** A timer that is not set yet and calls back once each time it is. */
+  /** A timer, not set yet, that calls back once each time it is set. */
   timer(callback: () => void): Timer;
 }
 
 export interface Timer {
-  /** Calls back after that many milliseconds, in place of what was set before. */
+  /** Calls back after that many milliseconds; replaces an earlier setting. */
   set(milliseconds: number): void;
   clear(): void;
 }

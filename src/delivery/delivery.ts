@@ -8,19 +8,19 @@ import { createProviderWorker, type ProviderWorker, type DeliveryDeps } from "./
 import { createSubmitter, type Submitter } from "./submission.ts";
 import { startTicker } from "./ticker.ts";
 
-/** How often it is looked whether polls are late. */
+/** How often lateness of polls is checked. */
 const LATENESS_MS = 10_000;
 
 export interface DeliveryService {
-  /** Resolves with the order after its first attempt, or as it is once the caller has waited long enough. */
+  /** Resolves with the order after its first attempt, or with `order` itself when that takes longer than placeWaitMs. */
   placed(order: Order): Promise<Order>;
-  /** Whether the ticker ticks and no poll is overdue that could be made. */
+  /** Whether the ticker runs and no poll is overdue but those of providers that do not respond. */
   isOnTime(): boolean;
-  /** Begins nothing new, waits for what is in flight, and after `drainMs` gives it up: that is unknown then. */
+  /** Starts nothing new, waits for calls in flight and aborts them after `drainMs`: submissions are then unknown. */
   stop(drainMs: number): Promise<void>;
 }
 
-/** Resolves once what an earlier process left half-done is settled as unknown; only then may anything be sent. */
+/** Resolves once attempts that an earlier process left in flight are marked unknown; only then may anything be sent. */
 export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService> {
   const { connection, log, clock, settings } = deps;
   await markInterrupted(deps);
@@ -59,13 +59,13 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
 }
 
 async function markInterrupted({ writer, log }: DeliveryDeps): Promise<void> {
-  const cause = "the process ended before the provider's answer was written down";
+  const cause = "the process ended before the provider's reply was stored";
   for (const order of await writer.submit("markInterruptedUnknown", { cause })) {
-    log.error({ order, cause }, "placement unknown: settle it by hand");
+    log.error({ order, cause }, "submission unknown: settle it by hand");
   }
 }
 
-/** Nothing is due later than its backoff allows: the clock may have been set back since it was scheduled. */
+/** Limits each schedule to its longest delay from now: the clock may have been set back since it was stored. */
 function clampSchedules({ writer, settings }: DeliveryDeps): Promise<unknown> {
   return writer.submit("clampSchedules", {
     pollIntervalMs: settings.pollIntervalMs,
@@ -73,7 +73,7 @@ function clampSchedules({ writer, settings }: DeliveryDeps): Promise<unknown> {
   });
 }
 
-/** Resolves with the order after its next attempt, or as it was when that takes longer than `waitMs`. */
+/** Resolves with the order after its next attempt, or with `order` itself when that takes longer than `waitMs`. */
 function firstAttempt(
   { clock }: DeliveryDeps,
   submitter: Submitter,
@@ -97,7 +97,7 @@ interface Worker extends ProviderWorker {
   poller: Poller;
 }
 
-/** One worker a provider, made when it is first needed. */
+/** One worker for each provider, created on first use. */
 function createWorkers(deps: DeliveryDeps, wake: () => void) {
   const { connection, log } = deps;
   const workers = new Map<number, Worker>();
@@ -114,19 +114,19 @@ function createWorkers(deps: DeliveryDeps, wake: () => void) {
     }
     return worker;
   };
-  /** A provider's failure is logged and keeps no other from its turn. */
+  /** Logs the failure of one provider's worker, so that it does not stop the others. */
   const guarded = (body: () => void) => {
     try {
       body();
     } catch (error) {
       const text = error instanceof Error ? error.stack : String(error);
-      log.error({ error: text }, "a provider's lane failed");
+      log.error({ error: text }, "a provider's worker failed");
     }
   };
   return {
     of: workerOf,
     all: () => [...workers.values()],
-    /** Begins what is due and has room. */
+    /** Starts what is due, up to the limits of calls in flight. */
     begin() {
       for (const { providerId } of listProviders(connection)) {
         guarded(() => {

@@ -1,5 +1,5 @@
-// Whether the polls of one provider are late, and the log line that says so: because of us, or because the provider
-// has not answered for long.
+// Whether the polls of one provider are late, and the log line about it: because this service does not keep up, or
+// because the provider has not responded for long.
 
 import { oldestDuePoll } from "../db/polling.ts";
 import type { ProviderWorker } from "./provider-worker.ts";
@@ -7,13 +7,13 @@ import type { ProviderWorker } from "./provider-worker.ts";
 /** Polls that are overdue by this many poll intervals, and by this long, are late. */
 const LATE_INTERVALS = 5;
 const LATE_LEAST_MS = 60_000;
-/** Being late is logged again after this long. */
+/** Time between two log lines about the same lateness. */
 const LOG_INTERVAL_MS = 600_000;
 
 export interface PollLateness {
   noteAnswered(): void;
   noteUnanswered(now: number): void;
-  /** Whether the provider's last poll was not answered. */
+  /** Whether the provider did not respond to the last poll. */
   isUnanswered(): boolean;
   isOverdue(now: number): boolean;
   log(now: number): void;
@@ -44,7 +44,7 @@ export function createPollLateness(worker: ProviderWorker): PollLateness {
       if (loggedAt !== null && Math.abs(now - loggedAt) < LOG_INTERVAL_MS) return;
       loggedAt = now;
       const seconds = Math.round(lateMs / 1000);
-      log.error({ provider: worker.name, seconds }, "following orders is late");
+      log.error({ provider: worker.name, seconds }, "polls are late");
     },
   };
 }

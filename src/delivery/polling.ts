@@ -1,5 +1,5 @@
 // Polling: asks one provider for the statuses of its orders, a batch at a time, those longest overdue first.
-// A batch is taken by a command that moves each order's next poll, so what goes wrong afterwards delays no other order.
+// The command that takes a batch also schedules each order's next poll, so a failure afterwards delays no other order.
 
 import { countDuePolls } from "../db/polling.ts";
 import type { Report } from "../domain/polling.ts";
@@ -11,15 +11,15 @@ import type { DeliveryDeps, ProviderWorker } from "./provider-worker.ts";
 
 /** Batches of one provider that may be in flight at once. */
 const POLLS_LIMIT = 4;
-/** A refused batch is halved until its bad entry stands alone: 100 takes seven steps. Then the provider is at fault. */
+/** A refused batch is halved until the bad entry is alone: seven steps for 100. More failures mean the provider itself fails. */
 const FAILURES_LIMIT = 9;
 
 export interface Poller {
-  /** Begins the polls that are due and have room. */
+  /** Starts the polls that are due, up to POLLS_LIMIT in flight. */
   begin(): void;
-  /** Logs an error when polls are late or the provider has not answered for long. */
+  /** Logs an error when polls are late or the provider has not responded for long. */
   logLateness(): void;
-  /** Whether polls that nothing keeps from being made are overdue: a provider that does not answer is no such thing. */
+  /** Whether polls are overdue although the provider responds and no backoff is in force. */
   isBehind(): boolean;
   /** Resolves when nothing is in flight. */
   idle(): Promise<void>;
@@ -32,7 +32,7 @@ export function createPoller(worker: ProviderWorker): Poller {
   const lateness = createPollLateness(worker);
   let batchSize = STATUS_BATCH_LIMIT;
 
-  /** Whether there may be more to poll at once; when not, the next tick sees. */
+  /** Resolves with whether more may be due at once. */
   const poll = async (): Promise<boolean> => {
     try {
       const outcome = await pollOnce(worker, batchSize);
@@ -43,14 +43,14 @@ export function createPoller(worker: ProviderWorker): Poller {
         batchSize = Math.min(batchSize * 2, STATUS_BATCH_LIMIT);
       } else {
         lateness.noteUnanswered(clock.now());
-        // One order may be what keeps the provider from answering: the next batch may be without it.
+        // One order may be what makes the request fail: a smaller batch may not contain it.
         batchSize = Math.ceil(batchSize / 2);
         backoff.start();
       }
       return true;
     } catch (error) {
       backoff.start();
-      log.error({ provider: worker.name, error: String(error) }, "looking at orders failed");
+      log.error({ provider: worker.name, error: String(error) }, "polling failed");
       return false;
     }
   };
@@ -59,15 +59,15 @@ export function createPoller(worker: ProviderWorker): Poller {
     try {
       beginDue();
     } catch (error) {
-      log.error({ provider: worker.name, error: String(error) }, "due orders could not be read");
+      log.error({ provider: worker.name, error: String(error) }, "due polls could not be read");
     }
   };
 
   const beginDue = () => {
-    const room = POLLS_LIMIT - inFlight.size;
-    if (worker.stopping || backoff.isInForce() || room <= 0) return;
-    const due = countDuePolls(connection, worker.providerId, clock.now(), room * batchSize);
-    const batches = Math.min(room, Math.ceil(due / batchSize));
+    const free = POLLS_LIMIT - inFlight.size;
+    if (worker.stopping || backoff.isInForce() || free <= 0) return;
+    const due = countDuePolls(connection, worker.providerId, clock.now(), free * batchSize);
+    const batches = Math.min(free, Math.ceil(due / batchSize));
     for (let started = 0; started < batches; started += 1) {
       const running: Promise<void> = poll().then((more) => {
         inFlight.delete(running);
@@ -91,7 +91,7 @@ export function createPoller(worker: ProviderWorker): Poller {
   };
 }
 
-/** No poll is begun for a while after one that failed. */
+/** The backoff after failed polls. */
 function createBackoff({ clock, random }: DeliveryDeps) {
   let failures = 0;
   let until = 0;
@@ -99,7 +99,7 @@ function createBackoff({ clock, random }: DeliveryDeps) {
     until: () => until,
     isInForce() {
       const left = until - clock.now();
-      // One that ends too far ahead was started before the clock was set back.
+      // One that ends too far in the future was started before the clock was set back.
       return left > 0 && left <= pollBackoffMs(failures, () => 1);
     },
     start() {
@@ -129,19 +129,19 @@ async function pollOnce(
   let failures = 0;
   const batches = [[...new Set(polls.map(({ providerOrder }) => providerOrder))]];
   for (let batch = batches.shift(); batch && !worker.stopping; batch = batches.shift()) {
-    const answer = await worker.api.status(batch, worker.stop.signal);
-    if ("reports" in answer) {
+    const reply = await worker.api.status(batch, worker.stop.signal);
+    if ("reports" in reply) {
       answered = true;
       failures = 0;
-      await recordReports(worker, polls, answer.reports);
+      await recordReports(worker, polls, reply.reports);
       continue;
     }
     failures += 1;
-    const fields = { provider: worker.name, orders: batch.length, cause: answer.failed };
-    // The halves fail as often as it takes to find the bad entry: that is one event.
-    if (failures === 1) worker.deps.log.warn(fields, "a question about orders was not answered");
-    if (!answer.answered || failures >= FAILURES_LIMIT) break;
-    // One entry may be what breaks the answer: the halves are asked about by themselves.
+    const fields = { provider: worker.name, orders: batch.length, cause: reply.failed };
+    // Logged once: the halves fail until the bad entry is found.
+    if (failures === 1) worker.deps.log.warn(fields, "a poll failed");
+    if (!reply.answered || failures >= FAILURES_LIMIT) break;
+    // One entry may make the whole reply unusable: poll each half by itself.
     if (batch.length > 1) batches.unshift(...halves(batch));
   }
   return answered ? "answered" : "failed";
@@ -167,11 +167,10 @@ async function recordReports(
   });
   for (const { orderId, kind, text } of notices) {
     const fields = { provider: worker.name, order: orderId, reported: text };
-    if (kind === "nonsense")
-      log.warn(fields, "a report was not believed: the order stays as it is");
+    if (kind === "nonsense") log.warn(fields, "a status was rejected: the order stays as it is");
     else if (kind === "late")
-      log.warn(fields, "a change after the order's end: listed, not applied");
-    else log.error(fields, "a report could not be written down");
+      log.warn(fields, "a status after the order's final state: recorded, not applied");
+    else log.error(fields, "a status could not be stored");
   }
 }
 

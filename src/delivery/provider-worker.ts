@@ -1,4 +1,4 @@
-// One provider's lane: its own places and its own looks, so that a slow provider delays nobody else's orders.
+// The worker of one provider, with its own limits of calls in flight: a slow provider does not delay the orders of others.
 
 import type { Connection } from "../db/connection.ts";
 import type { Provider } from "../db/providers.ts";
@@ -10,14 +10,14 @@ import type { Clock } from "./clock.ts";
 import type { Random } from "./backoff.ts";
 
 export interface DeliverySettings {
-  /** How long a caller waits for its order to be placed. */
+  /** How long a request waits for the submission of its order. */
   placeWaitMs: number;
-  /** How long after its creation an order that was not sent is tried again. */
+  /** How long after an order's creation its submission is retried. */
   placeRetryMs: number;
   pollIntervalMs: number;
 }
 
-/** What the fulfilment works with; all of it is given. */
+/** Dependencies of the deliveries. */
 export interface DeliveryDeps {
   /** Reads only. */
   connection: Connection;
@@ -27,7 +27,7 @@ export interface DeliveryDeps {
   random: Random;
   settings: DeliverySettings;
   connect: (provider: Provider) => ProviderApi;
-  /** Told what came of each attempt to place an order. */
+  /** Called with the outcome of each submission. */
   onSubmission?: (outcome: SubmissionOutcome) => void;
 }
 
@@ -39,11 +39,11 @@ export interface ProviderWorker {
   /** For the log. */
   name: string;
   api: ProviderApi;
-  /** Ends the calls under way when the service stops. */
+  /** Aborts the calls in flight when the service stops. */
   stop: AbortController;
-  /** No new call is begun. */
+  /** No new call is started. */
   stopping: boolean;
-  /** Has the timer look for what is due soon: called when something that was under way has ended. */
+  /** Makes the ticker tick soon: called when a call has ended, because more may be due. */
   wake: () => void;
 }
 

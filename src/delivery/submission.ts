@@ -1,5 +1,5 @@
-// Placing: takes queued orders of one provider, longest waiting first, and sends each once.
-// The queue is the database; what is in memory is only what is under way.
+// Submission: takes the queued orders of one provider, longest waiting first, and sends each once.
+// The queue is in the database; memory holds only the attempts in flight.
 
 import type { Order } from "../db/orders.ts";
 import { listDueSubmissions, type OrderWithDelivery } from "../db/deliveries.ts";
@@ -10,17 +10,17 @@ import { sleep } from "./clock.ts";
 import type { ProviderWorker } from "./provider-worker.ts";
 import { submitBackoffMs, writeBackoffMs } from "./backoff.ts";
 
-/** Orders of one provider that may be under way at once. */
+/** Submissions to one provider that may be in flight at once. */
 export const SUBMISSIONS_LIMIT = 32;
 
 export interface Submitter {
-  /** Begins what is due and has room. Never throws. */
+  /** Starts the submissions that are due, up to SUBMISSIONS_LIMIT in flight. Never throws. */
   begin(): void;
-  /** Calls back with the order once its next attempt has ended, whatever it came to. */
+  /** Calls back with the order once its next attempt has ended, whatever the outcome; returns a function that cancels. */
   watch(order: Order, callback: (order: Order) => void): () => void;
-  /** Tells those who watch an order that is not under way that it stays as it was. */
+  /** Calls back with the unchanged order for every watched one that is not in flight. */
   release(): void;
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in flight. */
   idle(): Promise<void>;
 }
 
@@ -30,16 +30,19 @@ export function createSubmitter(worker: ProviderWorker): Submitter {
   const inFlight = new Map<number, Promise<void>>();
   const watchers = new Map<number, { order: Order; callback: (order: Order) => void }>();
 
-  const tell = (order: Order) => watchers.get(order.orderId)?.callback(order);
+  const notify = (order: Order) => watchers.get(order.orderId)?.callback(order);
 
   const run = async (orderId: number) => {
     let again = true;
     try {
-      tell(await submitOnce(worker, orderId));
+      notify(await submitOnce(worker, orderId));
     } catch (error) {
-      // What is queued stays queued and what is sending becomes unknown; the next tick goes on.
+      // A queued order stays queued for the next tick; one that was being sent is marked unknown at the next start.
       again = false;
-      log.error({ provider: worker.name, order: orderId, error: String(error) }, "placing failed");
+      log.error(
+        { provider: worker.name, order: orderId, error: String(error) },
+        "submission failed",
+      );
     } finally {
       inFlight.delete(orderId);
       worker.wake();
@@ -57,7 +60,7 @@ export function createSubmitter(worker: ProviderWorker): Submitter {
 
   const beginDue = () => {
     if (worker.stopping || inFlight.size >= SUBMISSIONS_LIMIT) return;
-    // Those under way may still read as queued, so as many more are looked for.
+    // Orders in flight may still be queued in the database: read as many more.
     const due = listDueSubmissions(
       connection,
       worker.providerId,
@@ -87,7 +90,7 @@ export function createSubmitter(worker: ProviderWorker): Submitter {
   };
 }
 
-/** One attempt from its row to its outcome. What it returns is the order as it was committed. */
+/** One attempt, from its row in the database to its outcome. Returns the order as committed. */
 async function submitOnce(worker: ProviderWorker, orderId: number): Promise<Order> {
   const { writer, settings, random } = worker.deps;
   const { placeRetryMs } = settings;
@@ -131,9 +134,9 @@ async function sendOnce(
 }
 
 /**
- * The outcome must be written down: it is tried until the database takes it. One that an internal error keeps out is
- * unknown: the order must not stay `sending`, which nobody settles and no one sends. Should the process end before,
- * the attempt is unknown at the next start. Returns the result that was written down.
+ * Stores the outcome, retried until the database accepts it. If an internal error keeps it out, the attempt is stored as
+ * unknown: an order must not stay `sending`. If the process ends before that, the attempt is marked unknown at the next
+ * start. Returns the result that was stored.
  */
 async function finish(
   worker: ProviderWorker,
@@ -148,9 +151,9 @@ async function finish(
       if (worker.stop.signal.aborted) throw error;
       const fields = { provider: worker.name, order: input.orderId };
       if (error instanceof Refusal) {
-        log.warn(fields, "an outcome could not be written down yet");
+        log.warn(fields, "an outcome could not be stored yet");
       } else {
-        log.error({ ...fields, error: String(error) }, "an outcome could not be written down");
+        log.error({ ...fields, error: String(error) }, "an outcome could not be stored");
         result = unrecorded(input.result);
       }
       await sleep(clock, writeBackoffMs(tries, random));
@@ -177,7 +180,7 @@ function logResult(
   const fields = { provider: worker.name, order };
   switch (result.outcome) {
     case "unknown":
-      log.error({ ...fields, cause: result.cause }, "placement unknown: settle it by hand");
+      log.error({ ...fields, cause: result.cause }, "submission unknown: settle it by hand");
       break;
     case "refused":
       if (result.outOfFunds) {
@@ -190,7 +193,10 @@ function logResult(
     case "accepted":
       if (sameNumberAs !== null) {
         const { providerOrder } = result;
-        log.error({ ...fields, providerOrder, sameNumberAs }, "the provider gave a number twice");
+        log.error(
+          { ...fields, providerOrder, sameNumberAs },
+          "duplicate order number from the provider",
+        );
       }
   }
 }

@@ -1,16 +1,16 @@
-// The timer that keeps the deliveries going. A tick that fails is logged, and the next one comes all the same.
+// The timer of the deliveries. A tick that fails is logged and does not stop the timer.
 
 import type { Logger } from "../monitoring/log.ts";
 import type { Clock } from "./clock.ts";
 
-/** The shortest time between two ticks: how late something that is due may begin. */
+/** The shortest time between two ticks: how late a due submission or poll may start. */
 const TICK_MS = 250;
 /**
- * The longest: how late what nothing in this process announces is found, which is a commit of the command line and a
- * jump of the clock. A tick a second costs an idle process about 0.03 % of a core.
+ * The longest: how late a commit of the command line or a jump of the clock is noticed, which nothing in this process
+ * announces. A tick a second costs an idle process about 0.03 % of a core.
  */
 const IDLE_TICK_MS = 1000;
-/** A timer that has not ticked for so long has died. */
+/** A timer that has not ticked for so long counts as dead. */
 const TICK_LATE_MS = 10_000;
 /** A clock that goes back by more than this was set, not adjusted. */
 const CLOCK_BACK_MS = 1000;
@@ -23,8 +23,8 @@ export interface Ticker {
 }
 
 /**
- * `tick` returns after how many milliseconds something becomes due, or null, unless `wake` or another process says
- * otherwise. `onClockBack` is called first when the clock was set back.
+ * `tick` returns in how many milliseconds something becomes due, or null. `onClockBack` is called before it when the
+ * clock was set back.
  */
 export function startTicker(
   { clock, log }: { clock: Clock; log: Pick<Logger, "warn" | "error"> },

@@ -1,5 +1,5 @@
-// Who asks, and whether they may: steps 2 to 6 of docs/specification.md#precedence:
-// address failing too often (429) → 401 → inactive, expired, wrong address, permission (403) → key too often (429).
+// Authentication and authorization, steps 2 to 6 of docs/specification.md#precedence: address over its limit (429) →
+// missing or unknown key (401) → key inactive, expired, wrong address, no permission (403) → key over its limit (429).
 
 import { isWithin, type Network, parseNetwork } from "../config/networks.ts";
 import type { CallerKey } from "../db/keys.ts";
@@ -13,25 +13,25 @@ import {
 } from "../domain/keys.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
-/** Allow lists that are kept parsed: to parse one of two networks takes 10 µs of CPU time, a third of a request. */
+/** Allow lists cached in parsed form: parsing one of two networks takes 10 µs of CPU time, a third of a request. */
 const PARSED_LIMIT = 1000;
 
 export interface AuthDeps {
   limits: RateLimits;
-  /** By its hash. */
+  /** Finds a key by its hash. */
   findKey(hash: string): Readonly<CallerKey> | undefined;
   /** Notes that a key was used, for `key list`. */
   recordKeyUse(keyId: string, now: number): void;
 }
 
-/** What asks to be let in. */
+/** The request that is authenticated. */
 export interface AuthRequest {
   request: Request;
-  /** Found out only where it matters: most requests need no address. */
+  /** Computed only where it is needed: most requests need no address. */
   address(): string;
-  /** Told whose key it is once that is known, even if it is refused then. */
+  /** Set as soon as the key is found, even if it is refused after that. */
   keyId: string | null;
-  /** Told of a key that does not exist; `mistyped`: that none ever did. */
+  /** Called for a key that does not exist; `mistyped`: its checksum is wrong, so it never existed. */
   noteUnknownKey(mistyped: boolean): void;
 }
 
@@ -40,30 +40,30 @@ export interface AuthRequest {
  * api_key_address_refused, permission_denied, too_many_requests (key).
  */
 export function authenticate(
-  gate: AuthDeps,
-  applicant: AuthRequest,
+  deps: AuthDeps,
+  caller: AuthRequest,
   permission: Permission,
   now: number,
 ): Readonly<CallerKey> {
-  const { limits } = gate;
-  if (limits.hasFailures()) limits.refuseGuessing(applicant.address());
-  const text = applicant.request.headers.get("x-api-key");
+  const { limits } = deps;
+  if (limits.hasFailures()) limits.refuseGuessing(caller.address());
+  const text = caller.request.headers.get("x-api-key");
   if (!text) throw refusal("api_key_missing");
-  // Every key costs one hash and one look-up by it: how near it is to a real one cannot be timed.
-  const key = gate.findKey(hashKey(text));
+  // Any key costs one hash and one look-up of that hash: timing reveals nothing about how close it is to a real one.
+  const key = deps.findKey(hashKey(text));
   if (!key) {
-    limits.noteFailure(applicant.address());
-    applicant.noteUnknownKey(!isKeyWellFormed(text));
+    limits.noteFailure(caller.address());
+    caller.noteUnknownKey(!isKeyWellFormed(text));
     throw refusal("api_key_invalid");
   }
-  applicant.keyId = key.id;
+  caller.keyId = key.id;
   refuseEndedKey(key, now);
-  if (key.allow !== "" && !isWithin(applicant.address(), networksOf(key.allow))) {
+  if (key.allow !== "" && !isWithin(caller.address(), networksOf(key.allow))) {
     throw refusal("api_key_address_refused");
   }
   refuseMissingPermission(key.type, permission);
   limits.takeForKey(key.id);
-  gate.recordKeyUse(key.id, now);
+  deps.recordKeyUse(key.id, now);
   return key;
 }
 

@@ -1,5 +1,5 @@
-// Reading what a caller sent: bytes up to a limit, strict UTF-8, strict JSON, strict fields.
-// No refusal repeats anything that was sent.
+// Reading a request body: bytes up to a limit, strict UTF-8, strict JSON, strict fields.
+// No refusal repeats anything of the body.
 
 import { bodyOf } from "../http1/request.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
@@ -21,7 +21,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 export type Fields = Record<string, unknown>;
 
 export interface Body {
-  /** As they were sent. */
+  /** The body as it was sent. */
   bytes: Uint8Array;
   fields: Fields;
 }
@@ -29,7 +29,7 @@ export interface Body {
 /** Refuses, in this order: body_too_large, content_type_invalid, body_invalid. */
 export async function readBody(request: Request): Promise<Body> {
   const bytes = await readBytes(request).catch((error: unknown) => {
-    // The caller went away or its chunks were none: it is no fault of ours.
+    // The client disconnected or its chunked encoding was invalid: no internal error.
     throw error instanceof Refusal ? error : new Refusal("body_invalid", { must: "valid JSON" });
   });
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) {
@@ -38,7 +38,7 @@ export async function readBody(request: Request): Promise<Body> {
   return { bytes, fields: parseFields(bytes) };
 }
 
-/** Whether a body was announced that is longer than anyone will read. */
+/** Whether Content-Length exceeds the limit. */
 export function announcesTooMuch(request: Request): boolean {
   return Number(request.headers.get("content-length") ?? 0) > BODY_LIMIT_BYTES;
 }
@@ -67,7 +67,7 @@ export function objectOf(value: unknown): Fields {
   return value as Fields;
 }
 
-/** `service`: any non-empty text; one that names no service is refused later. */
+/** `service`: any non-empty text; an unknown service is refused later. */
 export function serviceField(fields: Fields): string {
   const service = required(fields, "service");
   if (typeof service !== "string" || service === "")
@@ -79,7 +79,7 @@ export function serviceField(fields: Fields): string {
 export function linkField(fields: Fields): string {
   const value = required(fields, "link");
   const link = typeof value === "string" ? value.trim() : "";
-  // A lone surrogate cannot be stored as it was sent: refused, over changing the target silently.
+  // A lone surrogate cannot be stored as UTF-8: refuse it rather than change the link silently.
   const valid =
     link !== "" &&
     link.length <= LINK_LENGTH_LIMIT &&
@@ -102,7 +102,7 @@ export function quantityField(fields: Fields): number {
   return quantity;
 }
 
-/** `reference`: null when it was not given. */
+/** `reference`: null when it is absent. */
 export function referenceField(fields: Fields): string | null {
   const reference = optional(fields, "reference");
   if (reference === null) return null;
@@ -112,7 +112,7 @@ export function referenceField(fields: Fields): string | null {
   return reference;
 }
 
-/** `orders`: a list; what is in it is not looked at. */
+/** `orders`: a list; its entries are not checked here. */
 export function ordersField(fields: Fields): unknown[] {
   const orders = required(fields, "orders");
   if (!Array.isArray(orders) || orders.length < 1 || orders.length > BATCH_LIMIT) {
@@ -154,7 +154,7 @@ function optional(fields: Fields, field: string): unknown {
   return Object.hasOwn(fields, field) ? (fields[field] ?? null) : null;
 }
 
-/** A field, a header or a filter that is not of the form it must have. */
+/** The refusal of a malformed field, header or filter. */
 export function invalidField(field: string, must: string): Refusal {
   return new Refusal("field_invalid", { field, must });
 }

@@ -1,10 +1,10 @@
-// Whose address a request comes from: the connection's, or what a trusted proxy says of it.
+// The client's address: the connection's peer, or what a trusted proxy reports in X-Forwarded-For.
 
 import { canonicalAddress, isWithin, type Network } from "../config/networks.ts";
 
 export const FORWARDED_HEADER = "x-forwarded-for";
 
-/** No network holds it, so that what is unknown is allowed nowhere. */
+/** An address that is in no network, so that no allow list admits an unknown one. */
 export const UNKNOWN_ADDRESS = "unknown";
 
 /** How proxies write an address with its port, and an IPv6 address without one. */
@@ -13,8 +13,8 @@ const IPV6_IN_BRACKETS = /^\[([^\]]*)\](?::\d{1,5})?$/;
 
 /**
  * The last address in X-Forwarded-For that is not a trusted proxy's itself, if the connection comes from one;
- * else the connection's. What stands left of it in the header is the caller's own invention.
- * A hop that cannot be read (`unknown`, empty, garbage) may be anybody: never the proxy that wrote it.
+ * else the connection's. Addresses to the left of it are unverified: the client may have sent them itself.
+ * A hop that cannot be parsed (`unknown`, empty, garbage) counts as unknown, never as the proxy that wrote it.
  */
 export function clientAddress(
   connection: string | undefined,

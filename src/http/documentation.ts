@@ -1,4 +1,4 @@
-// GET /openapi.json and GET /docs: open to anyone, made at the first request and kept.
+// GET /openapi.json and GET /docs: public, generated at the first request and cached.
 
 import { renderPage } from "../api-docs/page.ts";
 import { withText } from "../http1/response.ts";
@@ -6,7 +6,7 @@ import { createDocument } from "./openapi.ts";
 
 type Page = () => Response;
 
-/** Asked for again at every visit, since a newer server may say more. */
+/** Revalidated at every visit: a newer server may document more. */
 const CACHING = { "cache-control": "no-cache", "x-content-type-options": "nosniff" };
 
 /** Path and handler. */

@@ -19,24 +19,24 @@ import { clientAddress, FORWARDED_HEADER } from "./client-address.ts";
 import { REQUEST_ID_PATTERN } from "../domain/limits.ts";
 import { type ErrorResponse, errorResponseOf, errorBody, INTERNAL } from "./errors.ts";
 
-/** What every request goes through uses; a handler declares what it uses by itself. */
+/** Dependencies of every endpoint; each handler declares its own besides. */
 export interface EndpointDeps extends AuthDeps, InternalErrorDeps {
   snapshot: Snapshot;
   log: Logger;
   observer: Observer;
-  /** Whose X-Forwarded-For is believed. */
+  /** The proxies whose X-Forwarded-For is trusted. */
   trustedProxy: readonly Network[];
-  /** Called when a caller's address matters and X-Forwarded-For comes from a proxy that nobody trusts. */
+  /** Called when the client's address is needed and X-Forwarded-For is there, but no trusted proxy is configured. */
   noteUntrustedProxy(): void;
-  /** Which share of the successful reads is logged, 0 to 1. */
+  /** The share of successful reads that is logged, 0 to 1. */
   logReads: number;
-  /** Of the headers that every response has; see response-template.ts. */
+  /** Makes responses with the headers that all of them have; see response-template.ts. */
   template: ResponseTemplate;
 }
 
 export interface InternalErrorDeps {
   log: Pick<Logger, "error">;
-  /** Called with every error that is no refusal: a database that cannot be read ends the server. */
+  /** Called with every error that is not a refusal: a fatal database error ends the server. */
   onInternalError(error: unknown): void;
 }
 
@@ -47,10 +47,10 @@ export interface Call {
   requestId: string;
 }
 
-/** An answer with its status and body settled: what a handler returns that does not mean a 200. */
+/** A response with its status and body given: what a handler returns in place of the JSON value of a 200. */
 export class PreparedResponse {
   constructor(
-    readonly answer: StoredResponse,
+    readonly response: StoredResponse,
     readonly replayed: boolean,
   ) {}
 }
@@ -58,13 +58,13 @@ export class PreparedResponse {
 /** Returns the JSON value of a 200, a PreparedResponse, or a Response that is no JSON. */
 export type Handler = (call: Call) => object | Promise<object>;
 
-/** What Elysia hands to a handler, as far as we need it: it makes what a handler names. */
+/** The part of Elysia's context that is used here: Elysia builds only the members that a handler names. */
 export interface RouteContext {
   request: Request;
   params: Record<string, string>;
 }
 
-/** Tells a duplicate's answer from the first. */
+/** Marks the response to a duplicate. */
 const REPLAYED = { "idempotent-replayed": "true" };
 const REQUEST_ID = new RegExp(REQUEST_ID_PATTERN);
 
@@ -96,13 +96,13 @@ export function endpoint(
   };
 }
 
-/** Status and JSON value of an answer that needs no key. */
+/** Status and JSON value of a response that needs no key. */
 export interface PublicResponse {
   status: number;
   body: object;
 }
 
-/** The Elysia handler of a route that anyone may ask. */
+/** The Elysia handler of a route that needs no key. */
 export function publicEndpoint(
   deps: EndpointDeps,
   route: string,
@@ -119,7 +119,7 @@ export function publicEndpoint(
   };
 }
 
-/** The Elysia handler of a page that anyone may read. */
+/** The Elysia handler of a documentation page, which needs no key. */
 export function openPage(deps: EndpointDeps, route: string, page: () => Response) {
   return ({ request }: { request: Request }): Response => {
     const context = new RequestContext(deps, request, route);
@@ -127,22 +127,22 @@ export function openPage(deps: EndpointDeps, route: string, page: () => Response
   };
 }
 
-/** Answers a request that reaches no handler. */
+/** Responds to a request that reaches no handler. */
 export function respondWith(
   deps: EndpointDeps,
   request: Request,
   route: string | null,
-  answer: ErrorResponse,
+  response: ErrorResponse,
 ): Response {
-  return respond(new RequestContext(deps, request, route), answer);
+  return respond(new RequestContext(deps, request, route), response);
 }
 
-/** Answers bytes that are no request. */
-export function respondMalformed(deps: EndpointDeps, answer: ErrorResponse): Response {
-  return respond(new RequestContext(deps, UNREAD, null), answer);
+/** Responds to bytes that are not a valid request. */
+export function respondMalformed(deps: EndpointDeps, response: ErrorResponse): Response {
+  return respond(new RequestContext(deps, UNREAD, null), response);
 }
 
-/** Answers a request whose handling broke outside a handler. */
+/** Responds 500 for an error outside a handler. */
 export function respondInternalError(
   deps: EndpointDeps,
   request: Request | null,
@@ -151,21 +151,21 @@ export function respondInternalError(
   return fail(new RequestContext(deps, request ?? UNREAD, null), error);
 }
 
-/** Stands for what could not be read as a request. */
+/** Takes the place of a request that could not be parsed. */
 const UNREAD = new Request("http://localhost/");
 
 /** One request and what its log line needs. */
 class RequestContext implements AuthRequest {
   readonly started = performance.now();
   readonly requestId: string;
-  /** The request id without a key that a caller may have put there. */
+  /** The request id with keys masked: a caller may have put one there. */
   readonly loggedId: string;
   keyId: string | null = null;
 
   constructor(
     readonly deps: EndpointDeps,
     readonly request: Request,
-    /** The route's pattern, never the path that was asked for; null where there is none. */
+    /** The route's pattern, never the requested path; null where no route matches. */
     readonly route: string | null,
     readonly log: RequestLog = deps.log.requests(request.method, route),
   ) {
@@ -189,9 +189,9 @@ class RequestContext implements AuthRequest {
 
 function succeed(context: RequestContext, body: object): Response {
   if (body instanceof PreparedResponse) {
-    const { answer, replayed } = body;
+    const { response, replayed } = body;
     if (replayed) context.deps.observer.replay();
-    return write(context, answer.status, answer.body, replayed ? REPLAYED : undefined);
+    return write(context, response.status, response.body, replayed ? REPLAYED : undefined);
   }
   if (body instanceof Response) return streamResponse(context, body);
   return write(context, 200, JSON.stringify(body));
@@ -199,23 +199,23 @@ function succeed(context: RequestContext, body: object): Response {
 
 function fail(context: RequestContext, error: unknown): Response {
   const { deps, loggedId: requestId } = context;
-  const answer = error instanceof Refusal ? errorResponseOf(error) : undefined;
-  if (error instanceof Refusal && answer) {
+  const response = error instanceof Refusal ? errorResponseOf(error) : undefined;
+  if (error instanceof Refusal && response) {
     deps.observer.refusal(error.code);
     if (error.code === "too_many_requests") deps.observer.rateLimited(error.details.by);
-    return respond(context, answer);
+    return respond(context, response);
   }
   noteInternalError(deps, requestId, error);
   return respond(context, INTERNAL);
 }
 
-/** Logs an error that is no refusal, whether or not it can still be answered. */
+/** Logs an error that is not a refusal, even if the response has already begun. */
 export function noteInternalError(
   deps: InternalErrorDeps,
   requestId: string,
   error: unknown,
 ): void {
-  deps.log.error({ requestId: maskKeys(requestId), error: errorText(error) }, "fault");
+  deps.log.error({ requestId: maskKeys(requestId), error: errorText(error) }, "internal error");
   deps.onInternalError(error);
 }
 
@@ -223,10 +223,10 @@ function errorText(error: unknown): string {
   return maskKeys(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
 
-function respond(context: RequestContext, answer: ErrorResponse): Response {
-  const { status, headers } = answer;
-  const body = errorBody(answer, context.requestId);
-  // A body that nobody read is not read now: the connection ends instead.
+function respond(context: RequestContext, response: ErrorResponse): Response {
+  const { status, headers } = response;
+  const body = errorBody(response, context.requestId);
+  // A body over the limit stays unread: close the connection instead.
   const unread = announcesTooMuch(context.request);
   return write(context, status, body, unread ? { ...headers, connection: "close" } : headers);
 }
@@ -242,7 +242,7 @@ function write(
   return deps.template.make(status, body, { "x-request-id": requestId, ...headers });
 }
 
-/** An answer that a handler made: noted when it begins. */
+/** A Response that the handler made itself: recorded when it begins. */
 function streamResponse(context: RequestContext, response: Response): Response {
   const { deps, requestId } = context;
   recordRequest(context, response.status);
@@ -263,7 +263,7 @@ function recordRequest(context: RequestContext, status: number): void {
   context.log({ requestId, keyId, status, milliseconds });
 }
 
-/** Everything but successful reads, and of those the share that the operator wants. */
+/** Logs everything but successful reads, and of those the share that --log-reads sets. */
 function isLogged({ logReads }: EndpointDeps, method: string, status: number): boolean {
   return logReads === 1 || method !== "GET" || status !== 200 || Math.random() < logReads;
 }

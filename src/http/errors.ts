@@ -1,5 +1,5 @@
-// One table from refusal to answer. Messages and status codes are docs/specification.md#error-table.
-// `code` is for programs: once given it never changes, whatever becomes of the message.
+// One table from refusal to response. Messages and status codes are docs/specification.md#error-table.
+// `code` is for programs: it never changes, even if the message does.
 
 import type { ApiCode, RateExceeded, Refusal, RefusalCode, Refusals } from "../domain/errors.ts";
 import {
@@ -10,7 +10,7 @@ import {
 } from "../domain/money.ts";
 import { orderStatus } from "../domain/responses.ts";
 
-/** What a caller should wait before it tries again after a 503. */
+/** Retry-After of a 503. */
 const RETRY_AFTER_SECONDS = "1";
 
 export interface ErrorResponse {
@@ -29,14 +29,14 @@ export const INTERNAL: ErrorResponse = {
 };
 export const NOT_FOUND: ErrorResponse = { status: 404, code: "not_found", message: "Not found" };
 
-/** Bytes that are no HTTP request; the connection ends with each. */
+/** Bytes that are not a valid HTTP request; the connection closes after each response. */
 export const MALFORMED = {
   400: { status: 400, code: "request_malformed", message: "Malformed request" },
   431: { status: 431, code: "headers_too_large", message: "Request headers too large" },
   505: { status: 505, code: "http_version_unsupported", message: "HTTP version not supported" },
 } satisfies Record<number, ErrorResponse>;
 
-/** Every refusal that an API call can meet; its code is the response's. */
+/** Every refusal that an API call can meet. The refusal's code is the response's. */
 const ERROR_RESPONSES = {
   api_key_missing: () => ({
     status: 401,
@@ -137,7 +137,7 @@ const ERROR_RESPONSES = {
   }),
 } satisfies { [Code in ApiCode]: (details: Refusals[Code]) => Omit<ErrorResponse, "code"> };
 
-/** How much is allowed, and when to come back. */
+/** The limit, and when to retry. */
 function rateHeaders(exceeded: RateExceeded): Record<string, string> {
   const { requests, windowSeconds, burst, retryAfterSeconds } = exceeded;
   return {
@@ -149,7 +149,7 @@ function rateHeaders(exceeded: RateExceeded): Record<string, string> {
   };
 }
 
-/** Undefined for a refusal that only commands of the command line meet: here it is an internal error. */
+/** Undefined for a refusal that only the command line can meet: in the API it is an internal error. */
 export function errorResponseOf({ code, details }: Refusal): ErrorResponse | undefined {
   if (!isApiCode(code)) return undefined;
   const respond = ERROR_RESPONSES[code] as (details: unknown) => Omit<ErrorResponse, "code">;
@@ -160,17 +160,17 @@ function isApiCode(code: RefusalCode): code is ApiCode {
   return Object.hasOwn(ERROR_RESPONSES, code);
 }
 
-/** The body of an answer that is not a success. */
-export function errorBody(answer: ErrorResponse, requestId: string): string {
-  return JSON.stringify({ ...errorMembers(answer), requestId });
+/** The body of an error response. */
+export function errorBody(response: ErrorResponse, requestId: string): string {
+  return JSON.stringify({ ...errorMembers(response), requestId });
 }
 
-/** What it says of the refusal alone. */
+/** The members that describe the refusal, without the request id. */
 export function errorMembers({ code, message, members }: ErrorResponse): object {
   return { status: "error", message, code, ...members };
 }
 
-/** `allow`: the methods that the path has. */
+/** `allow`: the methods that the path supports. */
 export function methodNotAllowed(allow: string): ErrorResponse {
   return {
     status: 405,

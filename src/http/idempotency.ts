@@ -1,5 +1,5 @@
 // Requests with an Idempotency-Key. The writer decides what is a duplicate; here duplicates that arrive while the
-// first is still being answered wait for it, so that all get the same answer. docs/specification.md#idempotency-concurrent.
+// first is in flight wait for it, so that all get the same response. docs/specification.md#idempotency-concurrent.
 
 import { Refusal } from "../domain/errors.ts";
 import {
@@ -19,7 +19,7 @@ const HEADER = "idempotency-key";
 /** Read from the text: a Host header that makes no address would throw in `new URL`. */
 const PATH = /^[a-z]+:\/\/[^/]*([^?#]*)/;
 
-/** The requests with a key that are being answered now, and what to wait for. */
+/** The requests with an Idempotency-Key in flight; each promise resolves when its request ends. */
 export type InFlight = Map<string, Promise<void>>;
 
 export interface ClaimDeps {
@@ -39,13 +39,13 @@ export function claimOf(request: Request, body: Uint8Array): Claim | null {
   return { key, requestHash: hashRequest(request.method, path, body) };
 }
 
-/** Who asks, and under which request id. */
+/** The caller's account and the request id. */
 type Caller = { key: Pick<Call["key"], "resellerAccount"> } & Pick<Call, "requestId">;
 
 /**
- * Answers a request that makes a claim. `act` is its command. `asItIs` is the body of a 200 that tells what the
- * command did. `wait` makes the answer that the command alone does not give: it returns the body of a 200 or throws
- * a Refusal, as a handler does.
+ * Responds to a request that makes a claim. `act` submits its command. `currentResponse` makes the body of a 200 from
+ * the command's effect. `wait` makes the final response where the command alone does not (an order waits for its
+ * provider): it returns the body of a 200 or throws a Refusal, as a handler does.
  */
 export async function respondOnce<Effect>(
   deps: ClaimDeps,
@@ -65,18 +65,18 @@ export async function respondOnce<Effect>(
     const outcome = await act();
     const { replayed } = outcome;
     if (outcome.answer) return new PreparedResponse(outcome.answer, replayed);
-    // Whoever waited for this ended with its process: what it did, as it is now, is the answer.
+    // The first process died before it stored a response: return the order's current state.
     if (replayed) return new PreparedResponse(success(currentResponse(outcome.effect)), replayed);
-    const answer = await responseOf(requestId, () => wait(outcome.effect));
-    await storeResponse(deps, resellerAccount, claim, answer);
-    return new PreparedResponse(answer, replayed);
+    const response = await responseOf(requestId, () => wait(outcome.effect));
+    await storeResponse(deps, resellerAccount, claim, response);
+    return new PreparedResponse(response, replayed);
   } finally {
     inFlight.delete(request);
     resolve();
   }
 }
 
-/** The answer that `wait` comes to; its refusals are answers too: the order is there and was refunded. */
+/** The response that `wait` leads to. A refusal is stored too: its order exists and was refunded. */
 async function responseOf(
   requestId: string,
   wait: () => object | Promise<object>,
@@ -84,23 +84,23 @@ async function responseOf(
   try {
     return success(await wait());
   } catch (error) {
-    const answer = error instanceof Refusal ? errorResponseOf(error) : undefined;
-    if (!answer) throw error;
-    return { status: answer.status, body: errorBody(answer, requestId) };
+    const response = error instanceof Refusal ? errorResponseOf(error) : undefined;
+    if (!response) throw error;
+    return { status: response.status, body: errorBody(response, requestId) };
   }
 }
 
-/** An answer that cannot be kept is given all the same: its duplicates then get the order as it is. */
+/** A response that cannot be stored is sent all the same: duplicates then get the order's current state. */
 async function storeResponse(
   { writer, log }: ClaimDeps,
   resellerAccount: number,
   { key }: Claim,
-  answer: StoredResponse,
+  response: StoredResponse,
 ): Promise<void> {
   try {
-    await writer.submit("recordResponse", { resellerAccount, key, answer });
+    await writer.submit("recordResponse", { resellerAccount, key, answer: response });
   } catch (error) {
-    log.warn({ error: String(error) }, "the answer to a request with a key could not be kept");
+    log.warn({ error: String(error) }, "the response of an idempotency record could not be stored");
   }
 }
 

@@ -1,4 +1,4 @@
-// The listener that Prometheus asks: GET /metrics and nothing else, away from the API's port.
+// The listener that Prometheus scrapes: GET /metrics and nothing else, on a port of its own.
 
 import { Elysia } from "elysia";
 import { type Address, listen, type Server } from "../http1/listen.ts";

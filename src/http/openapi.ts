@@ -1,4 +1,4 @@
-// The OpenAPI document, made from the routes: their descriptions, and the error table for every error.
+// The OpenAPI document, generated from the routes, their descriptions and the error table.
 
 import { toOpenAPISchema } from "@elysiajs/openapi/openapi";
 import { Elysia } from "elysia";
@@ -21,7 +21,7 @@ import { BODY_LIMIT_TEXT, REQUEST_ID_PATTERN } from "../domain/limits.ts";
 import { type ErrorResponse, errorResponseOf, errorMembers, INTERNAL } from "./errors.ts";
 import { type Route, ROUTES } from "./routes.ts";
 
-/** What a key is told at the rate that `serve` has by default. */
+/** The example of a 429: details of the default rate limit. */
 const RATE_EXAMPLE = {
   by: "key",
   requests: 100,
@@ -51,7 +51,7 @@ export function createDocument(): OpenApiDocument {
   const described = new Elysia();
   for (const route of ROUTES) {
     const [method, path] = route;
-    // In braces a parameter is text to Elysia: what detail says of it stays.
+    // Elysia takes a parameter in braces for text, so it leaves the description in `detail` as it is.
     const written = path.replace(/:(\w+)/g, "{$1}");
     described.route(method, written, () => null, { detail: detailOf(route) as object });
   }
@@ -114,7 +114,7 @@ function parametersOf({ parameters = [], idempotent, examples }: Operation) {
   return idempotent ? [...own, IDEMPOTENCY_KEY, REQUEST_ID_GIVEN] : [...own, REQUEST_ID_GIVEN];
 }
 
-/** In the query everything is text; an example of a number is a number. */
+/** Query values are text; the example of a numeric parameter becomes a number. */
 function valueOf(text: string, { type }: Schema): string | number {
   return type === "integer" ? Number(text) : text;
 }
@@ -146,12 +146,12 @@ function requestContent(schema: string, examples: readonly Example[]): Content {
   };
 }
 
-function successOf({ answer, csv, examples, idempotent }: Operation) {
+function successOf({ response, csv, examples, idempotent }: Operation) {
   const good = examples.filter(isGood);
   const content: Content = {
     "application/json": {
-      schema: schemaRef(answer),
-      ...examplesOf(good, (each) => each.answer, requestOf),
+      schema: schemaRef(response),
+      ...examplesOf(good, (each) => each.response, requestOf),
     },
     ...(csv && {
       "text/csv": {
@@ -164,27 +164,27 @@ function successOf({ answer, csv, examples, idempotent }: Operation) {
   return { description: REASONS[200]!, headers, content };
 }
 
-/** By status, each with the codes that it may carry and an example of each. */
+/** The error responses by status, each with its possible codes and an example of each. */
 function errorsOf(operation: Operation, permission: Permission): OpenApiOperation["responses"] {
   const named = new Map<string, NamedError>();
   for (const example of operation.examples) {
-    const { name, summary, answer } = example;
-    if (!(answer instanceof Refusal)) continue;
-    named.set(name, { summary, answer: answerTo(answer), request: requestOf(example) });
+    const { name, summary, response } = example;
+    if (!(response instanceof Refusal)) continue;
+    named.set(name, { summary, response: responseTo(response), request: requestOf(example) });
   }
-  const known = new Set([...named.values()].map(({ answer }) => answer.message));
-  for (const answer of [...commonRefusals(operation, permission).map(answerTo), INTERNAL]) {
-    if (known.has(answer.message)) continue;
-    const name = named.has(answer.code) ? `${answer.code}_${named.size}` : answer.code;
-    named.set(name, { summary: answer.message, answer });
+  const known = new Set([...named.values()].map(({ response }) => response.message));
+  for (const response of [...commonRefusals(operation, permission).map(responseTo), INTERNAL]) {
+    if (known.has(response.message)) continue;
+    const name = named.has(response.code) ? `${response.code}_${named.size}` : response.code;
+    named.set(name, { summary: response.message, response });
   }
-  const statuses = Object.groupBy(named, ([, { answer }]) => answer.status);
+  const statuses = Object.groupBy(named, ([, { response }]) => response.status);
   return Object.fromEntries(
     Object.entries(statuses).map(([status, errors]) => [status, errorResponse(status, errors!)]),
   );
 }
 
-/** What the operation may refuse besides its examples. */
+/** The errors of an operation that its examples do not show. */
 function commonRefusals(operation: Operation, permission: Permission): Refusal[] {
   const reading: Refusal[] = [
     refusal("api_key_missing"),
@@ -213,22 +213,22 @@ function commonRefusals(operation: Operation, permission: Permission): Refusal[]
 
 interface NamedError {
   summary: string;
-  answer: ErrorResponse;
+  response: ErrorResponse;
   request?: ExampleRequest;
 }
 
-function answerTo(refused: Refusal): ErrorResponse {
-  const answer = errorResponseOf(refused);
-  if (!answer) throw new Error(`${refused.code} has no answer`);
-  return answer;
+function responseTo(refused: Refusal): ErrorResponse {
+  const response = errorResponseOf(refused);
+  if (!response) throw new Error(`${refused.code} has no response`);
+  return response;
 }
 
 function errorResponse(
   status: string,
   errors: readonly (readonly [string, NamedError])[],
 ): OpenApiOperation["responses"][string] {
-  const codes = [...new Set(errors.map(([, { answer }]) => answer.code))];
-  const retry = errors.some(([, { answer }]) => answer.headers?.["retry-after"] !== undefined);
+  const codes = [...new Set(errors.map(([, { response }]) => response.code))];
+  const retry = errors.some(([, { response }]) => response.headers?.["retry-after"] !== undefined);
   return {
     description: `${REASONS[Number(status)]}: ${codes.map((code) => `\`${code}\``).join(", ")}`,
     headers: retry ? { ...REQUEST_ID_HEADER, ...RETRY_HEADER } : REQUEST_ID_HEADER,
@@ -236,11 +236,11 @@ function errorResponse(
       "application/json": {
         schema: { allOf: [schemaRef("Error"), { properties: { code: { enum: codes } } }] },
         examples: Object.fromEntries(
-          errors.map(([name, { summary, answer, request }]) => [
+          errors.map(([name, { summary, response, request }]) => [
             name,
             {
               summary,
-              value: { ...errorMembers(answer), requestId: REQUEST_ID },
+              value: { ...errorMembers(response), requestId: REQUEST_ID },
               ...(request && { "x-request": request }),
             },
           ]),
@@ -273,8 +273,8 @@ const RETRY_HEADER = {
   },
 };
 
-function isGood({ answer }: Example): boolean {
-  return !(answer instanceof Refusal);
+function isGood({ response }: Example): boolean {
+  return !(response instanceof Refusal);
 }
 
 function requestOf({ parameters, body }: Example): ExampleRequest {

@@ -1,5 +1,5 @@
-// POST /orders/batch: up to 100 orders in one call and one durable commit, each answered as if it had come alone. The batch
-// is at most 64 KiB like every body; it is a 200 with refusals in it, because the batch as such succeeded.
+// POST /orders/batch: up to 100 orders in one call and one durable commit, each with the result of a single call. The
+// response is a 200 that lists refusals too, because the batch as such succeeded.
 
 import type { CallerKey } from "../db/keys.ts";
 import { attempt, Refusal } from "../domain/errors.ts";
@@ -11,7 +11,7 @@ import { errorResponseOf, errorMembers } from "./errors.ts";
 import { respondOnce, claimOf } from "./idempotency.ts";
 import { type OrderDeps, placedResponse, placeOrderOf } from "./orders.ts";
 
-/** Orders that go to providers are waited for side by side: a batch takes no longer than its slowest order. */
+/** Orders are awaited concurrently: a batch takes no longer than its slowest order. */
 export async function postOrderBatch(deps: OrderDeps, call: Call): Promise<object> {
   const { writer } = deps;
   const { request, key } = call;
@@ -37,24 +37,24 @@ function batchResponse(results: object[]): object {
   return { status: "success", results };
 }
 
-/** What the single call would have answered. */
+/** The response that a single call would have got. */
 async function waitedResult(deps: OrderDeps, placed: Placed): Promise<object> {
   if (!("order" in placed)) return resultOf(placed);
   const order = await deps.placed(placed.order);
-  const answer = attempt(() => placedResponse(order));
-  return answer instanceof Refusal ? refusedResult(answer) : answer;
+  const response = attempt(() => placedResponse(order));
+  return response instanceof Refusal ? refusedResult(response) : response;
 }
 
-/** The same without waiting. */
+/** The same without waiting for the provider. */
 function resultOf(placed: Placed): object {
   if ("order" in placed) return orderResponse(placed.order);
   return refusedResult(new Refusal(placed.refused, placed.details as never));
 }
 
-/** Without a request id: that is the batch's. */
+/** Without a request id: the batch has it. */
 function refusedResult(refusal: Refusal): object {
-  const answer = errorResponseOf(refusal);
-  // Thrown, it becomes the fault that it is.
-  if (!answer) throw refusal;
-  return errorMembers(answer);
+  const response = errorResponseOf(refusal);
+  // Not a refusal of the API: an internal error.
+  if (!response) throw refusal;
+  return errorMembers(response);
 }

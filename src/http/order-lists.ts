@@ -1,4 +1,4 @@
-// GET /orders: the caller's orders, newest first, or those that it names by id.
+// GET /orders: the caller's orders, newest first, or those with the ids that it names.
 
 import type { Connection } from "../db/connection.ts";
 import { listOrdersBelow, type OrderListQuery } from "../db/order-lists.ts";
@@ -18,7 +18,7 @@ import {
   windowFilter,
 } from "./query.ts";
 
-/** Steps that one page may take to find a service's orders among others: 5,000 orders, so that other callers hardly wait. */
+/** Most steps for one page of a service's orders: at most 5,000 orders are scanned, so that other requests hardly wait. */
 const STEPS_A_PAGE = 5;
 
 export function getOrders(
@@ -41,7 +41,7 @@ export function getOrders(
   return listPage(connection, filters, below, limit);
 }
 
-/** In the order asked; those that are not the caller's are named. */
+/** In the order of `ids`; those that are not the caller's are listed as unknown. */
 function namedOrders(connection: Connection, resellerAccount: number, ids: string[]): object {
   const found = ids.map((id) => {
     const order = findAnsweredOrder(connection, id);
@@ -55,7 +55,7 @@ function namedOrders(connection: Connection, resellerAccount: number, ids: strin
   };
 }
 
-/** At most one order has it. */
+/** A page of at most one order: references are unique to a reseller. */
 function withReference(
   connection: Connection,
   { resellerAccount, status, service, window: { from, to } }: OrderListQuery,
@@ -73,7 +73,7 @@ function withReference(
   return { rows: matches ? [order] : [], next: null };
 }
 
-/** Step by step, so that other requests are answered in between. Without a service one step is enough. */
+/** In steps, so that other requests are handled in between. Without a service filter one step is enough. */
 async function listPage(
   connection: Connection,
   filters: OrderListQuery,

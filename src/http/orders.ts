@@ -17,11 +17,11 @@ import type { Call } from "./endpoint.ts";
 import { type ClaimDeps, respondOnce, claimOf } from "./idempotency.ts";
 
 export interface OrderDeps extends ClaimDeps {
-  /** Resolves with the order once its provider has answered, or as it is when that takes too long. */
+  /** Resolves with the order once its provider has replied, or with its current state when that takes too long. */
   placed(order: Order): Promise<Order>;
 }
 
-/** An order that its provider refuses while the caller waits is a 502, refunded already. docs/specification.md#delivery-wait. */
+/** An order that its provider refuses while the caller waits is refunded and a 502. docs/specification.md#delivery-wait. */
 export async function postOrder(deps: OrderDeps, call: Call): Promise<object> {
   const { writer } = deps;
   const { request, key } = call;
@@ -42,7 +42,7 @@ export function placedResponse(order: Order): object {
   return orderResponse(order);
 }
 
-/** Another reseller's order is as unknown as one that does not exist. */
+/** Another reseller's order gets the same 404 as one that does not exist. */
 export function getOrder(
   { connection }: { connection: Connection },
   { params, key }: Call,
@@ -52,7 +52,7 @@ export function getOrder(
   return { status: "success", order: orderStatus(order) };
 }
 
-/** The order that a body asks for. Refuses the first field, in the order of docs/specification.md#post-orders, that is not well formed. */
+/** The order in a body. Refuses the first malformed field, in the order of docs/specification.md#post-orders. */
 export function placeOrderOf(fields: Fields, key: Call["key"]): PlaceOrder {
   return {
     resellerAccount: key.resellerAccount,

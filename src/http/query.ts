@@ -1,4 +1,4 @@
-// Reading the filters of a list (docs/specification.md#lists). One that is not well formed is refused by its name, never passed over.
+// Reading the filters of a list (docs/specification.md#lists). A malformed one is refused by its name, never ignored.
 
 import {
   IDS_FORM,
@@ -14,7 +14,7 @@ import { invalidField } from "./body.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A date, or a date and a time with its zone. An unescaped `+` of a zone arrives as a blank. */
+/** A date, or a date and a time with its zone. An unescaped `+` of a zone is decoded as a space. */
 const TIME =
   /^(\d{4}-\d\d-\d\d)(?:T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,3})?)?(?:Z|[+\- ](?:[01]\d|2[0-3]):[0-5]\d))?$/;
 const WHOLE = /^[1-9]\d{0,15}$/;
@@ -35,7 +35,7 @@ export function kindFilter(query: Query) {
   return oneOf(query, "kind", TRANSFER_KINDS);
 }
 
-/** The id of a service; one that does not exist was never ordered. */
+/** The id of a service; an unknown one matches no order. */
 export function serviceFilter(query: Query): string | null {
   const service = query.get("service");
   if (service === "") throw invalidField("service", "a non-empty string");
@@ -71,7 +71,7 @@ function timeFilter(query: Query, name: "from" | "to", dateSpan: number): number
   if (text === null) return null;
   const match = TIME.exec(text);
   const day = match?.[1] ?? "";
-  // A day that its month does not have becomes another one.
+  // Date turns the 30th of February into a day of March.
   const exists = match && new Date(day).toJSON()?.startsWith(day);
   if (!exists) throw invalidField(name, "an ISO 8601 time such as 2026-01-31T09:30:00Z, or a date");
   return match[2] === undefined ? Date.parse(day) + dateSpan : Date.parse(text.replace(" ", "+"));
@@ -85,7 +85,7 @@ export function limitFilter(query: Query): number {
   return limit;
 }
 
-/** `ids`: up to 100 ids of orders, of either kind, separated by commas; null when not asked for. */
+/** `ids`: up to 100 order ids, of either kind, separated by commas; null when absent. */
 export function idsFilter(query: Query): string[] | null {
   const text = query.get("ids");
   if (text === null) return null;
@@ -100,15 +100,15 @@ export function idsFilter(query: Query): string[] | null {
 
 const FILTERS = ["status", "service", "reference", "from", "to", "limit", "cursor"];
 
-/** Which list a cursor is of: one of another list is no cursor. */
+/** The list that a cursor belongs to: the cursor of another list is refused. */
 export type CursorKind = "orders" | "transactions";
 
-/** A cursor is opaque to callers: the number below which the list goes on. */
+/** A cursor is opaque to callers: the number below which the list continues. */
 export function formatCursor(kind: CursorKind, below: number): string {
   return Buffer.from(`${kind}:${below}`).toString("base64url");
 }
 
-/** The number below which to go on; the first page starts above all. */
+/** The number below which to continue; the first page starts above all numbers. */
 export function cursorFilter(query: Query, kind: CursorKind): number {
   const cursor = query.get("cursor");
   if (cursor === null) return Number.MAX_SAFE_INTEGER;

@@ -1,5 +1,5 @@
-// docs/specification.md#rate-limits. How often a key may ask, and how often an address may offer keys that do not exist.
-// A token bucket each: it fills at the rate and holds the burst, so nobody waits for a window to end.
+// docs/specification.md#rate-limits. Requests of a key, and unknown keys from an address. A token bucket each: it fills
+// at the rate and holds the burst, so nobody waits for a fixed window to end.
 
 import { TokenBucket } from "limiter";
 import { rateLimitGroup } from "../config/networks.ts";
@@ -8,17 +8,17 @@ import type { Rate } from "../domain/units.ts";
 
 /** A key may save up this many intervals' worth of requests. */
 const BURST_FACTOR = 2;
-/** Unknown keys an address may offer. */
+/** Unknown keys that an address may send. */
 const FAILURE_RATE: Rate = { requests: 20, milliseconds: 60_000 };
-/** Addresses that are remembered for it: some 2 MB. The oldest goes first. */
+/** Addresses with failures held in memory: some 2 MB. The oldest is evicted first. */
 const ADDRESS_LIMIT = 10_000;
 
 export interface RateLimits {
   /** Counts a request of a key. Throws too_many_requests. */
   takeForKey(keyId: string): void;
-  /** Whether any address has offered unknown keys lately: while none has, nobody's address matters. */
+  /** Whether any address has sent unknown keys lately: while none has, no address needs to be computed. */
   hasFailures(): boolean;
-  /** Throws too_many_requests while an address offers too many unknown keys. */
+  /** Throws too_many_requests while an address is over its limit of unknown keys. */
   refuseGuessing(address: string): void;
   /** Counts an unknown key. */
   noteFailure(address: string): void;
@@ -31,7 +31,7 @@ const UNLIMITED: RateLimits = {
   noteFailure() {},
 };
 
-/** `rate` is that of a key; 0 turns every limit off. */
+/** `rate` is the limit of a key; 0 turns every limit off. */
 export function createRateLimits(rate: Rate | 0): RateLimits {
   if (rate === 0) return UNLIMITED;
   const keys = new Map<string, TokenBucket>();
@@ -52,7 +52,7 @@ export function createRateLimits(rate: Rate | 0): RateLimits {
       const customer = rateLimitGroup(address);
       const bucket = failures.get(customer) ?? fullBucket(FAILURE_RATE, 1);
       bucket.tryRemoveTokens(1);
-      // Set anew, so that the map's order is that of the last failure.
+      // Deleted and set again, so that the map is in the order of the last failure.
       failures.delete(customer);
       failures.set(customer, bucket);
     },
@@ -80,7 +80,7 @@ function exceeded(by: RateExceeded["by"], rate: Rate, bucket: TokenBucket): Refu
   });
 }
 
-/** Drops what has been quiet long enough to be as good as new, and the oldest where there is no more room. */
+/** Evicts buckets that are full again, and the oldest one when the map is full. */
 function evictOldest(buckets: Map<string, TokenBucket>): void {
   for (const [address, bucket] of buckets) {
     const isFull = bucket.getWaitTime(bucket.bucketSize) === 0;

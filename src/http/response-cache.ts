@@ -10,10 +10,10 @@ import { PreparedResponse } from "./endpoint.ts";
 /** Of all cached lists: 16 MiB, at most twice that where names go beyond Latin-1. */
 const CHARACTER_LIMIT = 16 * 1024 * 1024;
 
-/** Whose list everyone without grants gets. */
+/** Owner of the list that every reseller without grants gets. */
 const ANYONE = null;
 
-/** What was read from one database says nothing about another. */
+/** One cache for each database: tests open several in one process. */
 const serviceLists = new WeakMap<Connection, ResponseCache>();
 
 /** A 200 with the JSON of `make()`, which depends on the account and the version of the catalogue alone. */
@@ -51,7 +51,7 @@ export function createResponseCache(characterLimit: number): ResponseCache {
       const body = cached ?? make();
       if (body.length > characterLimit) return body;
       if (cached === undefined) characters += body.length;
-      // Set anew, so that the map's order is that of the last use.
+      // Deleted and set again, so that the map is in the order of the last use.
       bodies.delete(owner);
       bodies.set(owner, body);
       for (const [oldest, { length }] of bodies) {

@@ -1,5 +1,5 @@
-// The response template: the headers that every response has, written once and not for each response. Responses are
-// data for programs: nothing may keep, sniff, frame or run them.
+// The response template: the headers that every response has, formatted once and not for each response. Responses are
+// data for programs: no cache, no MIME sniffing, no frames, no scripts.
 // Gain: a response takes 0.8 µs of CPU time and not 4.3 with `new Response(text, { headers })`, where all of
 // GET /balance takes 29 on the same busy machine.
 

@@ -20,7 +20,7 @@ import { getServices } from "./services.ts";
 import { getTransactions } from "./transactions.ts";
 import { getBalance, getUser, postRecharge } from "./users.ts";
 
-/** What all handlers together use; each declares its part. */
+/** Dependencies of all handlers; each handler declares its part. */
 export type HandlerDeps = OrderDeps & InternalErrorDeps & { connection: Connection };
 
 export type Route = [

@@ -20,7 +20,7 @@ import { MALFORMED, methodNotAllowed, NOT_FOUND } from "./errors.ts";
 import { getLivez, getReadyz, type HealthDeps } from "./health.ts";
 import { type HandlerDeps, methodsByPath, ROUTES } from "./routes.ts";
 
-/** Only unreserved characters and slashes: what may be routed again once it is decoded. */
+/** Unreserved characters and slashes only: a decoded path of any others is not routed again. */
 const PLAIN_PATH = /^[A-Za-z0-9/._~-]+$/;
 
 export type ServerDeps = EndpointDeps & HandlerDeps & HealthDeps;
@@ -62,7 +62,7 @@ function createApp(deps: ServerDeps) {
   }
   for (const [path, methods] of others) {
     const refuse = ({ request }: { request: Request }) => {
-      // `/orders/%62atch` is found as an order of that id before it is found to be another path.
+      // `/orders/%62atch` matches `/orders/:id` undecoded, but decoded it is `/orders/batch`.
       const decoded = decodedRequest(request);
       if (decoded) return app.handle(decoded);
       return respondWith(deps, request, path, methodNotAllowed(methods.join(", ")));
@@ -79,7 +79,7 @@ function createApp(deps: ServerDeps) {
   return app;
 }
 
-/** The same request with its path decoded, where that makes another path; a path is decoded once. */
+/** The same request with its path decoded once; null where decoding changes nothing that can be routed. */
 function decodedRequest(request: Request): Request | null {
   if (!request.url.includes("%")) return null;
   const url = new URL(request.url);

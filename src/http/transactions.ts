@@ -1,4 +1,4 @@
-// GET /transactions: the caller's statement from the ledger, as a page of JSON or, whole, as CSV.
+// GET /transactions: the caller's transactions, as a page of JSON or, all of them, as CSV.
 // docs/specification.md#get-transactions.
 
 import type { Connection } from "../db/connection.ts";
@@ -19,7 +19,7 @@ import {
   windowFilter,
 } from "./query.ts";
 
-/** Lines that one step of a CSV reads: under a millisecond of the event loop. */
+/** Rows that one step of a CSV reads: under a millisecond of the event loop. */
 const CSV_STEP = 200;
 export const CSV_HEADER = "seq,kind,amount,balanceAfter,orderId,note,createdAt";
 const CSV_TYPE = /(^|,)\s*text\/csv\s*(;|,|$)/i;
@@ -61,7 +61,7 @@ function transaction(line: TransactionRow) {
   };
 }
 
-/** All of it: `limit` counts for pages only. A step is read when the last one was taken. */
+/** All rows: `limit` is for pages only. A step is read when the previous one has been sent. */
 function csvOf(
   connection: Connection,
   filters: TransactionQuery,
@@ -74,7 +74,7 @@ function csvOf(
     start: (controller) => controller.enqueue(encoder.encode(`${CSV_HEADER}\r\n`)),
     async pull(controller) {
       if (next === null) return controller.close();
-      // Without this the next step would begin before any other request is looked at.
+      // Yields to other requests between steps.
       await new Promise(setImmediate);
       try {
         const page = listTransactionsBelow(connection, filters, next, CSV_STEP);
@@ -82,7 +82,7 @@ function csvOf(
         controller.enqueue(encoder.encode(page.rows.map(csvLine).join("")));
       } catch (error) {
         onInternalError(error);
-        // Ends the connection, so that nobody takes half a statement for all of it. Bun prints an error that it is given.
+        // Breaks off the connection, so that a part is not taken for the whole. Without a reason, which Bun would print.
         controller.error();
       }
     },
@@ -108,7 +108,7 @@ function csvLine(line: TransactionRow): string {
   return `${cells.join(",")}\r\n`;
 }
 
-/** RFC 4180. A spreadsheet would run what starts like a formula: an apostrophe makes it text. */
+/** RFC 4180. A spreadsheet would evaluate a cell that starts like a formula: an apostrophe makes it text. */
 function csvText(text: string): string {
   const safe = /^[=+\-@\t]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

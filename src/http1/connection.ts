@@ -1,6 +1,6 @@
-// One connection: its requests one after the other, each answered before the next is looked at.
-// What arrives behind a request while its response is awaited stays unread, whatever it is: nothing that follows a
-// request may change or replace its response. docs/specification.md#http-connections.
+// One connection: its requests one after the other, each answered before the next is parsed.
+// Bytes that arrive while a response is awaited stay unparsed: nothing that follows a request may change or replace
+// its response. docs/specification.md#http-connections.
 
 import { Outgoing } from "./outgoing.ts";
 import { type Malformed, type Message, RequestParser } from "./parser.ts";
@@ -9,35 +9,35 @@ import { chunkOf, type Framing, headOf, LAST_CHUNK, saysLast, textOf } from "./r
 
 export type { Malformed };
 
-/** Bytes that are parsed at a time: bounds the requests that wait behind the one being answered. */
+/** Bytes parsed at a time: bounds how many pipelined requests wait behind the one being answered. */
 const SLICE_BYTES = 16 * 1024;
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
-/** Seconds. A head and a body have theirs in all, however slowly they trickle; the rest count from the last movement. */
+/** Seconds. For a head or a body: in all, however slowly it arrives. For the other phases: since the last byte. */
 const IDLE_SECONDS = 30;
 const HEAD_SECONDS = 10;
 const BODY_SECONDS = 30;
 const SENDING_SECONDS = 30;
-/** For the peer to read the last response and close: closing first would take the response from it, unread. */
+/** For the peer to read the last response and close: closing first could reset the connection and lose the response. */
 const LINGER_SECONDS = 5;
 
-/** What answers requests. */
+/** Makes the responses. */
 export interface Handler {
   handle(request: Request): Response | Promise<Response>;
-  /** The response to bytes that are no request. */
+  /** The response to bytes that are not a valid request. */
   refuse(status: Malformed): Response;
   /** The response when `handle` throws. */
   fail(error: unknown): Response;
-  /** Of a body; a longer one is not read. */
+  /** Maximum length of a body; a longer one is not read. */
   bodyLimitBytes: number;
 }
 
-/** What a connection knows of the server it belongs to. */
+/** What a connection needs of its server. */
 export interface Host {
   readonly handler: Handler;
-  /** No further request is taken after the next: the server stops, or its certificate was replaced. */
+  /** The next response is the connection's last: the server is stopping, or its certificate was replaced. */
   isRetiring: boolean;
-  /** Seconds since some moment. */
+  /** Monotonic seconds. */
   now(): number;
 }
 
@@ -55,18 +55,18 @@ const SECONDS: Record<Phase, number> = {
 export class Connection {
   readonly #parser: RequestParser;
   readonly #address: string;
-  /** Received and not parsed. */
+  /** Received, not yet parsed. */
   #held: Uint8Array | null = null;
   #isPaused = false;
   /** The response to the first message is awaited, or its body is being sent. */
   #isHandling = false;
   readonly #out: Outgoing;
-  /** No request is taken any more. */
+  /** No further request is read. */
   #isOver = false;
   #hasPeerEnded = false;
   #isClosed = false;
   #phase: Phase = "idle";
-  /** Whose time runs. */
+  /** The message that the deadline is for. */
   #timed: Message | undefined;
   #deadline: number;
 
@@ -86,7 +86,7 @@ export class Connection {
     this.#advance();
   }
 
-  /** The socket takes bytes again. */
+  /** The socket is writable again. */
   drain(): void {
     if (!this.#out.isBlocked) return;
     this.#out.drain();
@@ -94,7 +94,7 @@ export class Connection {
     if (!this.#out.isBlocked) this.#advance();
   }
 
-  /** The peer sends nothing more; it may still read. */
+  /** The peer has closed its sending side; it may still read. */
   end(): void {
     this.#hasPeerEnded = true;
     if (this.#parser.isInside) this.#isOver = true;
@@ -116,7 +116,7 @@ export class Connection {
     else this.socket.terminate();
   }
 
-  /** Ends the connection if it waits for a request; any other ends by itself with its next response. */
+  /** Closes the connection if it is idle; any other closes after its next response. */
   retire(): void {
     if (this.#phase === "idle") this.#end();
   }
@@ -127,7 +127,7 @@ export class Connection {
     this.socket.end();
   }
 
-  /** Goes on until it has to wait: for bytes, for a response, or for the peer to take one. */
+  /** Continues until it has to wait: for bytes, for a response, or for the socket to become writable. */
   #advance(): void {
     while (!this.#isOver && !this.#out.isBlocked && this.#step());
     this.#out.flush();
@@ -139,7 +139,7 @@ export class Connection {
     else if (message) this.#enter("body", message);
     else if (this.#parser.isInside) this.#enter("head", message);
     else this.#enter("idle", message);
-    // A response that had begun when the server was stopped did not say that it is the last.
+    // A response that had begun before the server was stopped was sent without `Connection: close`.
     if (this.#phase === "idle" && (this.#hasPeerEnded || this.host.isRetiring)) {
       return this.#end();
     }
@@ -157,12 +157,12 @@ export class Connection {
     } else if (malformed !== null && !message.isComplete) {
       message.breakOff();
       if (this.#isHandling) return false;
-      if (message.isAnswered) this.#isOver = true;
-      else this.#answer(message);
+      if (message.hasResponse) this.#isOver = true;
+      else this.#handle(message);
     } else if (this.#isHandling) {
       return !message.isComplete && this.#parse();
-    } else if (!message.isAnswered) {
-      this.#answer(message);
+    } else if (!message.hasResponse) {
+      this.#handle(message);
     } else if (message.isComplete) {
       messages.shift();
     } else if (message.isTooLong) {
@@ -179,7 +179,7 @@ export class Connection {
     return true;
   }
 
-  #answer(message: Message): void {
+  #handle(message: Message): void {
     const { handler } = this.host;
     const request = requestOf(message, this.#address);
     if (!request) {
@@ -209,14 +209,14 @@ export class Connection {
     this.#out.flush();
   }
 
-  /** `message` is null for bytes that are no request. */
+  /** `message` is null for bytes that are not a valid request. */
   #respond(message: Message | null, response: Response): void {
     if (this.#isClosed) {
-      // Nobody reads a body that is still to be made.
+      // Frees what a streamed body holds.
       if (textOf(response) === undefined) void response.body?.cancel();
       return;
     }
-    if (message) message.isAnswered = true;
+    if (message) message.hasResponse = true;
     if (this.#endsWith(message, response)) this.#isOver = true;
     const text = textOf(response);
     const isBodiless = message?.method === "HEAD";
@@ -230,15 +230,16 @@ export class Connection {
   #endsWith(message: Message | null, response: Response): boolean {
     if (message === null || message.isLast || this.host.isRetiring) return true;
     if (saysLast(response)) return true;
-    // Whoever still waits to be told to send its body may send it or not.
+    // A client that was not sent 100 Continue may still send its body or leave it out: the next bytes are ambiguous.
     if (message.onAwaited && !message.isComplete && !message.isAwaited) return true;
-    // What follows and is no request gets no response of its own: it could be taken for this one's, or the next one's.
+    // Invalid bytes behind this request get no 400 of their own, which could be taken for the response to another
+    // request: this response closes the connection instead.
     const { messages } = this.#parser;
     while (message.isComplete && messages.length === 1 && this.#parse());
     return messages.length === 1 && this.#parser.malformed !== null;
   }
 
-  /** A body that is made while it is sent. */
+  /** A body that is produced while it is sent. */
   async #stream(message: Message, response: Response): Promise<void> {
     const framing: Framing = message.isHttp10 ? "close" : "chunked";
     const head = headOf(response, framing, this.#isOver);
@@ -262,8 +263,9 @@ export class Connection {
       this.#isHandling = false;
       this.#advance();
     } catch (error) {
-      // The head is out: only the end of the connection can say that the body is not whole.
-      this.host.handler.fail(error);
+      // The head is sent: only closing the connection can signal that the body is incomplete.
+      // A body that fails without a reason has logged the error itself (http/transactions.ts).
+      if (error !== undefined) this.host.handler.fail(error);
       this.socket.terminate();
     }
   }
@@ -275,7 +277,7 @@ export class Connection {
     this.#deadline = this.host.now() + SECONDS[phase];
   }
 
-  /** What the peer sends from now on is read and thrown away: a socket closed over it would be reset. */
+  /** What the peer still sends is read and discarded: closing a socket with unread bytes would send a reset. */
   #shutDown(): void {
     this.#enter("lingering", undefined);
     this.#held = null;

@@ -1,15 +1,14 @@
-// Listening: one socket, or with TLS one after the other, so that a new certificate drops no request
-// that has begun; a connection that is only being opened at that moment may be reset, and is opened again.
-// A reload is a second listener on the same port: from its first moment on it takes connections too, and then the
-// first one lets go.
+// Listening. A new certificate needs a new listener: reload opens a second one on the same port (SO_REUSEPORT) and then
+// closes the first, so that no request in flight is dropped. A connection still being opened at that moment may be
+// reset; clients retry it.
 
 import { Connection, type Handler, type Host } from "./connection.ts";
 
-const SECOND_MILLISECONDS = 1000;
+const SECOND_MS = 1000;
 
 export interface Address {
   hostname: string;
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   port: number;
 }
 
@@ -22,9 +21,9 @@ export interface Certificate {
 export interface Server {
   hostname: string;
   port: number;
-  /** Speaks with this certificate from now on. Only for a server that was started with one. */
+  /** Uses this certificate for new connections. Only for a server that was started with one. */
   reload(certificate: Certificate): void;
-  /** Takes no further request and resolves when those in flight are answered. */
+  /** Accepts no further request; resolves once those in flight are answered. */
   stop(): Promise<void>;
 }
 
@@ -44,9 +43,9 @@ export function listen(
     const listener = Bun.listen<Connection>({
       hostname,
       port,
-      // Whoever has sent all of its request may say so and still be answered.
+      // A client that closes its sending side after its request still gets the response.
       allowHalfOpen: true,
-      // Two servers that share a port would share its requests, silently: only a reload may.
+      // Two servers on one port would silently share its connections: only a reload may do that.
       ...(tls ? { tls: { cert: tls.cert, key: tls.key }, reusePort: true } : {}),
       socket: {
         open(socket) {
@@ -73,7 +72,7 @@ export function listen(
     });
     return { listener, host };
   };
-  // A shared port is what a reload needs. Its kernel's rule, one user only, is ours: nobody else may have it now.
+  // SO_REUSEPORT lets any process of the same user share a port, so check first that it is free.
   let current = open(certificate ? freePort(address) : address.port, certificate);
   const retire = ({ listener, host }: typeof current) => {
     listener.stop();
@@ -91,7 +90,7 @@ export function listen(
     async stop() {
       retire(current);
       isStopping = true;
-      // What has arrived by now is still read and answered.
+      // Requests that have already arrived are still read and answered.
       await new Promise(setImmediate);
       for (const connection of connections) connection.retire();
       if (connections.size > 0) await stopped.promise;
@@ -99,7 +98,7 @@ export function listen(
   };
 }
 
-/** Counts seconds, and only while there is a connection whose time could run out. */
+/** Counts seconds for the timeouts; runs only while there are connections. */
 function createClock(connections: ReadonlySet<Connection>) {
   let seconds = 0;
   let timer: ReturnType<typeof setInterval> | undefined;
@@ -112,12 +111,12 @@ function createClock(connections: ReadonlySet<Connection>) {
         if (connections.size > 0) return;
         clearInterval(timer);
         timer = undefined;
-      }, SECOND_MILLISECONDS);
+      }, SECOND_MS);
     },
   };
 }
 
-/** A port that no other server listens on. Throws when the one that is wanted is taken. */
+/** A port that no other server listens on. Throws when the given one is in use. */
 function freePort({ hostname, port }: Address): number {
   const probe = Bun.listen({ hostname, port, exclusive: true, socket: { data() {} } });
   const free = probe.port;

@@ -1,7 +1,7 @@
-// llhttp, the parser of Node, as Bun gives it: as much of it as parser.ts uses.
+// llhttp, Node's HTTP parser, as Bun exposes it: the part that parser.ts uses.
 
 declare module "node:_http_common" {
-  /** Callbacks are properties of the parser, by these numbers. */
+  /** Callbacks are set as properties of the parser under these numbers. */
   export class HTTPParser {
     static readonly REQUEST: number;
     static readonly kOnMessageBegin: number;
@@ -11,7 +11,7 @@ declare module "node:_http_common" {
     static readonly kOnMessageComplete: number;
     [callback: number]: (...values: never[]) => number | void;
     initialize(type: number, resource: object, maxHeadBytes: number, lenient: number): void;
-    /** The number of bytes it took, or what is wrong with them. */
+    /** The number of bytes it consumed, or the parse error. */
     execute(bytes: Uint8Array): number | (Error & { code: string; bytesParsed: number });
   }
   export const methods: readonly string[];

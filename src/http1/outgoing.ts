@@ -1,30 +1,30 @@
-// The bytes that leave a connection, as fast as its peer takes them.
+// The output buffer of a connection: writes as fast as the socket accepts.
 
-/** Responses that wait to be written together. */
+/** Pipelined responses are gathered up to this size and written with one system call. */
 const FLUSH_BYTES = 64 * 1024;
 
-/** What bytes are written to: how many were taken, or -1 when it is closed. */
+/** `write` returns how many bytes were accepted, or -1 when it is closed. */
 interface Sink {
   write(data: string | Uint8Array): number;
 }
 
 export class Outgoing {
-  /** Not written yet, and how many bytes it is. */
+  /** Not written yet, and its length in bytes. */
   #text = "";
   #textBytes = 0;
-  /** Written, and not taken. */
+  /** The part of a write that the socket did not accept. */
   #unsent: Uint8Array | null = null;
   #onDrained: (() => void) | null = null;
   #isClosed = false;
 
   constructor(readonly sink: Sink) {}
 
-  /** The peer has to read before more is written. */
+  /** The socket's send buffer is full. */
   get isBlocked(): boolean {
     return this.#unsent !== null;
   }
 
-  /** Responses to requests that came together leave together, as far as they are short. */
+  /** Gathers text; it is written by `flush`, or when FLUSH_BYTES are reached. */
   add(text: string, bytes: number): void {
     this.#text += text;
     this.#textBytes += bytes;
@@ -41,7 +41,7 @@ export class Outgoing {
     if (written < bytes) this.#unsent = Buffer.from(text).subarray(Math.max(written, 0));
   }
 
-  /** Writes bytes behind all text. Resolves once they are taken, or never will be. */
+  /** Writes bytes after all gathered text. Resolves once the socket accepted them or is closed. */
   async write(bytes: Uint8Array): Promise<void> {
     this.flush();
     if (this.#isClosed) return;
@@ -50,7 +50,7 @@ export class Outgoing {
     if (this.#unsent) await new Promise<void>((resolve) => (this.#onDrained = resolve));
   }
 
-  /** The sink takes bytes again. */
+  /** The sink is writable again. */
   drain(): void {
     if (!this.#unsent) return;
     const unsent = this.#unsent;

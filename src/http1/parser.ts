@@ -1,13 +1,13 @@
-// From the bytes of a connection to its requests. llhttp, the parser of Node, frames them: it ignores empty lines
-// before a request line, takes trailers and refuses whatever could be framed in two ways (RFC 9112).
+// From the bytes of a connection to its requests. llhttp, Node's HTTP parser, frames them: it ignores empty lines
+// before a request line, accepts trailers and refuses ambiguous framing (RFC 9112, request smuggling).
 
 import { HTTPParser, methods } from "node:_http_common";
 
-/** Of a request line with its fields. */
+/** Maximum of a request line with its header fields. */
 export const HEAD_LIMIT_BYTES = 16 * 1024;
-/** Of an unknown method's name; a longer one is no request. */
+/** Maximum length of an unknown method; a longer one is malformed. */
 const METHOD_LIMIT = 32;
-/** A Request cannot have a method that Bun does not know: it would become a GET. No route takes this one either. */
+/** Bun turns a method that it does not know into GET. This one stands for all of them: no route has it either. */
 const UNKNOWN_METHOD = "TRACE";
 
 const NOT_LENIENT = 0;
@@ -15,18 +15,18 @@ const NOT_LENIENT = 0;
 const TOKEN_END = /[!#$%&'*+\-.^_`|~0-9A-Za-z]*$/;
 const METHOD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32})( |$)/;
 
-/** Why bytes are no request: the status that says so. */
+/** The response status for bytes that are not a valid request. */
 export type Malformed = 400 | 431 | 505;
 
-/** A request whose fields are there, and whose body may still be under way. */
+/** A request whose header is complete and whose body may still be arriving. */
 export class Message {
   isComplete = false;
-  /** Its response is on its way. */
-  isAnswered = false;
+  /** Its response has begun. */
+  hasResponse = false;
   #chunks: Uint8Array[] = [];
   #length = 0;
   #body: PromiseWithResolvers<Uint8Array | null> | undefined;
-  /** Called when somebody asks for the body. */
+  /** Called when a handler waits for the body. */
   onAwaited: (() => void) | undefined;
 
   constructor(
@@ -34,7 +34,7 @@ export class Message {
     readonly target: string,
     /** Name, value, name, value. */
     readonly fields: readonly string[],
-    /** The connection ends with its response. */
+    /** The connection closes after its response. */
     readonly isLast: boolean,
     readonly isHttp10: boolean,
     readonly bodyLimitBytes: number,
@@ -48,7 +48,7 @@ export class Message {
     return this.#body !== undefined;
   }
 
-  /** The body once all of it is there; null as soon as it is longer than the limit. Rejects when it breaks off. */
+  /** Resolves with the whole body, or with null as soon as it exceeds the limit. Rejects when the connection ends first. */
   body(): Promise<Uint8Array | null> {
     if (!this.#body) {
       this.#body = Promise.withResolvers();
@@ -64,7 +64,7 @@ export class Message {
     if (this.isTooLong) {
       this.#chunks = [];
       this.#body?.resolve(null);
-    } else if (!this.isAnswered) this.#chunks.push(chunk);
+    } else if (!this.hasResponse) this.#chunks.push(chunk);
   }
 
   complete(): void {
@@ -74,7 +74,7 @@ export class Message {
 
   breakOff(): void {
     this.#body ??= Promise.withResolvers();
-    // Nobody may be waiting for it.
+    // No handler may be waiting for it: that is no unhandled rejection.
     this.#body.promise.catch(() => {});
     this.#body.reject(new Error("the request broke off"));
   }
@@ -85,17 +85,17 @@ export class Message {
 }
 
 export class RequestParser {
-  /** In the order they came, and the connection takes them from here. */
+  /** In order of arrival; the connection removes them. */
   readonly messages: Message[] = [];
-  /** What comes after the messages is no request, and nothing is read any more. */
+  /** What follows the messages is not a valid request; nothing more is read. */
   malformed: Malformed | null = null;
-  /** What comes after the messages is of no concern: a request said that it is the last. */
+  /** What follows the messages is ignored: the last request said `Connection: close`. */
   isOver = false;
   /** A request has begun and is not complete. */
   isInside = false;
   readonly #bodyLimitBytes: number;
   #parser = this.#createParser();
-  /** Whose body or trailers are under way. */
+  /** The message whose body or trailers are arriving. */
   #current: Message | null = null;
   #fields: string[] = [];
   #target = "";
@@ -112,20 +112,20 @@ export class RequestParser {
     if (this.#unknown !== null) return this.#readUnknown(this.#unknown + latin1(bytes));
     const result = this.#parser.execute(bytes);
     if (typeof result === "number") {
-      // After CONNECT and Upgrade llhttp expects another protocol, which is never spoken here.
+      // After CONNECT and Upgrade llhttp stops parsing: what follows is another protocol, which is not supported here.
       if (result < bytes.byteLength) this.isOver = true;
     } else if (result.code === "HPE_INVALID_METHOD") {
       const start = Math.max(0, result.bytesParsed - METHOD_LIMIT);
       const before = TOKEN_END.exec(latin1(bytes.subarray(start, result.bytesParsed)))![0];
       this.#readUnknown(before + latin1(bytes.subarray(result.bytesParsed)));
     } else {
-      // Whatever follows a request that said `Connection: close` is ignored.
+      // What follows a request with `Connection: close` is ignored.
       if (result.code === "HPE_CLOSED_CONNECTION") this.isOver = true;
       else this.malformed ??= statusOf(result.code);
     }
   }
 
-  /** A method may be any token: one that llhttp does not know is refused like one that a path does not take. */
+  /** A method may be any token (RFC 9110, 9.1): one that llhttp does not know gets a 405 like one that a path does not have. */
   #readUnknown(text: string): void {
     this.isInside = true;
     this.#unknown = null;
@@ -148,7 +148,7 @@ export class RequestParser {
       this.#target = "";
     };
     parser[HTTPParser.kOnHeaders] = (fields: string[], target: string) => {
-      // Fields come in parts when there are many; trailers do too, and are not read.
+      // Called with a part of the fields when there are many, and with trailers, which are ignored.
       if (this.#current) return;
       this.#fields = [...this.#fields, ...fields];
       this.#target += target;

@@ -1,24 +1,24 @@
-// A message as a Request, and what a Request does not hold: where it came from, and its body as it arrives.
+// A message as a Request, and what a Request cannot carry: the peer's address, and the body as it arrives.
 
 import type { Message } from "./parser.ts";
 
-/** The Host field is of no concern to any route, and one of any form must change no response. */
+/** No route depends on the Host field, and no value of it may change a response. */
 const ORIGIN = "http://localhost";
 const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
 
-const ARRIVAL = Symbol("arrival");
+const CONTEXT = Symbol("context");
 
-interface RouteContext {
+interface MessageContext {
   message: Message;
-  /** Where the connection comes from. */
+  /** The peer's address. */
   address: string;
 }
 
-interface ArrivedRequest extends Request {
-  [ARRIVAL]?: RouteContext;
+interface RequestWithContext extends Request {
+  [CONTEXT]?: MessageContext;
 }
 
-/** Null when it names no host or several, or what Headers do not take: RFC 9112, 3.2 has these refused. */
+/** Null (a 400) without a Host field or with several (RFC 9112, 3.2), and for fields that Headers rejects. */
 export function requestOf(message: Message, address: string): Request | null {
   const { method, target, fields, isHttp10 } = message;
   try {
@@ -32,39 +32,39 @@ export function requestOf(message: Message, address: string): Request | null {
       headers.append(name, fields[index + 1]!);
     }
     if (hosts > 1 || (hosts === 0 && !isHttp10)) return null;
-    return originalRequests(request, { message, address });
+    return withContext(request, { message, address });
   } catch {
     return null;
   }
 }
 
-/** The same request under another address. */
+/** The same request under another URL. */
 export function readdressed(request: Request, url: string): Request {
-  const arrival = arrivalOf(request);
+  const context = contextOf(request);
   const other = new Request(url, request);
-  return arrival ? originalRequests(other, arrival) : other;
+  return context ? withContext(other, context) : other;
 }
 
 /** The peer's address; undefined for a request that came over no connection. */
 export function peerAddress(request: Request): string | undefined {
-  return arrivalOf(request)?.address;
+  return contextOf(request)?.address;
 }
 
-/** All of the body; null as soon as it is longer than the limit. Rejects when it breaks off. */
+/** The whole body; null as soon as it exceeds the limit. Rejects when the connection ends before its end. */
 export function bodyOf(request: Request): Promise<Uint8Array | null> {
-  return arrivalOf(request)?.message.body() ?? request.bytes();
+  return contextOf(request)?.message.body() ?? request.bytes();
 }
 
-function originalRequests(request: Request, arrival: RouteContext): Request {
-  (request as ArrivedRequest)[ARRIVAL] = arrival;
+function withContext(request: Request, context: MessageContext): Request {
+  (request as RequestWithContext)[CONTEXT] = context;
   return request;
 }
 
-function arrivalOf(request: Request): RouteContext | undefined {
-  return (request as ArrivedRequest)[ARRIVAL];
+function contextOf(request: Request): MessageContext | undefined {
+  return (request as RequestWithContext)[CONTEXT];
 }
 
-/** Of an origin, an absolute form, or what neither is: `*` and the authority of CONNECT are no path of ours. */
+/** The path of an origin-form or absolute-form target. `*` and CONNECT's authority become a path that no route has. */
 function pathOf(target: string): string {
   const path = target.startsWith("/") ? target : target.replace(ABSOLUTE, "");
   return path.startsWith("/") ? path : `/${path}`;

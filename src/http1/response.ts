@@ -1,14 +1,14 @@
-// A Response as bytes of HTTP/1.1. What is known of it beforehand is written down beforehand: Headers would be built
-// only to be read again, and a text would be read back in a later turn of the event loop.
+// A Response as bytes of HTTP/1.1. Text and fields that are known when it is made are attached to it: reading them back
+// would build Headers for nothing and, for the text, take another turn of the event loop.
 
 import { STATUS_CODES } from "node:http";
 
-/** What a response is known to consist of. */
+/** The content of a response, as far as it is known when it is made. */
 interface Known {
-  /** Field lines; undefined: those of its Headers. */
+  /** Header lines; undefined: those of its Headers. */
   fields?: string;
   text: string;
-  /** The connection ends with it. */
+  /** The connection closes after it. */
   isLast: boolean;
 }
 
@@ -24,7 +24,7 @@ export function withText(response: Response, text: string): Response {
   return response;
 }
 
-/** Makes responses that have fields in common. */
+/** Makes responses that share header fields. */
 export class ResponseTemplate {
   readonly #common: string;
 
@@ -32,7 +32,7 @@ export class ResponseTemplate {
     this.#common = linesOf(fields);
   }
 
-  /** Its text and fields are not in the Response itself, which is what a router wants to see. */
+  /** Text and fields are attached to the Response, not in it: the Response itself is empty. */
   make(status: number, text: string, fields: Readonly<Record<string, string>>): Response {
     const response: MadeResponse = status === 200 ? new Response() : new Response(null, { status });
     response[KNOWN] = {
@@ -49,13 +49,13 @@ export function textOf(response: Response): string | undefined {
   return (response as MadeResponse)[KNOWN]?.text ?? (response.body === null ? "" : undefined);
 }
 
-/** Whether it says that it is the last of its connection. */
+/** Whether it carries `Connection: close`. */
 export function saysLast(response: Response): boolean {
   const known = (response as MadeResponse)[KNOWN];
   return known ? known.isLast : response.headers.get("connection") === "close";
 }
 
-/** How the end of a body is told. */
+/** How the end of the body is marked: content-length (its value), chunked, or by closing the connection. */
 export type Framing = number | "chunked" | "close";
 
 export function headOf(response: Response, framing: Framing, isLast: boolean): string {
@@ -82,13 +82,13 @@ function linesOf(fields: Readonly<Record<string, string | string[]>>): string {
   return lines;
 }
 
-/** The connection's own business. */
+/** Set by the connection, never by a response. */
 const CONNECTION_FIELDS = new Set(["connection", "content-length", "transfer-encoding", "date"]);
 
 let dateSecond = 0;
 let dateLine = "";
 
-/** Written anew once a second. */
+/** Formatted once a second. */
 function date(): string {
   const second = Math.floor(Date.now() / 1000);
   if (second !== dateSecond) {

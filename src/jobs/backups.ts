@@ -1,6 +1,6 @@
-// The server's own backups: at intervals and when asked, each by `reseller backup` in a process of its own with a low
-// priority, so that orders keep the server's threads and memory to themselves. The newest few are kept. Whatever
-// fails is logged, and the next one is made at its time all the same.
+// The server's own backups, at intervals and on SIGUSR1, each by `reseller backup` in a separate process with low
+// priority, so that a backup takes neither threads nor memory of the server. Old ones are deleted. A failure is logged,
+// and the next backup is made at its time all the same.
 
 import { PROGRAM } from "../config/source-files.ts";
 import type { Logger } from "../monitoring/log.ts";
@@ -14,7 +14,7 @@ import {
 import { claimInstanceId } from "../storage/instance.ts";
 import type { BackgroundJob } from "./expiry.ts";
 
-/** After a start without a backup that is young enough: not in the way of the first requests. */
+/** Delay after a start when a backup is due: not during the first requests. */
 const FIRST_MS = 60_000;
 
 export interface BackupPlan {
@@ -22,7 +22,7 @@ export interface BackupPlan {
   path: string;
   data: string;
   folder: string;
-  /** Milliseconds; 0: only when asked. */
+  /** Milliseconds; 0: only on SIGUSR1. */
   every: number;
   keep: number;
 }
@@ -49,7 +49,7 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
       return null;
     }
   };
-  /** Returns the file; null where the server is stopping. */
+  /** Returns the file; null when the server is stopping. */
   const make = async (): Promise<string | null> => {
     const file = nextBackup(folder, id(), Date.now());
     if (stopped) return null;
@@ -72,7 +72,7 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
   const run = async (): Promise<void> => {
     await clear();
     const made = await attempt("backup not made", make);
-    // Its process may have been killed, in the middle or at the very end.
+    // Its process may have been killed at any moment.
     if (made === null) await clear();
     await attempt("old backups not removed", () => removeOutdated(folder, id(), keep, made));
   };
@@ -116,7 +116,7 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
   };
 }
 
-/** An interval after the newest one; soon when that is past. A clock that was put back waits for one interval at most. */
+/** An interval after the newest one; soon when that is past. At most one interval, even if the clock was set back. */
 function untilFirst(newest: number | null, every: number, now: number): number {
   const soon = Math.min(every, FIRST_MS);
   if (newest === null) return soon;

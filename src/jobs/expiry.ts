@@ -1,30 +1,30 @@
-// What a running service does once a minute, behind the orders, never before them: it counts how long it has run,
-// forgets Idempotency-Keys that were used long ago, and ends keys that have expired.
+// The background job that runs once a minute: it counts the service's running time, deletes old idempotency records and
+// deactivates expired keys.
 
 import { Refusal } from "../domain/errors.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 
 const INTERVAL_MS = 60_000;
-/** Deleted in one command: about a millisecond of the writer's time. */
+/** Records deleted by one command: about a millisecond of the writer's time. */
 const BATCH_LIMIT = 200;
-/** Between two full batches: 4,000 keys a second at most. */
-const PAUSE_MS = 50;
-/** A wall clock that goes wrong by more than this from one minute to the next was set. */
+/** Delay between two full batches: at most 4,000 records a second. */
+const DELAY_MS = 50;
+/** A wall clock that differs from the monotonic one by more than this within a minute was set. */
 const STEP_MS = 1000;
-/** How long the wall clock must not have been set before keys are ended by it: a wrong one is corrected by then. */
+/** Keys expire by the wall clock only if it was not set for this long: a wrong one is corrected by then. */
 const STEADY_MS = 3_600_000;
 
 export interface BackgroundJob {
-  /** Resolves once nothing of it runs any more. */
+  /** Resolves once the job has ended. */
   stop(): Promise<void>;
 }
 
 /** Both in milliseconds. */
 export interface Clocks {
-  /** Since 1970; may be set. */
+  /** The wall clock: since 1970; may be set. */
   wall: () => number;
-  /** Since some moment; nobody sets it. */
+  /** The monotonic clock. */
   monotonic: () => number;
 }
 
@@ -44,17 +44,17 @@ export function startExpiry(
   const count = async (): Promise<void> => {
     const milliseconds = Math.floor(clocks.monotonic() - counted);
     await writer.submit("addUptime", { milliseconds });
-    // Only what was written down: after a refusal the next time counts all of it.
+    // Advances only when it was stored: after a refusal the next run counts all of it.
     counted += milliseconds;
   };
   const expire = async (): Promise<void> => {
     let expired: number;
     do {
       expired = await writer.submit("expireIdempotencyRecords", { limit: BATCH_LIMIT });
-      if (expired === BATCH_LIMIT) await Bun.sleep(PAUSE_MS);
+      if (expired === BATCH_LIMIT) await Bun.sleep(DELAY_MS);
     } while (expired === BATCH_LIMIT && !stopped);
   };
-  const endExpired = async (): Promise<void> => {
+  const deactivateExpired = async (): Promise<void> => {
     if (!isSteady()) return;
     const keys = await writer.submit("endExpiredKeys", null);
     if (keys.length > 0) log.info({ keys }, "keys have expired");
@@ -63,8 +63,9 @@ export function startExpiry(
     try {
       await work();
     } catch (error) {
-      // No room or no place in the queue: there is a next time.
-      if (!(error instanceof Refusal)) log.error({ error: String(error) }, "upkeep failed");
+      // The disk or the queue is full: the next run does it.
+      if (!(error instanceof Refusal))
+        log.error({ error: String(error) }, "a background job failed");
     }
   };
   const timer = setInterval(() => {
@@ -72,7 +73,7 @@ export function startExpiry(
       if (stopped) return;
       await guarded(count);
       await guarded(expire);
-      await guarded(endExpired);
+      await guarded(deactivateExpired);
     });
   }, interval);
   return {
@@ -85,7 +86,7 @@ export function startExpiry(
   };
 }
 
-/** Asked at intervals: whether the wall clock has kept pace with the monotonic one for long enough. */
+/** Called at intervals: whether the wall clock has agreed with the monotonic one for long enough. */
 function watchSteps({ wall, monotonic }: Clocks): () => boolean {
   let steadySince = monotonic();
   let offset = wall() - steadySince;

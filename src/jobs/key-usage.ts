@@ -1,4 +1,4 @@
-// Notes when keys were last used: gathered as requests come, written in one command now and then.
+// Records when keys were last used: collected in memory, stored by one command at intervals.
 // A key is written at most once a minute, however often it is used and however often the server starts.
 
 import { KEY_USE_INTERVAL_MS } from "../domain/keys.ts";
@@ -6,13 +6,13 @@ import { Refusal } from "../domain/errors.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 
-/** How late a use may show in `key list`, and how much of it a crash may forget. */
+/** How late a use may show in `key list`, and how much of it a crash may lose. */
 const FLUSH_MS = 10_000;
 
 export interface KeyUsage {
-  /** Costs one entry of a map. */
+  /** Costs one write to a map. */
   note(keyId: string, now: number): void;
-  /** Writes what was gathered. Resolves once nothing of it runs any more. */
+  /** Stores what was collected. Resolves once the job has ended. */
   stop(): Promise<void>;
 }
 
@@ -31,9 +31,9 @@ export function startKeyUsage(writer: Writer, log: Logger, interval = FLUSH_MS):
     try {
       await writer.submit("recordKeyUsage", { uses });
     } catch (error) {
-      // No room or no place in the queue: a later use is noted instead.
+      // The disk or the queue is full: a later use is recorded instead.
       if (!(error instanceof Refusal)) {
-        log.error({ error: String(error) }, "the last use of keys was not noted");
+        log.error({ error: String(error) }, "the last use of keys could not be stored");
       }
     }
   };

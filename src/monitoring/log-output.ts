@@ -1,19 +1,19 @@
 // Standard error as the log's output. It never blocks the event loop, never throws and never grows without bound:
-// one write is under way at a time, in the runtime's thread pool; lines that find the buffer full, or whose write
-// fails, are lost and counted, and the first write that succeeds afterwards begins with how many they were.
+// one write is in flight at a time, in the runtime's thread pool; lines that do not fit the buffer, or whose write
+// fails, are lost and counted, and the first write that succeeds afterwards begins with their number.
 
 import { write } from "node:fs";
 
 const STDERR = 2;
-/** Lines wait for this many characters or milliseconds, unless they are flushed. */
+/** Lines are gathered up to this many characters or milliseconds, unless they are flushed. */
 const BATCH_LENGTH = 64 * 1024;
 const BATCH_MS = 250;
 /**
- * What may wait, in characters, while a write is under way: the lines of 150 ms at 100,000 requests a second. A reader
- * that stands still costs no more memory than twice that.
+ * Limit of the buffer in characters while a write is in flight: the lines of 150 ms at 100,000 requests a second. A
+ * reader that has stopped reading costs at most twice that in memory.
  */
 const BUFFER_LIMIT = 4 * 1024 * 1024;
-/** Bun sets O_NONBLOCK on standard error where it is a pipe: a full one is tried again, ever more rarely. */
+/** Bun sets O_NONBLOCK on standard error when it is a pipe: a write to a full one is retried with growing delays. */
 const RETRY_MS = { first: 1, last: 100 };
 const TRANSIENT_CODES = new Set(["EAGAIN", "EINTR"]);
 /** How long `close` waits for what is still to be written. */
@@ -23,11 +23,11 @@ const NEWLINE = 0x0a;
 export interface LogOutput {
   /** One line with its newline. */
   write(line: string): void;
-  /** Starts to write what waits. */
+  /** Starts to write what is buffered. */
   flush(): void;
   /** Lines lost since the start. */
   lostLines(): number;
-  /** Resolves once what waits is written or lost, at the latest after a second. */
+  /** Resolves once the buffered lines are written or lost, at the latest after a second. */
   close(): Promise<void>;
 }
 
@@ -36,10 +36,10 @@ export function openLogOutput(lossNotice: (lines: number) => string): LogOutput 
   let waiting = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isWriting = false;
-  /** Standard error ends in the middle of a line. */
+  /** The last write ended in the middle of a line. */
   let isTorn = false;
   let lost = 0;
-  /** Of the lost lines, those that no notice has told of. */
+  /** Lost lines that no notice has reported yet. */
   let unreported = 0;
   let onIdle: (() => void) | undefined;
 
@@ -56,8 +56,8 @@ export function openLogOutput(lossNotice: (lines: number) => string): LogOutput 
       onIdle?.();
       return;
     }
-    const told = unreported;
-    const head = (isTorn ? "\n" : "") + (told > 0 ? lossNotice(told) : "");
+    const reported = unreported;
+    const head = (isTorn ? "\n" : "") + (reported > 0 ? lossNotice(reported) : "");
     const headLength = Buffer.byteLength(head);
     const bytes = Buffer.from(head + waiting);
     waiting = "";
@@ -65,10 +65,10 @@ export function openLogOutput(lossNotice: (lines: number) => string): LogOutput 
     void writeAll(bytes).then(({ written, failed }) => {
       isWriting = false;
       if (written > 0) isTorn = bytes[written - 1] !== NEWLINE;
-      if (written >= headLength) unreported -= told;
+      if (written >= headLength) unreported -= reported;
       if (!failed) return writeNext();
       lose(countLines(bytes, Math.max(written, headLength)));
-      // Not tried again before there is something new to write: the next line, or the end.
+      // The notice is not retried by itself, only with the next line or at the end.
       if (waiting === "") onIdle?.();
       else timer ??= setTimeout(writeNext, BATCH_MS).unref();
     });
@@ -102,16 +102,16 @@ interface Written {
 
 async function writeAll(bytes: Buffer): Promise<Written> {
   let written = 0;
-  let pause = RETRY_MS.first;
+  let delay = RETRY_MS.first;
   while (written < bytes.length) {
     const { code, count } = await writeSome(bytes, written);
     written += count;
     if (code !== null && !TRANSIENT_CODES.has(code)) return { written, failed: true };
     if (count > 0) {
-      pause = RETRY_MS.first;
+      delay = RETRY_MS.first;
     } else {
-      await Bun.sleep(pause);
-      pause = Math.min(2 * pause, RETRY_MS.last);
+      await Bun.sleep(delay);
+      delay = Math.min(2 * delay, RETRY_MS.last);
     }
   }
   return { written, failed: false };

@@ -1,5 +1,5 @@
 // The log: one JSON line an event on stderr, or a line for a person on a terminal. Never a key, never a body:
-// callers pass neither, and what a caller of ours chose itself goes through maskKeys first.
+// code that logs passes neither, and values that a client chose itself go through maskKeys first.
 
 import { format } from "node:util";
 import pino from "pino";
@@ -24,7 +24,7 @@ export interface Logger {
   requests(method: string, route: string | null): RequestLog;
   /** Lines that standard error did not take. */
   lostLines(): number;
-  /** Resolves once what waits is written or lost, at the latest after a second: before the process is ended. */
+  /** Resolves once the buffered lines are written or lost, at the latest after a second; called before the process ends. */
   close(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export function createLog(level: LogLevel, logFormat: LogFormat = "json"): Logge
     out.write(textOf(line));
     out.flush();
   };
-  // A person watches it happen: nothing waits.
+  // On a terminal each line is written at once.
   const lines = isPretty ? { write: writeAtOnce } : out;
   const logger = pino(
     {
@@ -70,8 +70,8 @@ export function createLog(level: LogLevel, logFormat: LogFormat = "json"): Logge
 }
 
 /**
- * What libraries and the runtime print becomes lines of the log: past it, it would be no line of JSON, and it would
- * stop the process where standard error is a full pipe.
+ * Turns what libraries and the runtime print into log lines: written directly it would not be JSON, and it would block
+ * the process when standard error is a full pipe.
  */
 export function logConsole(log: Logger): void {
   for (const method of ["debug", "error", "info", "log", "trace", "warn"] as const) {
@@ -82,7 +82,7 @@ export function logConsole(log: Logger): void {
     log.warn({ text: maskKeys(String(warning)) }, "warning of the runtime");
 }
 
-/** Loaded here only: a server without a terminal starts without it. */
+/** Loads pino-pretty only here: it would slow the start of a server without a terminal. */
 function createFormatter(): (line: string) => string {
   const { prettyFactory } = require("pino-pretty") as typeof import("pino-pretty");
   const lineOf = prettyFactory({

@@ -1,5 +1,5 @@
-// What Prometheus reads. prom-client is here only; the rest of the service knows these few functions.
-// Labels have few values each: routes are patterns, never paths; nothing a caller sent is ever one.
+// The Prometheus metrics. Only this file and request-times.ts use prom-client; the rest of the service uses Observer.
+// Labels have low cardinality: routes are patterns, never paths; no value that a caller sent is ever a label.
 
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
@@ -12,19 +12,19 @@ const COMMIT_BUCKETS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 const METHODS = new Set(["GET", "POST", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"]);
 
-/** What the service tells as it happens. */
+/** Events that the service reports. */
 export interface Observer {
-  /** `route`: the pattern; null where there was none. */
+  /** `route`: the pattern; null where no route matched. */
   request(method: string, route: string | null, status: number, seconds: number): void;
   refusal(code: RefusalCode): void;
   rateLimited(by: RateExceeded["by"]): void;
   replay(): void;
-  /** What came of an attempt to place an order with its provider. */
+  /** The outcome of a submission. */
   placement(outcome: string): void;
   commit(commands: number, seconds: number): void;
 }
 
-/** What is looked up when Prometheus asks. */
+/** Values that are read at each scrape. */
 export interface Figures {
   queueLength(): number;
   databaseBytes(): number;
@@ -32,7 +32,7 @@ export interface Figures {
   diskFreeBytes(): number;
   /** Null: there is none. */
   backupAgeSeconds(): number | null;
-  /** Null: none is open with a provider. */
+  /** Null: no placed order is open. */
   oldestUncheckedSeconds(): number | null;
   ordersByStatus(): Promise<Record<OrderStatus, number>>;
   lostLogLines(): number;
@@ -43,7 +43,7 @@ export interface Metrics extends Observer {
   render(): Promise<string>;
 }
 
-/** For a server that nobody watches. */
+/** For a server without metrics. */
 export const NO_OBSERVER: Observer = {
   request() {},
   refusal() {},
@@ -186,7 +186,7 @@ function addProcessFigures(registry: Registry): void {
   );
 }
 
-/** A value that is looked up when it is asked for; null leaves it out. */
+/** A gauge that is read at each scrape; null leaves it out. */
 function gauge(registry: Registry, name: string, help: string, read: () => number | null): void {
   new Gauge({
     name,

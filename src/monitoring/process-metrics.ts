@@ -1,4 +1,4 @@
-// What the kernel knows of this process. 0 where the system does not tell.
+// Figures of this process from /proc; 0 on systems without it.
 
 import { readdirSync, readFileSync } from "node:fs";
 

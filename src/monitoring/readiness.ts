@@ -1,5 +1,5 @@
-// Whether the service can do its work: each check by name. Nothing here is secret, and whoever asks often
-// is told the same answer for a second, so that asking costs nothing.
+// Readiness: whether the service can do its work, check by check. Nothing here is secret, and the result is cached for a
+// second, so that frequent requests cost nothing.
 
 import { dirname } from "node:path";
 import type { Connection } from "../db/connection.ts";
@@ -9,14 +9,14 @@ import { formatSize } from "../domain/units.ts";
 import { Refusal } from "../domain/errors.ts";
 import type { Writer } from "../writer/writer.ts";
 
-/** How long an answer is given again. */
-const ANSWER_MS = 1000;
-/** The writer answers within this or counts as stuck. */
+/** How long a result is cached. */
+const CACHE_MS = 1000;
+/** A writer that does not respond within this time counts as stuck. */
 const WRITER_MS = 2000;
 
 export interface Check {
   ok: boolean;
-  /** What is wrong, in words that tell no secret. */
+  /** What is wrong; holds nothing secret. */
   detail?: string;
 }
 
@@ -30,7 +30,7 @@ export interface ReadinessOptions {
   connection: Connection;
   writer: Writer;
   diskFloorBytes: number;
-  /** Whether placed orders are looked at in time. */
+  /** Whether placed orders are polled in time. */
   isDeliveryOnTime: () => boolean;
 }
 
@@ -39,18 +39,18 @@ const UNWRITABLE: Check = { ok: false, detail: "takes no writes" };
 const BEHIND: Check = { ok: false, detail: "orders are not looked at in time" };
 const FAILED: Check = { ok: false, detail: "a write failed" };
 
-/** A write that failed shows at once; that writing works is proved by a write, once a second at most. */
+/** Reports a failed write at once; otherwise proves by a write that writing works, at most once a second. */
 export function createReadiness(options: ReadinessOptions): () => Promise<Readiness> {
   const { writer } = options;
-  let answer: Promise<Readiness> | null = null;
-  let answeredAt = Number.NEGATIVE_INFINITY;
+  let cached: Promise<Readiness> | null = null;
+  let checkedAt = Number.NEGATIVE_INFINITY;
   return () => {
     if (!writer.isWritable()) return check(options);
-    if (answer === null || performance.now() - answeredAt >= ANSWER_MS) {
-      answeredAt = performance.now();
-      answer = check(options);
+    if (cached === null || performance.now() - checkedAt >= CACHE_MS) {
+      checkedAt = performance.now();
+      cached = check(options);
     }
-    return answer;
+    return cached;
   };
 }
 
@@ -65,9 +65,9 @@ async function check(options: ReadinessOptions): Promise<Readiness> {
   return { ready: Object.values(checks).every(({ ok }) => ok), checks };
 }
 
-/** A write that is committed, by the way every order goes. */
+/** Commits a write on the same path as every order. */
 async function checkWriter(writer: Writer): Promise<{ database: Check; writer: Check }> {
-  // It finds out by itself when that changes.
+  // The writer itself probes when the disk is writable again.
   if (!writer.isWritable()) return { database: UNWRITABLE, writer: FINE };
   const late = Symbol("late");
   try {

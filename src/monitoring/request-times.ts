@@ -1,6 +1,6 @@
-// How long requests took, by method, route and status. prom-client's own histogram takes more of a read's time than
-// everything else that watches it; here a request costs three look-ups and three additions, and the rest is done
-// when Prometheus asks.
+// Histogram of request durations by method, route and status. prom-client's own histogram costs more of a read's time
+// than all other monitoring; here a request costs three look-ups and three additions, and the rest is computed at the
+// scrape.
 
 import { Histogram, type MetricObjectWithValues, type MetricValueWithName } from "prom-client";
 
@@ -8,13 +8,13 @@ type Label = "method" | "route" | "status" | "le";
 type Value = MetricValueWithName<Label>;
 
 interface Series {
-  /** How many took at most so long as the bucket says, and longer than the one before; the last: longer than all. */
+  /** Non-cumulative bucket counts; the last one is +Inf. */
   buckets: number[];
   sum: number;
 }
 
 export interface RequestTimes {
-  /** For prom-client's registry. */
+  /** The metric as prom-client's registry takes it. */
   metric: Histogram<Label>;
   note(method: string, route: string, status: number, seconds: number): void;
 }
@@ -50,7 +50,7 @@ export function createRequestTimes(name: string, help: string, limits: number[])
       return { ...(await described.get()), values };
     }
 
-    /** What the registry asks for when it writes text. */
+    /** Called by the registry when it renders the text. */
     getForPromString() {
       return this.get();
     }
@@ -67,7 +67,7 @@ export function createRequestTimes(name: string, help: string, limits: number[])
   };
 }
 
-/** As Prometheus wants them: each bucket with all that were faster. */
+/** Cumulative bucket counts, as Prometheus expects them. */
 function valuesOf(
   name: string,
   limits: readonly number[],

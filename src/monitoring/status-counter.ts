@@ -1,6 +1,6 @@
-// Orders by state without counting them all at every look: the first look counts, each later one adds what
-// happened since. Ten million orders neither slow a scrape down nor hold up a request; a trigger that counts would cost
-// every order.
+// Orders by state without counting all of them at every scrape: the first one counts, each later one adds what has
+// changed since. Ten million orders neither slow a scrape down nor delay a request; a counting trigger would make every
+// order slower.
 
 import type { Connection } from "../db/connection.ts";
 import { readInOwnSnapshot } from "../db/snapshot.ts";
@@ -14,8 +14,8 @@ import {
 } from "../db/status-counts.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 
-/** Rows that are counted in one go: some milliseconds, then requests have their turn. */
-const STRETCH = 20_000;
+/** Rows that are counted in one step: a few milliseconds, then other requests are handled. */
+const STEP = 20_000;
 
 export type StatusCounts = Record<OrderStatus, number>;
 
@@ -23,17 +23,17 @@ export type StatusCounts = Record<OrderStatus, number>;
 export function createStatusCounter(connection: Connection): () => Promise<StatusCounts> {
   let counts: StatusCounts | null = null;
   let position: Position = { orderId: 0, eventSeq: 0 };
-  let looking: Promise<StatusCounts> | null = null;
+  let counting: Promise<StatusCounts> | null = null;
 
-  const look = async (): Promise<StatusCounts> => {
+  const refresh = async (): Promise<StatusCounts> => {
     const fresh = counts ? { ...counts } : noOrders();
     const count = counts ? countFirstStatuses : countStatuses;
     const last = lastPosition(connection);
     const next = (after: number) => nextOrder(connection, after);
-    for await (const [after, upTo] of stretches(position.orderId, last.orderId, next)) {
+    for await (const [after, upTo] of steps(position.orderId, last.orderId, next)) {
       for (const { status, orders } of count(connection, after, upTo)) fresh[status] += orders;
     }
-    for await (const [after, upTo] of stretches(position.eventSeq, counts ? last.eventSeq : 0)) {
+    for await (const [after, upTo] of steps(position.eventSeq, counts ? last.eventSeq : 0)) {
       for (const { fromStatus, toStatus, orders } of countTransitions(connection, after, upTo)) {
         fresh[fromStatus] -= orders;
         fresh[toStatus] += orders;
@@ -43,8 +43,8 @@ export function createStatusCounter(connection: Connection): () => Promise<Statu
     return (counts = fresh);
   };
   return () =>
-    (looking ??= readInOwnSnapshot(connection, look).finally(() => {
-      looking = null;
+    (counting ??= readInOwnSnapshot(connection, refresh).finally(() => {
+      counting = null;
     }));
 }
 
@@ -52,14 +52,14 @@ function noOrders(): StatusCounts {
   return Object.fromEntries(ORDER_STATUSES.map((status) => [status, 0])) as StatusCounts;
 }
 
-/** `next` tells the first number above another: numbers may have gaps, and a wide one takes no longer than a small. */
-async function* stretches(
+/** `next` finds the first number above another: numbers may have gaps, and a wide one costs no more than a narrow one. */
+async function* steps(
   after: number,
   upTo: number,
   next = (number: number) => number + 1,
 ): AsyncGenerator<[number, number]> {
-  for (let start = after; start < upTo; start = next(start + STRETCH) - 1) {
+  for (let start = after; start < upTo; start = next(start + STEP) - 1) {
     if (start > after) await new Promise((resolve) => setImmediate(resolve));
-    yield [start, Math.min(start + STRETCH, upTo)];
+    yield [start, Math.min(start + STEP, upTo)];
   }
 }

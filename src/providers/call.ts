@@ -1,13 +1,13 @@
-// One HTTP call upstream, docs/specification.md#provider-calls. The only place that fetches.
-// It tells what certainly was not sent, or was turned away with a 429, from what may have been, and reads no more than a limit of any reply.
+// One HTTP call to a provider, docs/specification.md#provider-calls. The only place that calls fetch.
+// It distinguishes what was certainly not sent, or was refused with a 429, from what may have been sent, and limits how much of a reply is read.
 
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { errorCode } from "../domain/errors.ts";
 
-/** The one encoding that is asked for. */
+/** The only encoding in Accept-Encoding. */
 const GZIP = "gzip";
-/** The second is the first by an older name: RFC 9110, 8.4.1.3. */
+/** x-gzip is an older name of gzip: RFC 9110, 8.4.1.3. */
 const GZIP_NAMES = new Set([GZIP, "x-gzip"]);
 const IDENTITY = "identity";
 const decompress = promisify(gunzip);
@@ -15,13 +15,12 @@ const decompress = promisify(gunzip);
 /** The provider's rate limit: the call had no effect, whatever the body of the reply. */
 const TOO_MANY_REQUESTS = 429;
 
-/** What of an answer is read, unless the call says otherwise. */
+/** Maximum length of a reply, unless the call sets another. */
 export const REPLY_LIMIT_BYTES = 1024 * 1024;
 
 /**
- * Errors that Bun's fetch raises before a byte of the request has left: no address, no connection, or a
- * certificate that did not hold. Any other one may have come after that: EPROTO, which a failed handshake raises,
- * also follows a TLS fault in the middle of the answer.
+ * Errors that Bun's fetch raises before a byte of the request was sent: no address, no connection, or an invalid
+ * certificate. Any other error may come later: EPROTO means a failed handshake, but also a TLS error within the reply.
  */
 const NOT_SENT_CODES = new Set([
   "ECONNREFUSED",
@@ -43,7 +42,7 @@ const NOT_SENT_CODES = new Set([
 
 export interface CallOptions {
   stop: AbortSignal;
-  /** True where the call has an effect: the connection is not shared, and nothing is sent again below us. */
+  /** True for a call with an effect: it uses a new connection, because fetch may resend a request on a reused one. */
   once?: boolean;
   limitBytes?: number;
   onBytes?: (bytes: number) => void;
@@ -69,7 +68,7 @@ export function createSender(url: string, timeoutMs: number): Send {
         method: "POST",
         body: new URLSearchParams(form),
         headers: { accept: "application/json", "accept-encoding": GZIP },
-        // By Bun, a reply that cannot be decompressed would print a line of its own on standard error.
+        // Bun itself would print a line on standard error for a reply that cannot be decompressed.
         decompress: false,
         redirect: "manual",
         keepalive: !options.once,

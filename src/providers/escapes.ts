@@ -1,7 +1,7 @@
-// Which characters a text may mean at a position, with its escapes undone: percent-encoding (RFC 3986), escapes of JSON
-// and JavaScript strings, HTML character references, each in any case, and one inside the other. Visible ASCII only.
+// The characters that a text may represent at a position, unescaped: percent-encoding (RFC 3986), escapes of JSON and
+// JavaScript strings, HTML character references, in any case and nested in one another. Visible ASCII only.
 
-/** Escapes within escapes, such as JSON in JSON in a form. */
+/** Levels of nested escapes, such as JSON in JSON in a form. */
 const LAYERS = 4;
 /** Characters between & and ; or between braces, leading zeros included. */
 const REFERENCE_LENGTH_LIMIT = 10;
@@ -10,7 +10,7 @@ const PERCENT = codeOf("%");
 const BACKSLASH = codeOf("\\");
 const AMPERSAND = codeOf("&");
 
-/** HTML's names of visible ASCII that is neither a letter nor a digit. */
+/** HTML's entity names of visible ASCII that is neither a letter nor a digit. */
 const HTML_NAMES: Record<string, string> = {
   excl: "!", quot: '"', num: "#", dollar: "$", percnt: "%", amp: "&", apos: "'", lpar: "(", rpar: ")", ast: "*",
   midast: "*", plus: "+", comma: ",", hyphen: "-", dash: "-", period: ".", sol: "/", colon: ":", semi: ";", lt: "<",
@@ -18,13 +18,13 @@ const HTML_NAMES: Record<string, string> = {
   lowbar: "_", underbar: "_", grave: "`", lcub: "{", lbrace: "{", verbar: "|", vert: "|", rcub: "}", rbrace: "}",
 }; // prettier-ignore
 
-/** One character and where the next one begins. */
+/** A character and the position after it. */
 export interface Reading {
   code: number;
   end: number;
 }
 
-/** Returns all that may stand at a position: the character itself first, then what it escapes. */
+/** Returns every reading of a position: the character itself first, then what the escape that begins there represents. */
 export function createReader(text: string): (at: number) => readonly Reading[] {
   const known = new Map<number, Reading[]>();
 
@@ -60,7 +60,7 @@ export function createReader(text: string): (at: number) => readonly Reading[] {
     }
   };
 
-  /** What follows it in `\/`, `\x2f`, `\u002f` and `\u{2f}`. */
+  /** What follows the backslash in `\/`, `\x2f`, `\u002f` and `\u{2f}`. */
   const unescapeBackslash = (at: number, layers: number, add: Add) => {
     for (const { code, end } of read(at, layers)) {
       if (isPunctuation(code)) add(code, end);
@@ -112,7 +112,7 @@ type Add = (code: number, end: number) => void;
 const REFERENCE = /[#0-9a-z]/i;
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 
-/** Whatever layer an escape is of, the text has one of these where it begins. */
+/** Whether a character can begin an escape, at any level of nesting. */
 export function beginsEscape(code: number): boolean {
   return code === PERCENT || code === BACKSLASH || code === AMPERSAND;
 }
@@ -129,7 +129,7 @@ function isPunctuation(code: number): boolean {
   return PUNCTUATION.test(String.fromCharCode(code));
 }
 
-/** Of a hexadecimal number; null for any other character. */
+/** The value of a hexadecimal digit; null for any other character. */
 function digitOf(code: number): number | null {
   const digit = Number.parseInt(String.fromCharCode(code), 16);
   return Number.isNaN(digit) ? null : digit;

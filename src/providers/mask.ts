@@ -1,24 +1,24 @@
-// docs/specification.md#provider-mask. Texts of a provider as they may be stored, logged or shown: without its key, without control characters, cut.
-// The key is found by what the text means, not by its spelling: escaped in any way, also twice, in any case.
+// docs/specification.md#provider-mask. Makes a provider's texts safe to store, log and print: its key masked, no control characters, cut.
+// The key is found in any escaped form, nested escapes included, and in any case.
 
 import { beginsEscape, createReader, type Reading } from "./escapes.ts";
 
 const TEXT_LIMIT = 200;
 const MASK = "***";
-/** A shorter piece of base64 might be any word. */
+/** A shorter piece of base64 could be an ordinary word. */
 const BASE64_LEAST = 8;
 // oxlint-disable-next-line no-control-regex -- control characters are what it removes
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 
-/** Ways to read a needle that are followed at once: a run of backslashes has many. */
+/** Most alternative readings that are followed at a time: a run of backslashes has many. */
 const ENDS_LIMIT = 32;
 
-/** A text that is looked for: one character after the other, folded. */
+/** A text that is searched for: its character codes, folded. */
 type Needle = readonly number[];
 
 interface Needles {
   needles: readonly Needle[];
-  /** What they begin with. */
+  /** Their first characters. */
   first: ReadonlySet<number>;
 }
 
@@ -33,7 +33,7 @@ export function createMask(key: string): Mask {
   };
 }
 
-/** As much of the text as is shown, and a little more, with every needle masked that begins in it. */
+/** The text up to a little over TEXT_LIMIT, with every needle masked that begins in it. */
 function maskAll(text: string, { needles, first }: Needles): string {
   const read = createReader(text);
   let masked = "";
@@ -48,7 +48,7 @@ function maskAll(text: string, { needles, first }: Needles): string {
   return masked;
 }
 
-/** Where the needle that begins at a position ends, as far right as it can; -1 when there is none. */
+/** The end of the longest match of a needle at a position; -1 when it does not match. */
 function endOf(needle: Needle, at: number, read: (at: number) => readonly Reading[]): number {
   let ends: readonly number[] = [at];
   for (const wanted of needle) {
@@ -66,17 +66,17 @@ function foldedCode(character: string): number {
   return fold(character.charCodeAt(0));
 }
 
-/** Without regard to case, and a blank is a plus sign, as in a form. */
+/** Folds case, and a space to a plus sign, as in a form. */
 function fold(code: number): number {
   if (code >= 0x41 && code <= 0x5a) return code + 0x20;
   return code === 0x20 ? 0x2b : code;
 }
 
-/** What base64 of any text with the key in it has in it, for each place in a group of three that the key may begin at. */
+/** The substrings that the base64 form of any text with the key contains: one for each offset in a group of three bytes. */
 function base64Of(key: string): string[] {
   const pieces = [0, 1, 2].map((before) => {
     const bytes = Buffer.from("\0".repeat(before) + key);
-    // Characters that hold bits of what stands beside the key.
+    // Leaves out characters that also encode bits of the neighbouring bytes.
     const start = Math.ceil((before * 8) / 6);
     return bytes.toString("base64url").slice(start, Math.floor((bytes.length * 8) / 6));
   });

@@ -1,4 +1,4 @@
-// Every protocol there is, by name: a further one is a line here.
+// All provider protocols by name; a new one is a line here.
 
 import { createSender } from "./call.ts";
 import type { Protocol, ProviderApi } from "./provider.ts";
@@ -11,14 +11,14 @@ const PROTOCOLS: Record<string, Protocol> = {
 export const PROTOCOL_NAMES = Object.keys(PROTOCOLS);
 export const PROTOCOL_DEFAULT = "smm-api";
 
-/** Where a provider is and how to speak to it. */
+/** A provider's URL, protocol and key. */
 export interface ProviderAddress {
   protocol: string;
   url: string;
   key: string;
 }
 
-/** Opens nothing yet: each call makes its own connection or takes an idle one. */
+/** Opens no connection: each call opens one or reuses an idle one. */
 export function connectProvider(address: ProviderAddress, timeoutMs: number): ProviderApi {
   const protocol = PROTOCOLS[address.protocol];
   if (!protocol) throw new Error(`no protocol is called ${address.protocol}`);

@@ -1,5 +1,5 @@
-// What every protocol offers. A further one is a file beside smm-api.ts and a line in protocols.ts.
-// Nothing here rejects but `services` and `balance`, whose caller is a person at the command line.
+// The interface that every protocol implements. A new one is a file beside smm-api.ts and a line in protocols.ts.
+// Only `services` and `balance`, which the command line calls, reject.
 
 import type { UpstreamEntry } from "../domain/catalogue-sync.ts";
 import type { SubmissionResult } from "../domain/deliveries.ts";
@@ -14,13 +14,13 @@ export interface PlacedOrder {
 }
 
 /**
- * The answer to a question about many orders. `answered` false: the provider could not be reached, did not answer or
- * replied with a 429, so asking about fewer of them will not help.
+ * The result of a poll. `answered` false: the provider could not be reached, did not reply or replied with a 429, so
+ * polling fewer orders will not help.
  */
 export type StatusReply = { reports: Map<string, Report> } | { failed: string; answered: boolean };
 
 export interface ProviderBalance {
-  /** As the provider names it. */
+  /** In `currency`, which may be empty. */
   balance: number;
   currency: string;
 }
@@ -28,21 +28,21 @@ export interface ProviderBalance {
 export interface ProviderApi {
   /** Sends the order once. */
   add(order: PlacedOrder, stop: AbortSignal): Promise<SubmissionResult>;
-  /** At most STATUS_BATCH_LIMIT orders, by the provider's numbers. One that is missing from the answer is in it as such. */
+  /** At most STATUS_BATCH_LIMIT orders, by the provider's numbers. One missing from the reply has a report that says so. */
   status(providerOrders: readonly string[], stop: AbortSignal): Promise<StatusReply>;
-  /** Rejects with ProviderFailure. `onBytes` hears how much has arrived. */
+  /** Rejects with ProviderFailure. `onBytes` is called with the bytes received so far. */
   services(stop: AbortSignal, onBytes?: (bytes: number) => void): Promise<UpstreamEntry[]>;
   /** Rejects with ProviderFailure. */
   balance(stop: AbortSignal): Promise<ProviderBalance>;
 }
 
-/** Makes the API of one provider from the key and the way to its address. */
+/** Makes the API of one provider from its key and a function that sends to its URL. */
 export type Protocol = (send: Send, key: string) => ProviderApi;
 
-/** How many orders one question may name. */
+/** Most orders in one poll. */
 export const STATUS_BATCH_LIMIT = 100;
 
-/** A call that did not do what it was for; the message is for the operator, with the key masked. */
+/** A failed call; the message is for the operator, with the key masked. */
 export class ProviderFailure extends Error {
   override name = "ProviderFailure";
 }

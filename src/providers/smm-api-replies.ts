@@ -1,5 +1,5 @@
-// Reading what an "API v2" replies, against schemas. Numbers come as numbers or as text, either is taken.
-// What does not fit is never guessed at: an order's entry then says nothing, a service's entry cannot be read.
+// Parsing the replies of an "API v2" against schemas. Numbers may come as numbers or as text.
+// Nothing is guessed: an order's entry that does not match gives no status, a service's entry is left out as unreadable.
 
 import * as v from "valibot";
 import type { UpstreamEntry, UpstreamService } from "../domain/catalogue-sync.ts";
@@ -11,19 +11,22 @@ import { SERVICE_NAME_LENGTH_LIMIT } from "../domain/services.ts";
 import type { Mask } from "./mask.ts";
 import { type ProviderBalance, ProviderFailure, type StatusReply } from "./provider.ts";
 
-/** An untouched translation key reads `neworder.error.not_enough_funds`: words are compared without punctuation. */
+/** Matched without punctuation: some panels reply with a translation key such as `neworder.error.not_enough_funds`. */
 const OUT_OF_FUNDS = /not enough (funds|balance|money)|insufficient (funds|balance)|low balance/;
-/** No status is a longer word than this. */
+/** A longer status is ignored. */
 const WORD_LIMIT = 64;
 const CURRENCY = /^[A-Za-z]{2,8}$/;
-/** What panels call a question that they refused, and also an order that failed. */
+/** The status that panels give a refused poll, and also a failed order. */
 const FAILURE = /^(error|fail|failed)$/i;
 const WHOLE = /^\d{1,15}$/;
 
 const numberOrText = v.union([v.string(), v.number()]);
-const answer = v.looseObject({ order: v.optional(v.unknown()), error: v.optional(v.unknown()) });
+const submissionReply = v.looseObject({
+  order: v.optional(v.unknown()),
+  error: v.optional(v.unknown()),
+});
 const errorReply = v.looseObject({ error: v.pipe(v.string(), v.trim(), v.nonEmpty()) });
-const entry = v.looseObject({
+const statusEntry = v.looseObject({
   status: v.string(),
   start_count: v.optional(v.unknown()),
   remains: v.optional(v.unknown()),
@@ -41,7 +44,7 @@ export function readSubmission(json: unknown, status: number, mask: Mask): Submi
   };
   if (status >= 500) return unknown(`HTTP ${status}`);
   if (!isObject(json)) return unknown("a reply that is not an object");
-  const { order = null, error = null } = v.parse(answer, json);
+  const { order = null, error = null } = v.parse(submissionReply, json);
   if (order !== null && error !== null) return unknown("both an order and an error");
   if (order !== null) {
     const providerOrder = typeof order === "number" || typeof order === "string" ? order : "";
@@ -61,7 +64,7 @@ export function readSubmission(json: unknown, status: number, mask: Mask): Submi
   };
 }
 
-/** The reply to a question about one order. Some panels answer as if many had been asked about. */
+/** The reply to a poll of one order. Some panels reply in the form for many orders. */
 export function readOneReport(json: unknown, providerOrder: string, mask: Mask): StatusReply {
   const keyed = isObject(json) && Object.hasOwn(json, providerOrder);
   const found = keyed ? (json as Record<string, unknown>)[providerOrder] : json;
@@ -74,7 +77,7 @@ export function readOneReport(json: unknown, providerOrder: string, mask: Mask):
   return { reports: new Map([[providerOrder, readReport({ error }, mask)]]) };
 }
 
-/** The reply to a question about many: an object keyed by order. One that is missing is reported as missing. */
+/** The reply to a poll of many orders: an object keyed by order. One that is missing gets a report that says so. */
 export function readManyReports(
   json: unknown,
   providerOrders: readonly string[],
@@ -99,7 +102,7 @@ export function readError(json: unknown): string | null {
   return parsed.success ? parsed.output.error : null;
 }
 
-/** Throws ProviderFailure: a message where the number should be, and the like. */
+/** Throws ProviderFailure when the reply holds no number. */
 export function readBalance(json: unknown, mask: Mask): ProviderBalance {
   const parsed = v.safeParse(funds, json);
   const balance = parsed.success ? signedNumber(parsed.output.balance) : null;
@@ -132,7 +135,7 @@ function readService(service: string, listed: unknown, mask: Mask): UpstreamServ
   const name = mask(named.output.name).slice(0, SERVICE_NAME_LENGTH_LIMIT).toWellFormed().trim();
   const type = mask(named.output.type);
   if (name === "") return null;
-  // The other types are counted and left out, so what they cost and how much they take does not matter.
+  // Other types are only counted and skipped, so their rate and limits do not matter.
   if (type.toLowerCase() !== "default") return { service, name, type, rate: "0", min: 0, max: 0 };
   const terms = v.safeParse(listedTerms, listed);
   if (!terms.success) return null;
@@ -143,15 +146,15 @@ function readService(service: string, listed: unknown, mask: Mask): UpstreamServ
   return { service, name, type, rate, min, max };
 }
 
-/** One order's entry. Anything but an object with a word for a status says nothing. */
+/** One order's entry. Anything but an object with a text as `status` gives no status. */
 function readReport(found: unknown, mask: Mask): Report {
-  const parsed = v.safeParse(entry, found);
+  const parsed = v.safeParse(statusEntry, found);
   const text = textOf(found, mask);
   if (!parsed.success || isRefusal(found))
     return { word: null, startCount: null, remains: null, text };
   const { status, start_count: startCount, remains } = parsed.output;
   return {
-    // One that is cut would be another word.
+    // Not cut: that would be another status.
     word: status.length <= WORD_LIMIT ? status : null,
     startCount: wholeNumber(startCount),
     remains: wholeNumber(remains),
@@ -159,14 +162,14 @@ function readReport(found: unknown, mask: Mask): Report {
   };
 }
 
-/** Whether an entry tells that the question was refused, which says nothing of the order: an error, or a failure explained. */
+/** Whether an entry says that the poll was refused, not that the order failed: it has an `error`, or a failure with a message. */
 function isRefusal(found: unknown): boolean {
   if (!isObject(found)) return false;
   const { error = null, message = null, status } = found;
   return error !== null || (message !== null && FAILURE.test(String(status).trim()));
 }
 
-/** Null for anything but a whole number from 0, as a number or as digits. */
+/** A whole number from 0, given as a number or as digits; null for anything else. */
 function wholeNumber(value: unknown): number | null {
   const text = typeof value === "number" || typeof value === "string" ? String(value).trim() : "";
   return WHOLE.test(text) ? Number(text) : null;
@@ -182,12 +185,12 @@ function isObject(json: unknown): json is Record<string, unknown> {
   return typeof json === "object" && json !== null && !Array.isArray(json);
 }
 
-/** Of a short text without blanks or control characters: what names something cannot be masked, only refused. */
+/** Whether a short text without spaces or control characters holds the key: an id cannot be masked, only refused. */
 function holdsKey(text: string, mask: Mask): boolean {
   return mask(text) !== text;
 }
 
-/** What came, for the log. */
+/** The reply as text for the log. */
 function textOf(json: unknown, mask: Mask): string {
   return mask(JSON.stringify(json) ?? "nothing");
 }

@@ -1,4 +1,4 @@
-// The field's de-facto "API v2": one address, a form with `key` and `action`, JSON back, errors under HTTP 200.
+// The "API v2" that most panels share: one URL, a form with `key` and `action`, a JSON reply, errors with status 200.
 
 import { type CallOptions, type Reply, type Send } from "./call.ts";
 import { createMask, type Mask } from "./mask.ts";
@@ -19,7 +19,7 @@ export function smmApi(send: Send, key: string): ProviderApi {
   const act = (action: string, form: Record<string, string>, options: CallOptions) =>
     send({ key, action, ...form }, options);
 
-  /** The JSON of a call that a person asked for; a failure becomes one sentence. */
+  /** The JSON reply to a call of the command line. Throws ProviderFailure. */
   const ask = async (action: string, options: CallOptions): Promise<unknown> => {
     const reply = await act(action, {}, options);
     const failure = failureOf(reply, mask);
@@ -63,7 +63,7 @@ export function smmApi(send: Send, key: string): ProviderApi {
   };
 }
 
-/** Why a reply cannot be used; null when it may be. */
+/** Why a reply cannot be used; null when it can. */
 function failureOf(reply: Reply, mask: Mask): string | null {
   if (reply.kind === "fault") return mask(reply.cause);
   const error = readError(reply.json);

@@ -11,12 +11,12 @@ export function readCertificate(config: Config): Tls | null {
   return files && readTls(files);
 }
 
-/** A certificate that cannot be used leaves the present one in place. */
+/** An invalid certificate leaves the present one in use. */
 export function reloadCertificate(config: Config, server: Server, log: Logger): void {
   const files = tlsFiles(config);
   if (!files) return log.info({}, "nothing to reload: no certificate is in use");
   try {
-    // Without patience for pipes: requests are answered meanwhile.
+    // Does not wait for pipes: that would block the event loop.
     const tls = readTls(files, 0);
     server.reload(tls);
     log.info({ cert: files.cert, validTo: tls.validTo.toISOString() }, "certificate reloaded");

@@ -13,20 +13,20 @@ import { startWriter, type Writer, type WriterOptions } from "../writer/writer.t
 export interface ServerDatabase {
   /** Absolute path of the database. */
   path: string;
-  /** Of the file that names the server's address; removed when the database is closed. */
+  /** Path of the file with the server's address; deleted when the database is closed. */
   addressFile: string;
   writer: Writer;
-  /** What requests read on; `connection` is the snapshot's. */
+  /** For the reads of requests; `connection` is the snapshot's. */
   connection: Connection;
   snapshot: Snapshot;
-  /** For long reads beside requests. */
+  /** For long reads, which would hold the requests' snapshot open. */
   slowReader: Connection;
-  /** Logs a read that failed; ends the server where the database or its disk cannot be trusted any more. */
+  /** Logs a fatal error of a read and ends the server. */
   onReadError(error: unknown): void;
   close(): Promise<void>;
 }
 
-/** `onFatal` is called when the database can be used no more; `onCommit` after each batch, before its callers are answered. */
+/** `onFatal` is called after a fatal database error; `onCommit` after each batch, before its responses are sent. */
 export async function openServerDatabase(
   data: string,
   log: Logger,
@@ -44,7 +44,7 @@ export async function openServerDatabase(
     path,
     thread: WRITER_THREAD,
     onBatch(commands, seconds) {
-      // A caller that is answered now may ask at once for what was written.
+      // A caller must read its own writes: the next read takes a new snapshot.
       snapshot?.end();
       onCommit(commands, seconds);
     },
@@ -69,7 +69,7 @@ export async function openServerDatabase(
     async close() {
       opened.close();
       slowReader.sqlite.close();
-      // The writer closes last: it checkpoints, which a reader would hold up.
+      // The writer closes last: an open reader would keep its checkpoint from completing.
       await writer.close();
       rmSync(addressFile, { force: true });
       release();

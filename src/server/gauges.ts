@@ -1,4 +1,4 @@
-// The values that are looked up when Prometheus asks.
+// The values that are read at each scrape.
 
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -12,7 +12,7 @@ import { newestBackup } from "../storage/backup-folder.ts";
 import { freeBytesIn } from "../storage/files.ts";
 import type { Writer } from "../writer/writer.ts";
 
-/** `connection`: for reads only, and for these alone: counting orders by status holds a snapshot for long. */
+/** `connection`: a reader of its own, because counting orders by status holds a snapshot for long. */
 export function readGauges(
   config: Config,
   connection: Connection,
@@ -33,7 +33,7 @@ export function readGauges(
         const newest = newestBackup(config.data, folder, now);
         return newest && (now - newest.begunAt) / 1000;
       } catch {
-        // The folder cannot be read: the next backup logs it, and the other figures can still be read.
+        // The folder cannot be read: the next backup logs it, and the other figures remain available.
         return null;
       }
     },

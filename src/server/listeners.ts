@@ -1,4 +1,4 @@
-// The listeners of the API and of the metrics, and the file that names the API's address.
+// The listeners of the API and of the metrics, and the file with the API's address.
 
 import { rmSync, writeFileSync } from "node:fs";
 import type { Config } from "../config/settings.ts";
@@ -25,11 +25,11 @@ export interface Listeners {
   api: Server;
   /** Stops both; resolves once every request in flight is answered. */
   stop(): Promise<void>;
-  /** Where the metrics are; null without them. */
+  /** URL of the metrics; null without them. */
   metricsUrl: string | null;
 }
 
-/** Both of them or, with ListenError, neither. */
+/** Starts both or throws ListenError and starts neither. */
 export function startListeners(
   { host, port, metricsListen }: Config,
   metrics: Metrics | null,
@@ -62,7 +62,7 @@ export function urlOf(protocol: "http" | "https", { hostname: host, port }: Serv
   return `${protocol}://${formatEndpoint({ host, port })}`;
 }
 
-/** For `health`. A full disk keeps the service from taking orders, not from answering. */
+/** Written for `health`. Not fatal: with a full disk the service must still start and respond. */
 export function writeAddressFile(path: string, url: string, log: Logger): void {
   try {
     writeFileSync(path, url, { mode: 0o600 });
@@ -70,7 +70,7 @@ export function writeAddressFile(path: string, url: string, log: Logger): void {
     rmSync(path, { force: true });
     log.warn(
       { address: path, why: String(error) },
-      "address not written: tell `health` with --url",
+      "address file not written: give `health` the address with --url",
     );
   }
 }

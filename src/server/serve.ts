@@ -15,21 +15,21 @@ import { apiDeps, createPending, deliveryDeps } from "./wiring.ts";
 import { readGauges } from "./gauges.ts";
 import { type Listeners, startListeners, urlOf, writeAddressFile } from "./listeners.ts";
 
-/** How long requests in flight may take once a stop was asked for. */
+/** How long requests in flight may take after SIGTERM. */
 const DRAIN_MS = 10_000;
 
 export interface Service {
   url: string;
   log: Logger;
-  /** Makes a backup now, unless one is being made. */
+  /** Starts a backup now, unless one is running. */
   backUpNow(): void;
-  /** Reads the certificate and key again. Those that cannot be used leave the present ones in place. */
+  /** Reads the certificate and key again. Invalid ones leave the present ones in use. */
   reload(): void;
-  /** Answers what is in flight, writes what is queued, checkpoints, and lets the data directory go. */
+  /** Completes requests in flight and queued writes, checkpoints, and releases the data directory. */
   stop(): Promise<void>;
 }
 
-/** Resolves once requests are answered. `end` is called, after the log's last line, if nothing can be written any more. */
+/** Resolves once the service is ready. `end` is called after a fatal database error, once the log is written. */
 export async function startService(config: Config, end: () => void): Promise<Service> {
   const log = createLog(config.logLevel, config.logFormat);
   const onFatal = () => void log.close().then(end);
@@ -49,7 +49,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
     await database.close();
   };
 
-  // The listeners first: where they cannot listen, nothing must have been sent to a provider.
+  // The listeners first: if they cannot listen, nothing must have been sent to a provider.
   const pending = createPending<DeliveryService>();
   const started = { database, log, metrics, keyUsage, delivery: pending, isTls: tls !== null };
   let listeners: Listeners;

@@ -20,6 +20,6 @@ export function handleSignals(
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   process.on("SIGUSR1", () => service.backUpNow());
-  // On a terminal it says that the terminal is gone, elsewhere that there is a new certificate.
+  // With a terminal SIGHUP means that it was closed; without one it means, by convention, to reload.
   process.on("SIGHUP", process.stderr.isTTY ? stop : () => service.reload());
 }

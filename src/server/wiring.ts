@@ -1,4 +1,4 @@
-// What the API and the delivery are given, made of the settings and of the parts of the server that run already.
+// The dependencies of the API and of the deliveries, from the settings and the parts of the server that have started.
 
 import type { Config } from "../config/settings.ts";
 import { createKeyFinder } from "../db/key-cache.ts";
@@ -15,7 +15,7 @@ import { createReadiness } from "../monitoring/readiness.ts";
 import { connectProvider } from "../providers/protocols.ts";
 import type { ServerDatabase } from "./database.ts";
 
-/** What is referred to before it has started. */
+/** A part that is referred to before it has started. */
 export interface Pending<T> {
   promise: Promise<T>;
   /** Undefined until it has started. */
@@ -27,7 +27,7 @@ export interface Pending<T> {
 export function createPending<T>(): Pending<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   let started: T | undefined;
-  // A rejection is no unhandled one: there may be no one who waits.
+  // Nobody may be waiting for it: that is no unhandled rejection.
   promise.catch(() => {});
   return {
     promise,

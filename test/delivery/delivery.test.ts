@@ -143,7 +143,7 @@ test("an outcome that nothing can be written of is tried until it can, and logge
   const input = { resellerAccount: 3, keyId, service: "likes", link: "tick", quantity: 100 };
   const order = await delivery.placed(database.run("placeOrder", input));
   expect([order.delivery?.placement, sent]).toEqual(["unknown", 1]);
-  const unwritten = "an outcome could not be written down";
+  const unwritten = "an outcome could not be stored";
   expect(errors).toEqual([
     "internal error in a call to a provider",
     unwritten,

@@ -71,12 +71,12 @@ test("fifty at once wait for the first, have one effect and get its answer", asy
   await Bun.sleep(50);
   provider.resolve({ status: "success", order: "as the provider left it" });
   const answers = await Promise.all(all);
-  expect(new Set(answers.map(({ answer }) => answer.body)).size).toBe(1);
-  expect(answers[0]!.answer.body).toContain("as the provider left it");
+  expect(new Set(answers.map(({ response }) => response.body)).size).toBe(1);
+  expect(answers[0]!.response.body).toContain("as the provider left it");
   expect(answers.filter(({ replayed }) => replayed).length).toBe(49);
   expect(asked).toBe(1);
   expect(database.balance("anna")).toBe(micros("99"));
-  expect((await request(wait)).answer).toEqual(answers[0]!.answer);
+  expect((await request(wait)).response).toEqual(answers[0]!.response);
   expect(api.inFlight.size).toBe(0);
 });
 
@@ -94,8 +94,8 @@ test("an answer that refuses is remembered, for the order is there", async () =>
   const wait = () => Promise.reject(refusal("service_not_found"));
   const first = await request(wait);
   const second = await request(wait);
-  expect(first.answer.status).toBe(400);
-  expect(second).toEqual({ answer: first.answer, replayed: true } as typeof second);
+  expect(first.response.status).toBe(400);
+  expect(second).toEqual({ response: first.response, replayed: true } as typeof second);
   expect(database.balance("anna")).toBe(micros("99"));
 });
 
@@ -103,11 +103,11 @@ test("when the process died before it answered, each duplicate gets the order as
   await place(claim());
   const never = () => Promise.reject(new Error("asked again"));
   const first = await request(never);
-  expect(first.answer).toMatchObject({ status: 200 });
-  expect(JSON.parse(first.answer.body).order.status).toBe("PROCESSING");
+  expect(first.response).toMatchObject({ status: 200 });
+  expect(JSON.parse(first.response.body).order.status).toBe("PROCESSING");
   const actor = { keyId: null, operator: "tester" };
   database.run("transitionOrder", { id: "1", to: "CANCELLED", note: null, actor });
   const second = await request(never);
-  expect(JSON.parse(second.answer.body).order.status).toBe("CANCELLED");
+  expect(JSON.parse(second.response.body).order.status).toBe("CANCELLED");
   expect(second.replayed).toBe(true);
 });

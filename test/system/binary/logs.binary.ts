@@ -76,7 +76,7 @@ test("a fault of ours is logged with its cause, without key, body or hash, and a
   const order = { service: "s", link: "https://example.com/zqx7secret", quantity: 1 };
   const answer = await callApi(server.url, "POST", "/orders", key, order);
   expect([answer.status, answer.body.message]).toEqual([500, "Internal server error"]);
-  await until(() => server.stderr().includes('"fault"'));
+  await until(() => server.stderr().includes('"internal error"'));
   await stop(server);
   expect(server.stderr()).toContain("broken");
   for (const secret of [key, hash, "zqx7secret"]) expect(server.stderr()).not.toContain(secret);
@@ -115,7 +115,7 @@ test("a statement that breaks off: the caller sees that, and every line is JSON"
   );
   expect(await statement.catch(() => "broken off")).toBe("broken off");
   await stop(server);
-  const faults = linesOf(server.stderr()).filter(({ msg }) => msg === "fault");
+  const faults = linesOf(server.stderr()).filter(({ msg }) => msg === "internal error");
   expect(faults).toMatchObject([{ error: expect.stringContaining("no such table") }]);
 });
 

@@ -37,7 +37,7 @@ test("placements are counted by outcome, looks are on time, and the provider's k
   upstream.next("add", { status: 500, body: PROVIDER_KEY });
   expect((await place()).body.order.status).toBe("PENDING");
 
-  await until(() => server.stderr().includes("placement unknown"));
+  await until(() => server.stderr().includes("submission unknown"));
   const url = /"metrics":"(http[^"]+)"/.exec(server.stderr())![1]!;
   const metrics = await (await fetch(url)).text();
   for (const outcome of ["accepted", "refused", "unknown"]) {

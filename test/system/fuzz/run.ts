@@ -28,6 +28,6 @@ for (let done = 0; done < requests; done += STRETCH) {
 await stop(server);
 const verified = await binary(folder, "verify");
 if (server.stderr() !== "") process.stderr.write(`\n${server.stderr()}`);
-const faults = server.stderr().split('"fault"').length - 1;
+const faults = server.stderr().split('"internal error"').length - 1;
 process.stdout.write(`\n${JSON.stringify({ seed, ...total, faults, verify: verified.code })}\n`);
 process.exit(faults === 0 && verified.code === 0 ? 0 : 1);
