@@ -167,8 +167,7 @@ async function recordReports(
   });
   for (const { orderId, kind, text } of notices) {
     const fields = { provider: worker.name, order: orderId, reported: text };
-    if (kind === "nonsense")
-      log.warn(fields, "a report was not believed: the order stays as it is");
+    if (kind === "invalid") log.warn(fields, "a report was not believed: the order stays as it is");
     else if (kind === "late")
       log.warn(fields, "a change after the order's end: listed, not applied");
     else log.error(fields, "a report could not be written down");

@@ -64,7 +64,7 @@ export async function respondOnce<Effect>(
   try {
     const outcome = await act();
     const { replayed } = outcome;
-    if (outcome.answer) return new PreparedResponse(outcome.answer, replayed);
+    if (outcome.response) return new PreparedResponse(outcome.response, replayed);
     // Whoever waited for this ended with its process: what it did, as it is now, is the answer.
     if (replayed) return new PreparedResponse(success(currentResponse(outcome.effect)), replayed);
     const answer = await responseOf(requestId, () => wait(outcome.effect));
@@ -98,7 +98,7 @@ async function storeResponse(
   answer: StoredResponse,
 ): Promise<void> {
   try {
-    await writer.submit("recordResponse", { resellerAccount, key, answer });
+    await writer.submit("recordResponse", { resellerAccount, key, response: answer });
   } catch (error) {
     log.warn({ error: String(error) }, "the answer to a request with a key could not be kept");
   }
