@@ -80,7 +80,7 @@ test.each([
   const decision = decideReport(ORDER, report("Partial", remains));
   expect(decision).toMatchObject({
     kind: "transition",
-    move: { status: "PARTIAL", remains, refundMicros },
+    transition: { status: "PARTIAL", remains, refundMicros },
   });
 });
 
@@ -91,7 +91,7 @@ test.each([
   for (const remains of [null, 0, 100, 101]) {
     expect(decideReport(ORDER, report(word, remains))).toMatchObject({
       kind: "transition",
-      move: { status, refundMicros: 1_000_001 },
+      transition: { status, refundMicros: 1_000_001 },
     });
   }
 });
@@ -106,7 +106,7 @@ test("nonsense in the counts of another status leaves them as they were, sense r
     remains: 12,
   });
   expect(decideReport(ORDER, report("Completed", 12))).toMatchObject({
-    move: { remains: 0, refundMicros: 0 },
+    transition: { remains: 0, refundMicros: 0 },
   });
 });
 
