@@ -1,4 +1,4 @@
-// The audit log: appended to in the transaction of the change, read by the operator.
+// The audit log: entries are inserted in the transaction of the change and listed for the operator.
 
 import { and, desc, eq, getTableColumns, gte, sql } from "drizzle-orm";
 import type { AuditAction, AuditFacts } from "../domain/audit.ts";
@@ -15,7 +15,7 @@ export interface AuditEntry {
   action: AuditAction;
   /** What was changed: a username, an id, an order number. */
   subject: string;
-  /** The user whom it concerns; null where it concerns all. */
+  /** The user concerned; null when the change concerns all users. */
   account: number | null;
   before: AuditFacts | null;
   after: AuditFacts | null;

@@ -18,14 +18,14 @@ declare const writing: unique symbol;
 /** A connection inside a write transaction. */
 export type Tx = Connection & { readonly [writing]: true };
 
-/** Refuses at compile time what would commit at its first await. */
+/** Rejects an async function at compile time: its transaction would commit at its first await. */
 export type Synchronous<T> = T extends PromiseLike<unknown> ? never : T;
 
 export function connectionOf(sqlite: Database, path: string): Connection {
   return { sqlite, orm: drizzle({ client: sqlite }), path };
 }
 
-/** Runs `body` between BEGIN IMMEDIATE and COMMIT; whatever it throws rolls everything back. */
+/** Runs `body` between BEGIN IMMEDIATE and COMMIT; if it throws, everything is rolled back. */
 export function transact<T>(connection: Connection, body: (tx: Tx) => Synchronous<T>): T {
   const { sqlite } = connection;
   sqlite.run("BEGIN IMMEDIATE");
@@ -35,13 +35,13 @@ export function transact<T>(connection: Connection, body: (tx: Tx) => Synchronou
     sqlite.run("COMMIT");
     return result;
   } catch (error) {
-    // SQLite has rolled back by itself after a full disk or an I/O error.
+    // After SQLITE_FULL or SQLITE_IOERR SQLite may have rolled back by itself.
     if (sqlite.inTransaction) sqlite.run("ROLLBACK");
     throw error;
   }
 }
 
-/** Runs `body` so that, if it throws, its writes alone are undone and the transaction goes on. Costs 0.1 µs. */
+/** Runs `body` in a savepoint: if it throws, only its writes are rolled back and the transaction continues. Costs 0.1 µs. */
 export function savepoint<T>(tx: Tx, body: () => Synchronous<T>): T {
   const { begin, release } = savepoints(tx);
   begin.run();
@@ -55,12 +55,12 @@ export function savepoint<T>(tx: Tx, body: () => Synchronous<T>): T {
   }
 }
 
-/** Writes a page that says what it said before. */
+/** Writes a page with its old content. */
 export function touchDatabase(tx: Tx): void {
   tx.sqlite.run("PRAGMA user_version = 0");
 }
 
-/** Prepared statements, made once a connection and at first use. */
+/** Prepares the queries of a file once for each connection, at first use. */
 export function prepared<T>(
   prepare: (orm: BunSQLiteDatabase, sqlite: Database) => T,
 ): (connection: Connection) => T {
@@ -82,9 +82,9 @@ const savepoints = prepared((_, sqlite) => ({
   release: sqlite.query("RELEASE command"),
 }));
 
-/** A disk or file that cannot be trusted any more. */
+/** Fatal: the disk or the file cannot be trusted any more. */
 const FATAL = /^SQLITE_(IOERR|CORRUPT|NOTADB)/;
-/** Nothing was written and a later try may succeed: no room (for the log's index too), or another process at it. */
+/** Transient: nothing was written, a later try may succeed. The disk is full (IOERR_SHMSIZE: no room for the -shm file), or another process holds a lock. */
 const TRANSIENT = /^SQLITE_(FULL|BUSY|LOCKED|IOERR_SHMSIZE)/;
 
 export function isTransientError(error: unknown): boolean {
@@ -95,7 +95,7 @@ export function isFatalError(error: unknown): boolean {
   return FATAL.test(errorCode(error)) && !isTransientError(error);
 }
 
-/** Not this statement's alone: every write of the transaction is in doubt or cannot be committed. */
+/** Affects the whole transaction, not only the statement that met it. */
 export function isDatabaseError(error: unknown): boolean {
   return isFatalError(error) || isTransientError(error);
 }

@@ -1,4 +1,4 @@
-// Attempts to place orders, and the queue of those that wait for one.
+// Submission attempts, and the orders that are queued or being sent.
 
 import { asc, eq, sql } from "drizzle-orm";
 import type { AttemptOutcome, Delivery } from "../domain/deliveries.ts";
@@ -53,7 +53,7 @@ const queries = prepared((orm) => ({
     .from(placementAttempts)
     .where(eq(placementAttempts.orderId, sql.placeholder("orderId")))
     .prepare(),
-  // The status and placement are literals, so that SQLite takes the index that holds those rows only.
+  // Status and placement are literals, so that SQLite can use the partial index.
   due: orm
     .select({ orderId: orders.orderId })
     .from(orders)
@@ -86,7 +86,7 @@ const queries = prepared((orm) => ({
     .prepare(),
 }));
 
-/** The queued orders of a provider whose time has come, longest waiting first. */
+/** The queued orders of a provider that are due, longest overdue first. */
 export function listDueSubmissions(
   connection: Connection,
   providerId: number,
@@ -97,12 +97,12 @@ export function listDueSubmissions(
   return rows.map(({ orderId }) => orderId);
 }
 
-/** Every order that waits to be sent. */
+/** Every queued order. */
 export function listQueued(connection: Connection): OrderWithDelivery[] {
   return queries(connection).queued.all().map(toOrder).map(requireDelivery);
 }
 
-/** Orders whose call upstream was begun and has no outcome. */
+/** Orders whose attempt was started and has no outcome. */
 export function listSending(connection: Connection): OrderWithDelivery[] {
   return queries(connection).sending.all().map(toOrder).map(requireDelivery);
 }
@@ -115,7 +115,7 @@ export function countAttempts(connection: Connection, orderId: number): number {
   return queries(connection).tries.get({ orderId })?.tries ?? 0;
 }
 
-/** A second one while another is unfinished, or after one that may have been sent, breaks a UNIQUE index. */
+/** A UNIQUE index refuses a second attempt while one is unfinished, or after one that may have been sent. */
 export function insertAttempt(tx: Tx, orderId: number, startedAt: number): void {
   queries(tx).insert.run({ orderId, startedAt });
 }
@@ -128,19 +128,19 @@ export function finishAttemptRow(
   if (finished.length !== 1) throw new Error(`order ${attempt.orderId} is not being sent`);
 }
 
-/** No queued order is tried later than `latest`. */
+/** Sets retries that are scheduled after `latest` to `latest`. */
 export function clampSubmitSchedule(tx: Tx, latest: number): void {
   queries(tx).clampSubmitSchedule.run({ latest });
 }
 
-/** An order that is known to exist and to have a provider. */
+/** An order that must exist and have a provider. */
 export function orderOf(connection: Connection, orderId: number): OrderWithDelivery {
   const order = findOrder(connection, String(orderId));
   if (!order) throw new Error(`there is no order ${orderId}`);
   return requireDelivery(order);
 }
 
-/** For an order that its own row says has a provider. */
+/** The order, which must have a provider. */
 export function requireDelivery(order: Order): OrderWithDelivery {
   const { delivery } = order;
   if (!delivery) throw new Error(`order ${order.orderId} has no provider`);

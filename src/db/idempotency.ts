@@ -1,4 +1,4 @@
-// Used Idempotency-Keys: the effect each had, and the answer it got.
+// Idempotency records: the effect of each Idempotency-Key, and its response.
 
 import { and, asc, eq, inArray, isNull, lt, sql } from "drizzle-orm";
 import type { Claim, StoredResponse } from "../domain/idempotency.ts";
@@ -6,18 +6,18 @@ import { type Connection, prepared, type Tx } from "./connection.ts";
 import { idempotency, uptime } from "./schema.ts";
 
 /**
- * What a key did: created an order, or several with `results` as JSON and the first of them as `orderId`,
- * or posted the transfer of a recharge.
+ * The effect of a request: an order; a batch of orders, with `results` as JSON and its first order as `orderId`; or the
+ * transfer of a recharge.
  */
 export type Effect = { orderId: number; results?: string } | { transferSeq: number };
 
 export interface IdempotencyRecord {
   requestHash: string;
   orderId: number | null;
-  /** Of a batch. */
+  /** The results of a batch as JSON; null otherwise. */
   results: string | null;
-  /** Null as long as the first request has not been answered. */
-  answer: StoredResponse | null;
+  /** Null until the response of the first request is stored. */
+  response: StoredResponse | null;
 }
 
 const queries = prepared((orm) => {
@@ -58,7 +58,7 @@ const queries = prepared((orm) => {
         uptime: sql`(SELECT ${uptime.milliseconds} FROM ${uptime})`,
       })
       .prepare(),
-    answer: orm
+    setResponse: orm
       .update(idempotency)
       .set({
         responseStatus: sql`${sql.placeholder("status")}`,
@@ -86,7 +86,7 @@ export function findIdempotencyRecord(
     requestHash,
     orderId,
     results,
-    answer: status === null || body === null ? null : { status, body },
+    response: status === null || body === null ? null : { status, body },
   };
 }
 
@@ -95,7 +95,7 @@ export function insertIdempotencyRecord(
   resellerAccount: number,
   claim: Claim,
   effect: Effect,
-  answer: StoredResponse | null,
+  response: StoredResponse | null,
   createdAt: number,
 ): void {
   queries(tx).insert.run({
@@ -104,23 +104,23 @@ export function insertIdempotencyRecord(
     orderId: "orderId" in effect ? effect.orderId : null,
     transferSeq: "transferSeq" in effect ? effect.transferSeq : null,
     results: "results" in effect ? effect.results : null,
-    status: answer?.status ?? null,
-    body: answer?.body ?? null,
+    status: response?.status ?? null,
+    body: response?.body ?? null,
     createdAt,
   });
 }
 
-/** Does nothing when the key has its answer already. */
+/** Does nothing when the record already has a response. */
 export function updateIdempotencyResponse(
   tx: Tx,
   resellerAccount: number,
   key: string,
-  answer: StoredResponse,
+  response: StoredResponse,
 ): void {
-  queries(tx).answer.run({ resellerAccount, key, ...answer });
+  queries(tx).setResponse.run({ resellerAccount, key, ...response });
 }
 
-/** Deletes at most `limit` of those used before that uptime, oldest first; returns how many it were. */
+/** Deletes at most `limit` records from before that uptime, oldest first; returns how many. */
 export function deleteIdempotencyRecords(tx: Tx, before: number, limit: number): number {
   return queries(tx).deleteOld.all({ before, limit }).length;
 }

@@ -1,6 +1,6 @@
-// Callers' keys in memory, until anything at all is written to the database: the snapshot knows when that was.
-// Gain: the key and a balance take 1.0 µs of CPU time and not 3.1 at 16 requests a snapshot, 3.7 and not 5.5 at one;
-// all of GET /balance takes 29 on the same busy machine.
+// Callers' keys in memory. Any write to the database clears the cache: the version of the snapshot changes with it.
+// Gain: reading the key and a balance takes 1.0 µs of CPU time instead of 3.1 at 16 requests a snapshot, 3.7 instead of
+// 5.5 at one; a whole GET /balance takes 29 µs on the same busy machine.
 
 import type { Connection } from "./connection.ts";
 import { type CallerKey, findCallerKeyByHash } from "./keys.ts";

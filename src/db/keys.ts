@@ -1,4 +1,4 @@
-// API keys, found by their hash. A key's text is never here.
+// API keys, looked up by their hash: the text of a key is not stored.
 
 import { and, asc, eq, getTableColumns, gte, isNull, lte, or, sql } from "drizzle-orm";
 import { KEY_USE_INTERVAL_MS, type KeyScope, type KeyType } from "../domain/keys.ts";
@@ -6,7 +6,7 @@ import { type Connection, prepared, type Tx } from "./connection.ts";
 import { selectList } from "./raw-rows.ts";
 import { keys, users } from "./schema.ts";
 
-/** What a request needs to know of its key. */
+/** The fields of a key that a request needs. */
 export interface CallerKey {
   id: string;
   resellerAccount: number;
@@ -15,7 +15,7 @@ export interface CallerKey {
   active: boolean;
   /** Null: never. */
   expiresAt: number | null;
-  /** Its time has passed for certain, whatever the clock says now. */
+  /** Expired for good, even if the clock is put back. */
   ended: boolean;
   /** Networks in CIDR notation, separated by commas; empty: every address. */
   allow: string;
@@ -30,12 +30,12 @@ export interface Key extends CallerKey {
 
 export interface ListedKey extends Key {
   lastUsedAt: number | null;
-  /** The id of the key that took its place. */
+  /** The id of the key that it was rotated to. */
   replacedBy: string | null;
   username: string;
 }
 
-/** A CallerKey as SQLite has it. */
+/** A CallerKey as SQLite returns it. */
 type CallerRow = Omit<CallerKey, "active" | "ended"> & { active: number; ended: number };
 
 const queries = prepared((orm, sqlite) => {
@@ -105,7 +105,7 @@ const queries = prepared((orm, sqlite) => {
       .where(and(lte(keys.expiresAt, sql.placeholder("now")), eq(keys.ended, false)))
       .returning({ id: keys.id })
       .prepare(),
-    // A minute's distance is kept here too, so that no caller can write more often.
+    // The interval is enforced here too, so that no caller can write more often.
     use: orm
       .update(keys)
       .set({ lastUsedAt: sql`${sql.placeholder("usedAt")}` })
@@ -114,7 +114,7 @@ const queries = prepared((orm, sqlite) => {
           eq(keys.id, sql.placeholder("id")),
           or(
             isNull(keys.lastUsedAt),
-            // Before or after: what a clock that was too far ahead wrote must not stay for years.
+            // In both directions: a time written while the clock was ahead must not stay for years.
             gte(sql`abs(${keys.lastUsedAt} - ${sql.placeholder("usedAt")})`, KEY_USE_INTERVAL_MS),
           ),
         ),
@@ -123,13 +123,13 @@ const queries = prepared((orm, sqlite) => {
   };
 });
 
-/** What a request needs to know of the key with this hash; key-cache.ts keeps it in memory. */
+/** For a request; cached by key-cache.ts. */
 export function findCallerKeyByHash(connection: Connection, hash: string): CallerKey | undefined {
   const row = queries(connection).callerByHash.get(hash);
   return row ? callerOf(row) : undefined;
 }
 
-/** What a command needs to know of the key it is run for. */
+/** For a command, in its transaction. */
 export function findCallerKey(connection: Connection, id: string): CallerKey | undefined {
   const row = queries(connection).callerById.get(id);
   return row ? callerOf(row) : undefined;
@@ -157,14 +157,14 @@ export function updateKeyActive(tx: Tx, id: string, active: boolean, ended: bool
   queries(tx).setActive.run({ id, active: active ? 1 : 0, ended: ended ? 1 : 0 });
 }
 
-/** Ends those whose time has passed; returns their ids. */
+/** Marks expired keys as ended; returns their ids. */
 export function updateExpiredKeys(tx: Tx, now: number): string[] {
   return queries(tx)
     .endExpired.all({ now })
     .map(({ id }) => id);
 }
 
-/** Ends a key at `expiresAt` in favour of another. */
+/** Sets the successor of a key, and its end at `expiresAt`. */
 export function updateKeyReplaced(
   tx: Tx,
   id: string,
@@ -174,7 +174,7 @@ export function updateKeyReplaced(
   queries(tx).replace.run({ id, ...rest, ended: ended ? 1 : 0 });
 }
 
-/** Notes when a key was last used, unless what is noted is less than a minute from that. */
+/** Sets when a key was last used, unless the stored time differs by less than a minute. */
 export function updateKeyUsed(tx: Tx, id: string, usedAt: number): void {
   queries(tx).use.run({ id, usedAt });
 }

@@ -6,7 +6,7 @@ import { prepared, type Tx } from "./connection.ts";
 import { preparedNumber } from "./numbers.ts";
 import { transfers } from "./schema.ts";
 
-/** As the INSERT numbers them. */
+/** In the order of the INSERT's parameters. */
 type TransferValues = [
   debit: number,
   credit: number,
@@ -19,7 +19,7 @@ type TransferValues = [
   createdAt: number,
 ];
 
-/** `number`: SQL for the number of the row; null where SQLite counts it up. */
+/** `number`: SQL for the row's number; null: SQLite assigns it. */
 function insertTransfer(number: string | null): string {
   return `INSERT INTO transfers (debit_account, credit_account, amount_micros, kind, order_id, key_id, operator, note,
       created_at, balance_after_micros${number === null ? "" : ", seq"})
@@ -27,7 +27,7 @@ function insertTransfer(number: string | null): string {
       (SELECT balance_micros FROM users WHERE account = max(?1, ?2))${number === null ? "" : `, ${number}`})`;
 }
 
-// Balances are added up and noted in SQL, where 64-bit integers are exact.
+// Balances are computed in SQL, where 64-bit integers are exact.
 const queries = prepared((orm, sqlite) => ({
   append: sqlite.query<null, TransferValues>(insertTransfer(preparedNumber(sqlite, "transfers"))),
   addToBalance: sqlite.query<null, [number, number]>(
@@ -44,25 +44,25 @@ const queries = prepared((orm, sqlite) => ({
 }));
 
 /**
- * Moves the balance of the user on one side of a transfer (the other is cash or sales) and appends it.
- * An amount of 0 moves nothing and writes nothing. The caller has made sure that the balance suffices;
- * a CHECK rolls the transaction back if it does not.
+ * Changes the balance of the user on one side of a transfer (the other is cash or sales) and inserts the transfer.
+ * An amount of 0 writes nothing. The caller has checked that the balance suffices; if it does not, a CHECK constraint
+ * fails the transaction.
  */
 export function postTransfer(tx: Tx, transfer: Transfer): void {
   if (transfer.amountMicros === 0) return;
   const { debitAccount: debit, creditAccount: credit, amountMicros: amount } = transfer;
   const { append, addToBalance, deposit } = queries(tx);
-  // The user's account is the one above the two fixed ones.
+  // User accounts have higher numbers than cash and sales.
   const account = Math.max(debit, credit);
   const change = Math.min(debit, credit) === CASH_ACCOUNT ? deposit : addToBalance;
   change.run(account === credit ? amount : -amount, account);
   const { kind, orderId, actor, note, createdAt } = transfer;
   const { keyId, operator } = actor;
-  // After the balance: the row keeps what it became.
+  // After the balance, which the row stores too.
   append.run(debit, credit, amount, kind, orderId, keyId, operator, note, createdAt);
 }
 
-/** The number of the transfer that was posted last. */
+/** The number of the last transfer. */
 export function lastTransferSeq(tx: Tx): number {
   const seq = queries(tx).last.get()?.seq;
   if (!seq) throw new Error("no transfer was posted yet");

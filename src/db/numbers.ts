@@ -1,5 +1,5 @@
-// Numbers that were given to callers and operators: of orders, transfers and audit entries. They only grow, also across
-// a restore, which takes rows back but not what callers were told of them.
+// The numbers of orders, transfers and audit entries, which callers and operators know. They only grow, also across a
+// restore: a number that was issued after the backup must not be issued again.
 
 import type { Database } from "bun:sqlite";
 import { sql } from "drizzle-orm";
@@ -9,23 +9,23 @@ import { numberFloors } from "./schema.ts";
 /** The column that numbers the rows of a table. */
 export const NUMBERED = { orders: "order_id", transfers: "seq", audit: "seq" } as const;
 export type NumberedTable = keyof typeof NUMBERED;
-/** For each table: the highest number that was given out. */
+/** For each table the highest number that was issued. */
 export type Numbers = Record<NumberedTable, number>;
 
 export const NUMBERED_TABLES = Object.keys(NUMBERED) as NumberedTable[];
 
-/** How many numbers at least are passed over where nobody knows which were given out since a backup. */
+/** How many numbers are skipped at least, when it is not known which were issued since a backup. */
 const MARGIN = 1_000_000;
 
-/** Nobody gives out so many: as many again are left above it before a double, or a floor, ends. */
+/** No service issues so many numbers; as many again are left above it below 2^53. */
 const PLAUSIBLE_LIMIT = 2 ** 52;
 
-/** Whether highestNumber read a number that a service can have given out. */
+/** Whether highestNumber read a number that a service can have issued. */
 export function isPlausible(number: number): boolean {
   return Number.isSafeInteger(number) && number <= PLAUSIBLE_LIMIT;
 }
 
-/** Of a database of any version, floor included; 0 without the table. Of a damaged or foreign one it may be anything. */
+/** The highest number issued in a database of any version, floor included; 0 without the table. In a damaged or foreign one it may be any value. */
 export function highestNumber(sqlite: Database, table: NumberedTable): number {
   const isThere = sqlite.query<unknown, [string]>("SELECT 1 FROM sqlite_schema WHERE name = ?");
   if (!isThere.get(table)) return 0;
@@ -34,7 +34,7 @@ export function highestNumber(sqlite: Database, table: NumberedTable): number {
   return numberIn(sqlite, isThere.get("number_floors") ? `${highest} UNION ALL ${floor}` : highest);
 }
 
-/** As many as a database has rows, and at least a million: more than were given out since a backup of it. */
+/** How many numbers to skip for each table: as many as it has rows, and at least MARGIN. */
 export function margins(sqlite: Database): Numbers {
   return numbersBy((table) =>
     Math.max(MARGIN, numberIn(sqlite, `SELECT count(*) AS number FROM ${table}`)),
@@ -45,7 +45,7 @@ export function numbersBy(number: (table: NumberedTable) => number): Numbers {
   return { orders: number("orders"), transfers: number("transfers"), audit: number("audit") };
 }
 
-/** The greatest of a query's numbers; 0 without any. */
+/** The greatest number in the result of a query; 0 without rows. */
 function numberIn(sqlite: Database, query: string): number {
   const [[number]] = sqlite.query(`SELECT max(number) FROM (${query})`).values() as [
     [number | null],
@@ -54,21 +54,21 @@ function numberIn(sqlite: Database, query: string): number {
 }
 
 /**
- * SQL for the number of the next row: NULL, for which SQLite counts on from the highest, unless the floor lies above
- * that. Evaluated at each INSERT, so that one that is rolled back changes nothing.
+ * SQL for the number of the next row: NULL, for which SQLite takes the highest plus 1, unless the floor is above that.
+ * Evaluated at each INSERT, so that a rolled-back one has no effect.
  */
 export function nextNumber(table: NumberedTable): string {
   return `(SELECT floor + 1 FROM number_floors WHERE table_name = '${table}'
     AND floor > (SELECT coalesce(max(${NUMBERED[table]}), 0) FROM ${table}))`;
 }
 
-/** The same for a statement that is run often; null where the floor was passed before it is prepared. */
+/** The same for a frequent statement; null when the floor has already been exceeded, so that the subquery can be left out. */
 export function preparedNumber(sqlite: Database, table: NumberedTable): string | null {
   const [[number]] = sqlite.query(`SELECT ${nextNumber(table)}`).values() as [[number | null]];
   return number === null ? null : nextNumber(table);
 }
 
-/** The numbers of `table` go on above `floor`. Only in a database that nobody uses yet: prepared statements miss it. */
+/** The numbers of `table` continue above `floor`. Only before the database is in use: prepared statements ignore it. */
 export function raiseFloor(tx: Tx, table: NumberedTable, floor: number): void {
   queries(tx).raise.run({ table, floor });
 }

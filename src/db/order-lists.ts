@@ -1,20 +1,20 @@
-// A reseller's orders, newest first, a page at a time. A page costs the same at ten orders and ten million:
-// every filter either has an index to go by, or looks at a bounded number of orders and says where it stopped.
+// A reseller's orders, newest first, in pages. A page costs the same at ten orders and at ten million: every filter
+// either has an index or examines a bounded number of orders and returns where the next page continues.
 
 import { and, between, desc, eq, sql } from "drizzle-orm";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import { type Connection, prepared } from "./connection.ts";
 import { readInSnapshot } from "./snapshot.ts";
 import { mergeNewest, type Page } from "./pages.ts";
-import { ANSWERED, type AnsweredOrder } from "./orders.ts";
+import { PUBLIC_COLUMNS, type OwnedPublicOrder } from "./orders.ts";
 import { orders } from "./schema.ts";
 import { spansWithin, type TimeWindow } from "./time-spans.ts";
 
 /**
- * Orders that one step examines for a service. No index leads from a reseller's service to its orders: it would
- * cost every new order a fifth more. A millisecond of the event loop.
+ * Orders that are examined at a time for the filter by service, in about a millisecond. There is no index by reseller and
+ * service: it would make every new order a fifth more expensive.
  */
-const EXAMINED_A_STEP = 1000;
+const EXAMINED_LIMIT = 1000;
 
 export interface OrderListQuery {
   resellerAccount: number;
@@ -40,9 +40,14 @@ const queries = prepared((orm) => {
       .orderBy(desc(orders.orderId))
       .limit(sql.placeholder("limit"))
       .prepare(),
-    rows: orm.select(ANSWERED).from(orders).where(isOneOf).orderBy(desc(orders.orderId)).prepare(),
+    rows: orm
+      .select(PUBLIC_COLUMNS)
+      .from(orders)
+      .where(isOneOf)
+      .orderBy(desc(orders.orderId))
+      .prepare(),
     rowsOfService: orm
-      .select(ANSWERED)
+      .select(PUBLIC_COLUMNS)
       .from(orders)
       .where(and(isOneOf, eq(orders.serviceId, sql.placeholder("service"))))
       .orderBy(desc(orders.orderId))
@@ -52,15 +57,15 @@ const queries = prepared((orm) => {
 });
 
 /**
- * The newest orders below number `below`, at most `limit`. With a service there may be fewer although there are
- * more to come: `next` alone says whether the list ends.
+ * The newest orders below number `below`, at most `limit`. With a service a page may have fewer although more follow:
+ * only a null `next` means the end of the list.
  */
 export function listOrdersBelow(
   connection: Connection,
   query: OrderListQuery,
   below: number,
   limit: number,
-): Page<AnsweredOrder> {
+): Page<OwnedPublicOrder> {
   return readInSnapshot(connection, () => {
     if (query.service !== null) return examine(connection, query, query.service, below, limit);
     const orderIds = newestBelow(connection, query, below, limit + 1);
@@ -78,8 +83,8 @@ function examine(
   service: string,
   below: number,
   limit: number,
-): Page<AnsweredOrder> {
-  const orderIds = newestBelow(connection, query, below, EXAMINED_A_STEP);
+): Page<OwnedPublicOrder> {
+  const orderIds = newestBelow(connection, query, below, EXAMINED_LIMIT);
   const found = queries(connection).rowsOfService.all({
     orderIds: JSON.stringify(orderIds),
     service,
@@ -87,10 +92,10 @@ function examine(
   });
   const rows = found.slice(0, limit);
   if (found.length > limit) return { rows, next: rows.at(-1)!.orderId };
-  return { rows, next: orderIds.length < EXAMINED_A_STEP ? null : orderIds.at(-1)! };
+  return { rows, next: orderIds.length < EXAMINED_LIMIT ? null : orderIds.at(-1)! };
 }
 
-/** Numbers only, from the index. Without a status: those of every status, merged. */
+/** Order numbers from the index. Without a status, those of every status, merged. */
 function newestBelow(
   connection: Connection,
   { resellerAccount, status, window }: OrderListQuery,

@@ -1,4 +1,4 @@
-// Orders, and the events that moved them.
+// Orders, and the events of their transitions.
 
 import type { Statement } from "bun:sqlite";
 import { and, asc, desc, eq, getTableColumns, sql } from "drizzle-orm";
@@ -39,10 +39,10 @@ export interface Order {
 /** As the table holds it: with its delivery in the same row. */
 export type OrderRow = typeof orders.$inferSelect;
 
-/** What is so of every new order. */
-const UNTOUCHED = { refundedMicros: 0, startCount: 0 } satisfies Partial<Order>;
+/** Columns that every new order has alike. */
+const NEW_ORDER_DEFAULTS = { refundedMicros: 0, startCount: 0 } satisfies Partial<Order>;
 
-/** The columns of a delivery, of an order that has none. */
+/** The delivery columns of an order without a delivery. */
 const NO_DELIVERY = {
   providerId: null,
   providerService: null,
@@ -55,7 +55,7 @@ const NO_DELIVERY = {
   changedAt: null,
 } as const satisfies Record<keyof Delivery, unknown>;
 
-export type NewOrder = Omit<Order, "orderId" | keyof typeof UNTOUCHED>;
+export type NewOrder = Omit<Order, "orderId" | keyof typeof NEW_ORDER_DEFAULTS>;
 
 export interface ListedOrder extends Order {
   username: string;
@@ -75,7 +75,7 @@ export interface OrderFilter {
   resellerAccount?: number | undefined;
   /** Only PENDING ones whose placement is unknown. */
   unknown?: boolean | undefined;
-  /** Only those of which a change was reported after their end. */
+  /** Only orders with a late report. */
   late?: boolean | undefined;
   limit: number;
 }
@@ -83,10 +83,10 @@ export interface OrderFilter {
 const NUMERIC_ID = /^[1-9][0-9]{0,15}$/;
 const CUID = new RegExp(ORDER_ID_PATTERN);
 
-/** What an answer tells of an order, and to whom. */
-export type AnsweredOrder = PublicOrderStatus & Pick<Order, "resellerAccount">;
+/** The columns that the API returns, and the owner. */
+export type OwnedPublicOrder = PublicOrderStatus & Pick<Order, "resellerAccount">;
 
-export const ANSWERED = {
+export const PUBLIC_COLUMNS = {
   orderId: orders.orderId,
   id: orders.id,
   resellerAccount: orders.resellerAccount,
@@ -100,17 +100,17 @@ export const ANSWERED = {
   createdAt: orders.createdAt,
   reference: orders.reference,
 };
-const SELECT_ANSWERED = `SELECT ${selectList(ANSWERED)} FROM orders`;
+const SELECT_PUBLIC = `SELECT ${selectList(PUBLIC_COLUMNS)} FROM orders`;
 
 const SELECT_ORDER = `SELECT ${selectList(getTableColumns(orders))} FROM orders`;
 
 const queries = prepared((orm, sqlite) => ({
   byOrderId: sqlite.query<OrderRow, [number]>(`${SELECT_ORDER} WHERE order_id = ?`),
   byId: sqlite.query<OrderRow, [string]>(`${SELECT_ORDER} WHERE id = ?`),
-  answeredByOrderId: sqlite.query<AnsweredOrder, [number]>(`${SELECT_ANSWERED} WHERE order_id = ?`),
-  answeredById: sqlite.query<AnsweredOrder, [string]>(`${SELECT_ANSWERED} WHERE id = ?`),
+  publicByOrderId: sqlite.query<OwnedPublicOrder, [number]>(`${SELECT_PUBLIC} WHERE order_id = ?`),
+  publicById: sqlite.query<OwnedPublicOrder, [string]>(`${SELECT_PUBLIC} WHERE id = ?`),
   byReference: orm
-    .select({ ...ANSWERED, serviceId: orders.serviceId })
+    .select({ ...PUBLIC_COLUMNS, serviceId: orders.serviceId })
     .from(orders)
     .where(
       and(
@@ -169,10 +169,10 @@ export function findOrder(connection: Connection, id: string): Order | undefined
   return row && toOrder(row);
 }
 
-/** Only the columns that the API returns: by either of its ids. */
-export function findAnsweredOrder(connection: Connection, id: string): AnsweredOrder | undefined {
-  const { answeredByOrderId, answeredById } = queries(connection);
-  return findByEither(answeredByOrderId, answeredById, id);
+/** Only the columns that the API returns; by either of its ids. */
+export function findPublicOrder(connection: Connection, id: string): OwnedPublicOrder | undefined {
+  const { publicByOrderId, publicById } = queries(connection);
+  return findByEither(publicByOrderId, publicById, id);
 }
 
 function findByEither<Found>(
@@ -190,7 +190,7 @@ export function findOrderByReference(
   connection: Connection,
   resellerAccount: number,
   reference: string,
-): (AnsweredOrder & Pick<Order, "serviceId">) | undefined {
+): (OwnedPublicOrder & Pick<Order, "serviceId">) | undefined {
   return queries(connection).byReference.get({ resellerAccount, reference });
 }
 
@@ -220,7 +220,7 @@ export function listOrders(connection: Connection, filter: OrderFilter): ListedO
   return rows.map(({ username, ...row }) => ({ ...toOrder(row), username }));
 }
 
-/** Without another filter: among the newest of each status, since the one index by reseller goes by status. */
+/** Without another filter: among the newest of each status, since the only index by reseller is by status too. */
 function ofReseller(account: number, { status, unknown, late, limit }: OrderFilter) {
   const isTheirs = eq(orders.resellerAccount, account);
   if (status || unknown || late) return isTheirs;
@@ -237,18 +237,18 @@ export function listOrderEvents(connection: Connection, orderId: number): OrderE
     .map(({ keyId, operator, ...event }) => ({ ...event, actor: { keyId, operator } }));
 }
 
-/** Returns the order with the number it was given. */
+/** Returns the order with its number. */
 export function insertOrder(tx: Tx, order: NewOrder): Order {
-  const row = { ...order, ...UNTOUCHED, ...(order.delivery ?? NO_DELIVERY) };
-  return { ...order, ...UNTOUCHED, orderId: queries(tx).append(row) };
+  const row = { ...order, ...NEW_ORDER_DEFAULTS, ...(order.delivery ?? NO_DELIVERY) };
+  return { ...order, ...NEW_ORDER_DEFAULTS, orderId: queries(tx).append(row) };
 }
 
-/** Writes what may change of an order: status, counts, refunded amount and delivery. */
+/** Writes the columns that may change: status, counts, refunded amount and delivery. */
 export function updateOrder(tx: Tx, order: Order): void {
   queries(tx).update.run({ ...order, ...(order.delivery ?? NO_DELIVERY) });
 }
 
-/** The table's CHECK: a row has either all three of the first columns or, as `manual`, none. */
+/** By a CHECK of the table a row has provider, service and a placement other than `manual`, or none of these. */
 export function toOrder(row: OrderRow): Order {
   const { providerId, providerService, placement, providerOrder, reported, ...rest } = row;
   const { nextSubmitAt, nextPollAt, polledAt, changedAt, ...order } = rest;

@@ -1,9 +1,9 @@
-// A list that goes on by number, never by time or by how many came before: what is added meanwhile moves nothing.
+// Pages of a list: a cursor is a number, never a time or an offset, so that rows that are added meanwhile shift nothing.
 
 export interface Page<Row> {
   /** Newest first. */
   rows: Row[];
-  /** The number below which the list goes on; null at its end. */
+  /** The number below which the next page begins; null at the end of the list. */
   next: number | null;
 }
 

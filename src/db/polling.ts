@@ -1,15 +1,15 @@
-// Which placed orders are to be looked at, what was reported too late, and how far behind the looking is.
+// Polling: which orders are due, late reports, and how far polling is behind its schedule.
 
 import { asc, desc, eq, sql } from "drizzle-orm";
 import type { OrderStatus } from "../domain/orders.ts";
 import { type Connection, prepared, type Tx } from "./connection.ts";
 import { lateReports, orders } from "./schema.ts";
 
-/** What the next poll of an order is decided by. */
+/** The fields of an order that decide its next poll. */
 export interface DueOrder {
   orderId: number;
   status: OrderStatus;
-  /** Set, and so is changedAt, of each order that is polled. */
+  /** Not null in an order that is polled, as is changedAt. */
   providerOrder: string | null;
   changedAt: number | null;
 }
@@ -17,12 +17,12 @@ export interface DueOrder {
 export interface LateReport {
   orderId: number;
   reported: OrderStatus;
-  /** What the order was here by then. */
+  /** Our status of the order at that time. */
   status: OrderStatus;
   createdAt: number;
 }
 
-/** When the poll that has waited longest was due; in the future when none is late, NULL without one. */
+/** When the most overdue poll was due; in the future when none is overdue, NULL without a scheduled poll. */
 export const OLDEST_DUE_POLL =
   "SELECT min(next_check_at) FROM orders WHERE next_check_at IS NOT NULL";
 
@@ -66,7 +66,7 @@ const queries = prepared((orm, sqlite) => {
       .set({ polledAt: sql`${sql.placeholder("polledAt")}` })
       .where(eq(orders.orderId, sql.placeholder("orderId")))
       .prepare(),
-    hurry: orm
+    clampSchedule: orm
       .update(orders)
       .set({ nextPollAt: sql`${sql.placeholder("latest")}` })
       .where(
@@ -109,7 +109,7 @@ const queries = prepared((orm, sqlite) => {
   };
 });
 
-/** The orders of a provider whose time has come, longest overdue first. */
+/** The orders of a provider whose poll is due, longest overdue first. */
 export function listDuePolls(
   connection: Connection,
   providerId: number,
@@ -119,7 +119,7 @@ export function listDuePolls(
   return queries(connection).due.all({ providerId, now, limit });
 }
 
-/** How many are due, counted no further than `limit`. */
+/** How many polls are due, counted up to `limit`. */
 export function countDuePolls(
   connection: Connection,
   providerId: number,
@@ -134,7 +134,7 @@ export function oldestDuePoll(connection: Connection, providerId: number): numbe
   return queries(connection).oldestDue.get(providerId)?.dueAt ?? null;
 }
 
-/** Another order of that provider with that number, if there is one. */
+/** Another order with the same provider and number. */
 export function findByProviderOrder(
   connection: Connection,
   providerId: number,
@@ -148,7 +148,7 @@ export function listLateReports(connection: Connection, orderId: number): LateRe
   return queries(connection).late.all({ orderId });
 }
 
-/** Orders of a provider of which a change was reported after their end. */
+/** The orders of a provider with a late report. */
 export function countLate(connection: Connection, providerId: number): number {
   return queries(connection).lateCount.get({ providerId })?.late ?? 0;
 }
@@ -161,12 +161,12 @@ export function updatePolled(tx: Tx, orderId: number, polledAt: number): void {
   queries(tx).setPolled.run({ orderId, polledAt });
 }
 
-/** No open order is looked at later than `latest`. */
+/** Sets polls of open orders that are scheduled after `latest` to `latest`. */
 export function clampPollSchedule(tx: Tx, latest: number): void {
-  queries(tx).hurry.run({ latest });
+  queries(tx).clampSchedule.run({ latest });
 }
 
-/** Listed once for each status that is reported. */
+/** Stored once for each order and reported status. */
 export function insertLateReport(tx: Tx, report: LateReport): void {
   queries(tx).insertLate.run({ ...report });
 }

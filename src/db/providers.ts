@@ -1,4 +1,4 @@
-// Providers, and how each of them stands. The key is read by whoever calls upstream, and shown by no one.
+// Providers, and figures of their orders. The provider's key is read only to call the provider, and never shown.
 
 import { asc, eq, sql } from "drizzle-orm";
 import { type Connection, prepared, type Tx } from "./connection.ts";
@@ -8,7 +8,7 @@ import { providers } from "./schema.ts";
 export interface Provider {
   providerId: number;
   name: string;
-  /** Which of providers/protocols.ts it speaks. */
+  /** One of providers/protocols.ts. */
   protocol: string;
   url: string;
   key: string;
@@ -18,13 +18,13 @@ export interface Provider {
   createdAt: number;
 }
 
-/** What `provider list` says of the orders of a provider. */
+/** The figures of a provider's orders in `provider list`. */
 export interface ProviderOrders {
   /** PENDING and PROCESSING ones. */
   open: number;
-  /** Those of them whose placement is unknown. */
+  /** Those whose placement is unknown. */
   unknown: number;
-  /** Since when the placed order that has waited longest has had no answer. */
+  /** The earliest polledAt among the open placed orders. */
   oldestUncheckedAt: number | null;
 }
 
@@ -67,12 +67,12 @@ const queries = prepared((orm) => ({
     .prepare(),
 }));
 
-/** Found without regard to case. */
+/** Looked up case-insensitively. */
 export function findProvider(connection: Connection, name: string): Provider | undefined {
   return queries(connection).byName.get({ name });
 }
 
-/** The provider of that number, which is known to exist. */
+/** The provider with that number, which must exist. */
 export function providerOf(connection: Connection, providerId: number): Provider {
   const provider = queries(connection).byId.get({ providerId });
   if (!provider) throw new Error(`there is no provider ${providerId}`);
@@ -85,7 +85,7 @@ export function listProviders(connection: Connection): Provider[] {
 }
 
 export function readProviderOrders(connection: Connection, providerId: number): ProviderOrders {
-  // The statuses are literals, so that SQLite takes the index that holds open orders only.
+  // The statuses are literals, so that SQLite can use the partial index of open orders.
   return connection.sqlite
     .query<ProviderOrders, [number]>(
       `SELECT count(*) AS open, count(*) FILTER (WHERE placement = 'unknown') AS unknown,
@@ -95,7 +95,7 @@ export function readProviderOrders(connection: Connection, providerId: number): 
     .get(providerId)!;
 }
 
-/** Of all providers: since when the placed open order that has waited longest has had no answer; null without one. */
+/** The earliest polledAt among the open placed orders of all providers; null without one. */
 export function oldestUncheckedAt(connection: Connection): number | null {
   const times = listProviders(connection)
     .map(({ providerId }) => readProviderOrders(connection, providerId).oldestUncheckedAt)
@@ -103,10 +103,10 @@ export function oldestUncheckedAt(connection: Connection): number | null {
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** When the next placement or look of any provider is due, in the past if it is late; null: nothing is to be done. */
+/** When the next submission or poll of any provider is due, in the past if overdue; null when none is scheduled. */
 export function nextDueAt({ sqlite }: Connection): number | null {
-  // Two searches of an index for each provider, however many orders there are. The conditions are literally those of
-  // the partial indexes `orders_queued` and `orders_followed`.
+  // Two index searches for each provider, however many orders there are: the conditions repeat those of the partial
+  // indexes `orders_queued` and `orders_followed`.
   return sqlite
     .query<{ dueAt: number | null }, []>(
       `SELECT min(due_at) AS dueAt FROM (

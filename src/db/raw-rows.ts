@@ -1,13 +1,13 @@
-// Rows read and written without drizzle, for the statements that every request or every order runs: drizzle maps a row
-// field by field and binds placeholders by name. The schema stays drizzle's; only the SQL text is made here.
-// Gain: an order's two INSERTs and its look-ups take 138,000 instructions of the writer and not 193,000; the look-up of
-// a key takes 0.7 µs and not 1.1.
+// Rows read and written without drizzle, for the queries that every request or every order runs: drizzle maps a row
+// field by field and binds placeholders by name. Table and column names still come from the drizzle schema.
+// Gain: an order's two INSERTs and its lookups take 138,000 instructions of the writer instead of 193,000; the lookup of
+// a key takes 0.7 µs instead of 1.1.
 
 import type { Database } from "bun:sqlite";
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 
-/** What to SELECT so that a row has the fields named here; booleans come as 0 and 1. */
+/** The columns of a SELECT whose rows have the given field names; booleans are 0 and 1. */
 export function selectList(fields: Record<string, { name: string }>): string {
   return Object.entries(fields)
     .map(([field, { name }]) => `${name} AS ${field}`)
@@ -17,8 +17,8 @@ export function selectList(fields: Record<string, { name: string }>): string {
 type Value = string | number | null;
 
 /**
- * A function that inserts a whole row but for `numbered`, which it returns: the value of the SQL `number`, or without
- * one, and where it is NULL, the number that SQLite counts up to.
+ * A function that inserts a row without its column `numbered` and returns the value of that column: that of the SQL
+ * expression `number`, or, if `number` or its value is null, the rowid that SQLite assigns.
  */
 export function prepareInsert<Row extends object, Numbered extends string & keyof Row>(
   sqlite: Database,
@@ -29,14 +29,14 @@ export function prepareInsert<Row extends object, Numbered extends string & keyo
   const all = getTableColumns(table);
   const columns = Object.entries(all).filter(([field]) => field !== numbered);
   const names = columns.map(([, { name }]) => name);
-  const marks = columns.map(() => "?");
-  // Left out, not NULL: SQLite would look whether the number is taken.
+  const parameters = columns.map(() => "?");
+  // Left out, not NULL: with a value SQLite would check first whether the rowid exists.
   if (number !== null) {
     names.push(all[numbered]!.name);
-    marks.push(number);
+    parameters.push(number);
   }
   const statement = sqlite.query<null, Value[]>(
-    `INSERT INTO ${getTableName(table)} (${names.join()}) VALUES (${marks.join()})`,
+    `INSERT INTO ${getTableName(table)} (${names.join()}) VALUES (${parameters.join()})`,
   );
   return (row) => {
     const values = columns.map(([field]) => (row as Record<string, Value>)[field]!);

@@ -1,4 +1,4 @@
-// The tables as drizzle sees them. What they must hold (CHECK, UNIQUE, triggers) is in migrations/sqlite/.
+// The tables for drizzle. Their constraints (CHECK, UNIQUE, triggers) are in migrations/sqlite/.
 
 import { customType, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { AuditAction } from "../domain/audit.ts";
@@ -8,7 +8,7 @@ import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
 import type { PriceUnit } from "../domain/services.ts";
 
-/** An integer that may exceed 2^53. It throws where it is selected as it is, for it comes rounded: see exactly(). */
+/** An integer that may exceed 2^53. Selecting it directly throws, because bun:sqlite rounds it: use exactly(). */
 const bigInteger = customType<{ data: bigint; driverData: bigint }>({
   dataType: () => "integer",
   fromDriver() {

@@ -1,4 +1,4 @@
-// The catalogue, and which of it a reseller may order at what price.
+// The catalogue: services, grants, and what a reseller may order at which price.
 
 import { and, asc, eq, isNotNull, or, sql } from "drizzle-orm";
 import type { PriceUnit } from "../domain/services.ts";
@@ -20,7 +20,7 @@ export interface Service {
   providerId: number | null;
   /** Its id at the provider. */
   providerService: string | null;
-  /** Set by the operator: a sync leaves that field alone. */
+  /** Set by the operator: a catalogue sync does not change that field. */
   nameByHand: boolean;
   priceByHand: boolean;
   minByHand: boolean;
@@ -45,11 +45,11 @@ export interface Grant {
   createdAt: number;
 }
 
-/** What a list of open services hangs on: while both stay the same, so does the list. */
+/** What a list of open services depends on: while both are unchanged, so is the list. */
 export interface CatalogueState {
-  /** Grows with every change of services and grants that such a list shows. */
+  /** Grows with every change of services and grants that affects such a list. */
   version: number;
-  /** Without grants, a reseller's list is that of all others without. */
+  /** All resellers without grants have the same list. */
   hasGrants: boolean;
 }
 
@@ -79,7 +79,7 @@ const queries = prepared((orm, sqlite) => {
     delisted: sql.placeholder("delisted"),
   };
   return {
-    // Raw: drizzle's mapping would cost more than the look-up, which every request for the list makes.
+    // Raw: drizzle's mapping would cost more than the lookup, which every GET /services makes.
     state: sqlite.query<{ version: number; hasGrants: number }, [number]>(
       `SELECT version, EXISTS (SELECT 1 FROM grants WHERE reseller_account = ?) AS hasGrants
        FROM catalogue_version`,
@@ -89,7 +89,7 @@ const queries = prepared((orm, sqlite) => {
       .from(services)
       .where(eq(services.id, sql.placeholder("id")))
       .prepare(),
-    /** Raw, as an order needs it, for every order does. */
+    // Raw: every order looks it up.
     orderTerms: sqlite.query<Terms, [string]>(
       `SELECT ${selectList({
         name: services.name,
@@ -187,7 +187,8 @@ export function listServicesOfProvider(connection: Connection, providerId: numbe
 
 /**
  * Undefined when the service is unknown, inactive or not open to this reseller.
- * Two look-ups, 1 µs: SQLite compiles a join of the two anew at each run, because its plan hangs on what is bound: 7 to 15 µs.
+ * Two lookups, 1 µs: SQLite prepares a join of the two again at each run, because its plan depends on the bound values:
+ * 7 to 15 µs.
  */
 export function findOpenService(
   connection: Connection,
@@ -231,7 +232,7 @@ export function findGrant(
   return queries(connection).grant.get({ serviceId, resellerAccount });
 }
 
-/** A grant given again replaces the price. */
+/** Inserts the grant, or replaces its price. */
 export function putGrant(tx: Tx, grant: Grant): void {
   queries(tx).putGrant.run({ ...grant });
 }
@@ -240,7 +241,7 @@ export function deleteGrant(tx: Tx, serviceId: string, resellerAccount: number):
   queries(tx).deleteGrant.run({ serviceId, resellerAccount });
 }
 
-/** Booleans as SQLite keeps them. */
+/** Booleans as SQLite stores them. */
 function row(service: Service): Record<string, string | number | null> {
   return Object.fromEntries(
     Object.entries(service).map(([field, value]) => [

@@ -1,10 +1,10 @@
-// How many orders are in each state: counted once, then kept up by what was added since.
-// All of it inside one read transaction of the caller's, a stretch of rows at a time.
+// How many orders are in each status: counted once, then updated from the orders and events that were added since.
+// All of it in one read transaction of the caller, a range of rows at a time.
 
 import type { OrderStatus } from "../domain/orders.ts";
 import type { Connection } from "./connection.ts";
 
-/** Up to which order and event something was counted. */
+/** The last order and event that are counted. */
 export interface Position {
   orderId: number;
   eventSeq: number;
@@ -30,7 +30,7 @@ export function lastPosition({ sqlite }: Connection): Position {
     .get() as Position;
 }
 
-/** The number of the first order above another; one beyond any when there is none. */
+/** The number of the first order above `after`; Infinity without one. */
 export function nextOrder({ sqlite }: Connection, after: number): number {
   const next = sqlite
     .query<{ orderId: number | null }, [number]>(
@@ -40,7 +40,7 @@ export function nextOrder({ sqlite }: Connection, after: number): number {
   return next?.orderId ?? Infinity;
 }
 
-/** As they are. */
+/** By their current status. */
 export function countStatuses({ sqlite }: Connection, after: number, upTo: number): StatusCount[] {
   return sqlite
     .query(
@@ -50,7 +50,7 @@ export function countStatuses({ sqlite }: Connection, after: number, upTo: numbe
     .all(after, upTo) as StatusCount[];
 }
 
-/** As they were when the orders were made. */
+/** By the status in which the orders were created. */
 export function countFirstStatuses(
   { sqlite }: Connection,
   after: number,

@@ -1,6 +1,6 @@
-// From times to numbers. Lists go by number, which only grows; times do not, when the clock is put back.
-// Each place where that happened is a row of clock_steps (written by triggers), so that between two of them
-// times only grow and a time is found by halving: some fifty reads of one row at ten million rows.
+// From times to numbers. Lists are ordered by number, which only grows; times go back when the clock is put back.
+// Triggers record each such step in clock_steps, so that between two steps times only grow and a time is found by
+// binary search: some fifty reads of one row at ten million rows.
 
 import { asc, eq, gte, lt, max, sql } from "drizzle-orm";
 import { type Connection, prepared } from "./connection.ts";
@@ -78,7 +78,7 @@ export function spansWithin(
   return spans.reverse();
 }
 
-/** Rows between two steps of the clock: their times only grow. `last` is one of them: after a restore numbers have a gap. */
+/** Rows between two steps of the clock, whose times only grow. `last` exists: after a restore numbers have gaps. */
 interface Run extends Span {
   earliest: number;
   latest: number;
@@ -98,7 +98,7 @@ function monotonicRuns(connection: Connection, table: NumberedTable): Run[] {
   });
 }
 
-/** The first number of the run whose time is at or after `time`; one past the run when there is none. */
+/** The first number of the run with a time from `time` on; one past the run when there is none. */
 function firstAt(connection: Connection, table: NumberedTable, run: Run, time: number): number {
   const { timeAt } = queries(connection)[table];
   let low = run.first;

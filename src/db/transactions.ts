@@ -1,4 +1,4 @@
-// A user's statement: its side of the ledger, newest first, a page at a time, at the same cost at any size.
+// A user's transactions: its side of the ledger, newest first, in pages that cost the same at any size.
 
 import { and, between, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { TransferKind } from "../domain/ledger.ts";
@@ -20,23 +20,23 @@ export interface TransactionQuery {
 export interface TransactionRow {
   seq: number;
   kind: TransferKind;
-  /** Above 0 when it came in, below when it went out. */
+  /** Positive for a credit, negative for a debit. */
   amountMicros: number;
   balanceAfterMicros: bigint;
   orderId: number | null;
-  /** What the operator wrote. */
+  /** The operator's note. */
   note: string | null;
   createdAt: number;
 }
 
-/** Every way for money to come in; what goes out is for an order or an adjustment. */
+/** The kinds of credits; debits are for an order or an adjustment. */
 const CREDITS = ["recharge", "partial_refund", "refund", "adjustment"] as const;
 
 const queries = prepared((orm) => {
   const { debitAccount, creditAccount, kind, seq } = transfers;
   const account = sql.placeholder("account");
   const within = between(seq, sql.placeholder("first"), sql.placeholder("last"));
-  // `> 2` is always so for a user; with it SQLite knows that the index over users' transfers will do.
+  // `> 2` holds for every user; it lets SQLite use the partial indexes of users' transfers.
   const debits = and(eq(debitAccount, account), sql`${debitAccount} > 2`, within);
   const credits = and(eq(creditAccount, account), sql`${creditAccount} > 2`, within);
   const numbers = (where: typeof debits) =>
@@ -70,7 +70,7 @@ const queries = prepared((orm) => {
   };
 });
 
-/** The newest lines below number `below`, at most `limit`. */
+/** The newest transactions below number `below`, at most `limit`. */
 export function listTransactionsBelow(
   connection: Connection,
   query: TransactionQuery,
@@ -89,7 +89,7 @@ export function listTransactionsBelow(
   });
 }
 
-/** An order has three transfers at most: they are read and sorted out here. */
+/** An order has at most three transfers: they are filtered here. */
 function ofOrder(
   connection: Connection,
   { account, kind, window: { from, to } }: TransactionQuery,
@@ -97,15 +97,15 @@ function ofOrder(
   below: number,
   limit: number,
 ): Page<TransactionRow> {
-  const lines = queries(connection)
+  const found = queries(connection)
     .ofOrder.all({ orderId })
     .filter((row) => row.debitAccount === account || row.creditAccount === account)
     .filter((row) => (kind === null || row.kind === kind) && row.seq < below)
     .filter((row) => row.createdAt >= (from ?? -Infinity) && row.createdAt <= (to ?? Infinity))
     .map((row) => transactionOf(row, account));
   return {
-    rows: lines.slice(0, limit),
-    next: lines.length > limit ? lines[limit - 1]!.seq : null,
+    rows: found.slice(0, limit),
+    next: found.length > limit ? found[limit - 1]!.seq : null,
   };
 }
 
@@ -161,7 +161,7 @@ function transactionOf(row: typeof transfers.$inferSelect, account: number): Tra
     amountMicros: row.creditAccount === account ? amountMicros : -amountMicros,
     balanceAfterMicros,
     orderId,
-    // What the service notes by itself may hold a provider's words, which are for the operator alone.
+    // A note of the system actor may quote the provider, which is for the operator only.
     note: row.operator === null ? null : note,
     createdAt,
   };

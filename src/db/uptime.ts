@@ -1,4 +1,4 @@
-// How long a service has run on this database, all runs together: a clock that nobody sets.
+// Uptime: how long services have run on this database in all. Unlike the wall clock it is never set.
 
 import { sql } from "drizzle-orm";
 import { type Connection, prepared, type Tx } from "./connection.ts";

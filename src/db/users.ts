@@ -1,4 +1,4 @@
-// Users and their accounts. Balances are written by db/ledger.ts alone.
+// Users and their accounts. Balances are written by db/ledger.ts only.
 
 import { asc, eq, getTableColumns, max, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
@@ -12,7 +12,7 @@ export interface User {
   name: string;
   parentAccount: number | null;
   balanceMicros: bigint;
-  /** Its credits less its debits, orders and refunds aside. */
+  /** Credits less debits, without orders and refunds. */
   depositedMicros: bigint;
   createdAt: number;
   /** The id of a child user's reseller; null for a reseller. */
@@ -47,7 +47,7 @@ const queries = prepared((orm, sqlite) => {
       .where(eq(users.account, sql.placeholder("account")))
       .prepare(),
     all: selectUsers().orderBy(asc(users.account)).prepare(),
-    // Not query: it gives one statement to everyone who asks with the same text, and this one returns bigints.
+    // Not query(), which caches statements by their text: this one is set to return bigints.
     balance: sqlite
       .prepare<{ balanceMicros: bigint }, [number]>(
         "SELECT balance_micros AS balanceMicros FROM users WHERE account = ?",
@@ -75,7 +75,7 @@ const queries = prepared((orm, sqlite) => {
   };
 });
 
-/** Found without regard to case. */
+/** Looked up case-insensitively. */
 export function findUser(connection: Connection, username: string): User | undefined {
   return queries(connection).byUsername.get({ username });
 }
@@ -89,14 +89,14 @@ export function listUsers(connection: Connection): User[] {
   return queries(connection).all.all();
 }
 
-/** The balance of an account that is known to exist, in micros. */
+/** The balance of an account that must exist, in micros. */
 export function balanceOf(connection: Connection, account: number): bigint {
   const row = queries(connection).balance.get(account);
   if (!row) throw new Error(`no user has account ${account}`);
   return row.balanceMicros;
 }
 
-/** Gives the user a ledger account of its own and returns that account's number. */
+/** Creates the user with a ledger account of its own and returns the account's number. */
 export function insertUser(tx: Tx, user: NewUser): number {
   const { lastAccount, insertAccount, insert } = queries(tx);
   const account = (lastAccount.get()?.account ?? 0) + 1;

@@ -1,5 +1,5 @@
-// The audit log's words: what can be changed, and what of a change is recorded: only what differs, before and after, so
-// that a change of nothing leaves no row. Never a secret. What the service does by itself is in the order events.
+// The audit log: its actions, and what is recorded of a change: the fields that differ, before and after, so that a
+// change that alters nothing leaves no entry. Never a secret. What the system actor does is in the order events.
 
 export const AUDIT_ACTIONS = [
   "user.create",
@@ -25,7 +25,7 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 /** Names and values; amounts in micros have names that end in `Micros`, times in `At`. */
 export type AuditFacts = Record<string, string | number | bigint | boolean | null>;
 
-/** What differs between the two, each side with its own values; null when nothing does. */
+/** The fields that differ, with the values of each side; null when none does. */
 export function diffFacts(
   before: AuditFacts | null,
   after: AuditFacts | null,

@@ -1,5 +1,5 @@
-// A provider's list of services against our catalogue: what a sync would add, change and take away. docs/specification.md#sync.
-// Rates are decimals of any length, so prices are computed from their digits, never from a float.
+// Catalogue sync: compares a provider's list of services with our catalogue and plans what to add, update and deactivate.
+// docs/specification.md#sync. Rates are decimals of any length, so prices are computed from digits, never from a float.
 
 import { AMOUNT_LIMIT_MICROS } from "./money.ts";
 import { QUANTITY_LIMIT } from "./orders.ts";
@@ -16,7 +16,7 @@ export interface UpstreamService {
   service: string;
   name: string;
   type: string;
-  /** The price of 1000. Null where the type is one that is skipped. */
+  /** The price of 1,000 units. */
   rate: string;
   min: number;
   max: number;
@@ -32,7 +32,7 @@ export interface UnreadableEntry {
 
 export type UpstreamEntry = UpstreamService | UnreadableEntry;
 
-/** What a sync must know of one of our services. */
+/** The fields of one of our services that a sync needs. */
 export interface KnownService {
   id: string;
   providerService: string | null;
@@ -49,7 +49,7 @@ export interface KnownService {
   delisted: boolean;
 }
 
-/** The fields of a service that follow the provider's. */
+/** The fields of a service that a sync takes over from the provider. */
 export interface SyncedFields {
   name: string;
   priceMicros: number;
@@ -59,21 +59,21 @@ export interface SyncedFields {
 
 export interface SyncPlan {
   added: (SyncedFields & { providerService: string })[];
-  /** Known ones that change; `returns` when the sync also brings it back. */
+  /** Linked services that change; `returns`: a delisted one is listed again, so the sync reactivates it. */
   updated: { id: string; before: SyncedFields; after: SyncedFields; returns: boolean }[];
   unchanged: number;
   deactivated: { id: string; name: string }[];
   skipped: { service: string; name: string; reason: string }[];
-  /** Left out, and what is known of their services stays as it is. `entry` counts from 1. */
+  /** Left out; the services that they may stand for stay as they are. `entry` counts from 1. */
   unreadable: { entry: number; service: string | null; reason: string }[];
-  /** Ours that are sold below the provider's rate, with the plan applied. */
+  /** Services of ours that would be sold below the provider's rate once the plan is applied. */
   belowCost: { id: string | null; name: string; priceMicros: number; rate: string }[];
 }
 
 const DECIMAL = /^(\d{1,15})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
 const SYNCED_TYPE = "default";
 
-/** Null when the text is not a plain decimal number or has an exponent that no price has. */
+/** Null when the text is not a decimal number of at most 15 digits before and 30 after the point. */
 export function parseDecimal(text: string): Decimal | null {
   const match = DECIMAL.exec(text);
   if (!match) return null;
@@ -83,7 +83,7 @@ export function parseDecimal(text: string): Decimal | null {
   return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
 }
 
-/** `rate × (1 + markup %)` in micros, rounded up to a whole one. Null above the largest price there is. */
+/** `rate × (1 + markup %)` in micros, rounded up to a whole micro. Null above AMOUNT_LIMIT_MICROS. */
 export function priceWithMarkup(rate: Decimal, markupPercent: Decimal): number | null {
   const factor = 100n * 10n ** BigInt(markupPercent.scale) + markupPercent.digits;
   const numerator = rate.digits * factor * 1_000_000n;
@@ -92,28 +92,28 @@ export function priceWithMarkup(rate: Decimal, markupPercent: Decimal): number |
   return micros <= BigInt(AMOUNT_LIMIT_MICROS) ? Number(micros) : null;
 }
 
-/** Whether the price is under what the provider takes, for the quantity that costs most if it is one price an order. */
+/** Whether the price is below the provider's. A price per order is compared with the cost of the largest quantity. */
 export function isBelowCost(
   service: { priceMicros: number; per: PriceUnit; max: number },
   rate: Decimal,
 ): boolean {
   const units = { "1000": 1000n, "1": 1n, order: BigInt(service.max) }[service.per];
-  const ours = BigInt(service.priceMicros) * 1000n * 10n ** BigInt(rate.scale);
-  return ours < rate.digits * units * 1_000_000n;
+  const scaledPrice = BigInt(service.priceMicros) * 1000n * 10n ** BigInt(rate.scale);
+  return scaledPrice < rate.digits * units * 1_000_000n;
 }
 
-/** What one upstream service becomes here. */
-interface Wanted extends SyncedFields {
+/** An upstream service as it would be in our catalogue. */
+interface TargetService extends SyncedFields {
   service: string;
   rate: string;
 }
 
-/** A list that cannot be taken, and why. */
+/** A provider's list that cannot be imported, and why. */
 export class CatalogueError extends Error {
   override name = "CatalogueError";
 }
 
-/** Compares the provider's whole list with ours. Throws CatalogueError; then nothing must be changed. */
+/** Compares the provider's whole list with our catalogue. Throws CatalogueError: then nothing must be changed. */
 export function planSync(
   upstream: readonly UpstreamEntry[],
   known: readonly KnownService[],
@@ -128,27 +128,27 @@ export function planSync(
     unreadable: [],
     belowCost: [],
   };
-  const wanted = wantedServices(upstream, markupPercent, plan);
+  const target = targetServices(upstream, markupPercent, plan);
   refuseUnreadable(upstream.length, plan.unreadable);
   const linked = new Set(known.map((service) => service.providerService));
-  for (const service of wanted.values()) {
+  for (const service of target.values()) {
     if (!linked.has(service.service)) {
       const { service: providerService, rate, ...fields } = service;
       plan.added.push({ ...fields, providerService });
       warnBelowCost(plan, null, { ...fields, per: "1000" }, rate);
     }
   }
-  // Such a list says more of the provider's types than of its services: a catalogue is not emptied on its word.
-  if (wanted.size === 0 && known.some((service) => service.active)) {
+  // More likely the provider renamed its types than dropped every service: the catalogue is not emptied.
+  if (target.size === 0 && known.some((service) => service.active)) {
     const which = plan.unreadable.length > 0 ? " that can be read" : "";
     throw new CatalogueError(`the provider's list has no service of type Default${which}`);
   }
   const unreadable = new Set(plan.unreadable.map(({ service }) => service));
   for (const service of known) {
-    const listed = wanted.get(service.providerService ?? "");
+    const listed = target.get(service.providerService ?? "");
     // An entry without an id may be that of any service that is not listed otherwise.
     const isUnreadable = unreadable.has(service.providerService) || unreadable.has(null);
-    if (listed || !isUnreadable) planKnown(plan, service, listed);
+    if (listed || !isUnreadable) planLinked(plan, service, listed);
   }
   return plan;
 }
@@ -162,36 +162,36 @@ function refuseUnreadable(entries: number, unreadable: SyncPlan["unreadable"]): 
   );
 }
 
-function planKnown(plan: SyncPlan, known: KnownService, wanted: Wanted | undefined): void {
+function planLinked(plan: SyncPlan, known: KnownService, target: TargetService | undefined): void {
   const { id, name, priceMicros, min, max } = known;
-  if (!wanted) {
+  if (!target) {
     if (known.active) plan.deactivated.push({ id, name });
     return;
   }
   const before = { name, priceMicros, min, max };
   const after = {
-    name: known.nameByHand ? name : wanted.name,
-    priceMicros: known.priceByHand ? priceMicros : wanted.priceMicros,
-    min: known.minByHand ? min : wanted.min,
-    max: known.maxByHand ? max : wanted.max,
+    name: known.nameByHand ? name : target.name,
+    priceMicros: known.priceByHand ? priceMicros : target.priceMicros,
+    min: known.minByHand ? min : target.min,
+    max: known.maxByHand ? max : target.max,
   };
-  // A bound set by hand that crosses the provider's new one: both stay until the operator decides.
+  // A bound set by hand conflicts with the provider's new one: keep both of ours until the operator decides.
   if (after.min > after.max) Object.assign(after, { min, max });
   const returns = known.delisted;
   if (returns || !sameFields(before, after)) plan.updated.push({ id, before, after, returns });
   else plan.unchanged += 1;
-  warnBelowCost(plan, id, { ...after, per: known.per }, wanted.rate);
+  warnBelowCost(plan, id, { ...after, per: known.per }, target.rate);
 }
 
-function wantedServices(
+function targetServices(
   upstream: readonly UpstreamEntry[],
   markupPercent: Decimal,
   plan: SyncPlan,
-): Map<string, Wanted> {
+): Map<string, TargetService> {
   if (upstream.length === 0) throw new CatalogueError("the provider's list is empty");
   const times = new Map<string | null, number>();
   for (const { service } of upstream) times.set(service, (times.get(service) ?? 0) + 1);
-  const wanted = new Map<string, Wanted>();
+  const target = new Map<string, TargetService>();
   for (const [index, entry] of upstream.entries()) {
     const { service } = entry;
     const isUnreadable = "unreadable" in entry;
@@ -200,18 +200,18 @@ function wantedServices(
       plan.skipped.push({ service: entry.service, name, reason: `type ${type}` });
       continue;
     }
-    const read = isUnreadable ? entry.unreadable : wantedService(entry, markupPercent);
+    const read = isUnreadable ? entry.unreadable : targetService(entry, markupPercent);
     // Which of them is meant cannot be told.
     const isRepeated = typeof read !== "string" && times.get(service) !== 1;
     const result = isRepeated ? "its service is listed more than once" : read;
-    if (typeof result !== "string") wanted.set(result.service, result);
+    if (typeof result !== "string") target.set(result.service, result);
     else plan.unreadable.push({ entry: index + 1, service, reason: result });
   }
-  return wanted;
+  return target;
 }
 
 /** What is wrong with it where it cannot be sold. */
-function wantedService(entry: UpstreamService, markupPercent: Decimal): Wanted | string {
+function targetService(entry: UpstreamService, markupPercent: Decimal): TargetService | string {
   const { service, name, rate } = entry;
   const decimal = parseDecimal(rate);
   const priceMicros = decimal && priceWithMarkup(decimal, markupPercent);
@@ -248,7 +248,7 @@ export interface SyncCounts {
   belowCost: number;
 }
 
-/** One that returns counts as reactivated only. */
+/** A service that returns is counted in `reactivated`, not in `updated`. */
 export function countsOf(plan: SyncPlan): SyncCounts {
   const reactivated = plan.updated.filter(({ returns }) => returns).length;
   return {

@@ -1,5 +1,5 @@
-// How an order gets to its provider: sent once, and told apart by docs/specification.md#delivery-outcomes.
-// What was sent, or may have been, is never sent again; only what was certainly not sent is.
+// Delivery: the states of an order at its provider, and the outcomes of submissions. docs/specification.md#delivery-outcomes.
+// An order that was or may have been sent is never sent again; only one that was certainly not sent is retried.
 
 import { Refusal, refusal } from "./errors.ts";
 import type { OrderStatus } from "./orders.ts";
@@ -15,7 +15,7 @@ export const PLACEMENTS = [
 ] as const;
 export type Placement = (typeof PLACEMENTS)[number];
 
-/** Where an order of a provider's service stands with that provider. An order of a manual service has none. */
+/** The state of an order at its provider. An order of a manual service has none. */
 export interface Delivery {
   providerId: number;
   /** The id of the service at the provider. */
@@ -25,17 +25,17 @@ export interface Delivery {
   providerOrder: string | null;
   /** The status that the provider reported last. */
   reported: OrderStatus | null;
-  /** When a queued one is sent next. */
+  /** When a queued order is submitted next. */
   nextSubmitAt: number | null;
-  /** When a placed one is polled next; null once its end is long past. */
+  /** When a placed order is polled next; null LATE_POLL_MS after its end. */
   nextPollAt: number | null;
-  /** When the provider last answered for it. */
+  /** When the provider last reported its status. */
   polledAt: number | null;
-  /** When a report, or an operator, last changed something. */
+  /** When a report or the operator last changed the order. */
   changedAt: number | null;
 }
 
-/** The delivery of a new order: queued, and due at once. */
+/** The delivery of a new order: queued, due at once. */
 export function newDelivery(providerId: number, providerService: string, now: number): Delivery {
   return {
     providerId,
@@ -56,7 +56,7 @@ export function placementOf(delivery: Pick<Delivery, "placement"> | null): Place
 
 export type AttemptOutcome = "sending" | "accepted" | "refused" | "not_sent" | "unknown";
 
-/** What one call upstream came to. Causes are for the operator, with the provider's key masked. */
+/** The outcome of one call to the provider. `cause` is for the operator, with the provider's key masked. */
 export type SubmissionResult =
   | { outcome: "accepted"; providerOrder: string }
   | { outcome: "refused"; cause: string; outOfFunds: boolean }
@@ -70,7 +70,7 @@ export function isProviderOrder(text: string): boolean {
   return PROVIDER_ORDER.test(text);
 }
 
-/** When an order that was not sent is tried next: after the pause, and not past the end of its retries. */
+/** When an order that was not sent is retried: after the backoff, at the latest when its retries end. */
 export function nextSubmitAt(
   order: { createdAt: number },
   now: number,
@@ -80,7 +80,7 @@ export function nextSubmitAt(
   return Math.max(now, Math.min(now + backoffMs, order.createdAt + retryMs));
 }
 
-/** Whether a queued order is given up. One that was never tried is tried once, however late it is. */
+/** Whether a queued order has expired. One that was never tried is tried once, however late. */
 export function isExpired(
   order: { createdAt: number },
   tries: number,
@@ -91,7 +91,7 @@ export function isExpired(
 }
 
 /**
- * An operator may cancel a PENDING order, unless it is being sent; whether it failed is the provider's to say.
+ * The operator may cancel a PENDING order unless it is being sent; only the provider's reply makes it FAILED.
  * Refuses: order_being_sent, order_transition_illegal.
  */
 export function refuseOperatorTransition(

@@ -1,12 +1,12 @@
-// Refusals: everything the service can say no to, as one closed list of codes.
-// A rule or an operation throws Refusal; http/errors.ts and cli/errors.ts turn each code into an answer.
-// Anything else that is thrown is a fault of ours ("internal"): logged, never shown.
+// Refusals: every reason for which the service refuses a request, as one closed list of codes.
+// A rule or an operation throws Refusal; http/errors.ts and cli/errors.ts turn each code into a response.
+// Anything else that is thrown is an internal error: logged, never shown.
 
 import type { PublicOrderStatus } from "./responses.ts";
 
 /**
  * The refusals that only API calls meet. A code is the `code` of the response, here, in the log and in metrics alike.
- * Details are what the message may use: numbers, our own words and the caller's own order, never another text.
+ * Details are what the message may use: numbers, our own words and the caller's own order, never text of others.
  */
 interface ApiOnlyRefusals {
   field_missing: { field: string };
@@ -23,7 +23,7 @@ interface ApiOnlyRefusals {
   quantity_above_maximum: { max: number };
   charge_too_large: null;
   idempotency_key_reused: null;
-  /** The order that has it already. */
+  /** The order that already has this reference. */
   reference_taken: { order: PublicOrderStatus };
   /** The order as its caller sees it: FAILED and refunded. */
   provider_refused: { order: object };
@@ -34,7 +34,7 @@ interface ApiOnlyRefusals {
 interface SharedRefusals {
   api_key_inactive: null;
   api_key_expired: null;
-  /** `exists` for a look-up, whose response says so in a member of its own. */
+  /** `exists` for GET /user, whose response has that member. */
   user_not_found: { exists: false } | null;
   service_not_found: null;
   insufficient_balance: null;
@@ -73,12 +73,13 @@ interface CommandLineOnlyRefusals {
 /** Every refusal, with its details. */
 export interface Refusals extends ApiOnlyRefusals, SharedRefusals, CommandLineOnlyRefusals {}
 
-/** Which limit was passed and when the next request is welcome. */
+/** Which rate limit was exceeded, and when the next request is allowed. */
 export interface RateExceeded {
   by: "key" | "address";
-  /** Requests in each window, and at once. */
+  /** Requests in each window. */
   requests: number;
   windowSeconds: number;
+  /** Requests at once. */
   burst: number;
   retryAfterSeconds: number;
 }
@@ -87,7 +88,7 @@ export type RefusalCode = keyof Refusals;
 export type ApiCode = keyof (ApiOnlyRefusals & SharedRefusals);
 export type CommandLineCode = keyof (SharedRefusals & CommandLineOnlyRefusals);
 
-/** Thrown for a request that breaks a rule. Whoever throws it has written nothing yet. */
+/** Thrown for a request that breaks a rule, before anything is written. */
 export class Refusal<Code extends RefusalCode = RefusalCode> extends Error {
   constructor(
     readonly code: Code,

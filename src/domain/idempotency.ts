@@ -6,19 +6,19 @@ export const KEY_FORM = `1 to ${KEY_LENGTH_LIMIT} visible ASCII characters`;
 const KEY = new RegExp(KEY_PATTERN);
 
 /**
- * How long the service runs before it forgets a used key. The API promises 24 hours; forgetting a key too early
- * would let its retry order twice, so no wall clock has a say in it. Time in which no service runs is not counted.
+ * How much uptime an idempotency record is stored for. The API promises 24 hours; a record that expired too early
+ * would let a retry order twice, so the wall clock is not used. Time in which no service runs is not counted.
  */
 export const IDEMPOTENCY_RETENTION_MS = 72 * 60 * 60 * 1000;
 
-/** What a request with a key says of itself. */
+/** What a request with an Idempotency-Key asserts: this key, this request. */
 export interface Claim {
   key: string;
-  /** SHA-256 of its method, path and body: tells a duplicate from another request. */
+  /** SHA-256 of its method, path and body: distinguishes a duplicate from another request. */
   requestHash: string;
 }
 
-/** An answer as it was given, to be given again byte for byte. */
+/** A response as it was sent, to be replayed byte for byte. */
 export interface StoredResponse {
   status: number;
   body: string;
@@ -28,7 +28,7 @@ export function isIdempotencyKey(text: string): boolean {
   return text.length <= KEY_LENGTH_LIMIT && KEY.test(text);
 }
 
-/** `path` is without the query; `body` is what was sent, byte for byte. */
+/** `path`: without the query string. `body`: the bytes that were received. */
 export function hashRequest(method: string, path: string, body: Uint8Array): string {
   return new Bun.CryptoHasher("sha256").update(`${method} ${path}\n`).update(body).digest("hex");
 }

@@ -1,5 +1,5 @@
 // API keys: `rk_`, 22 base62 characters of randomness (131 bits), 6 base62 characters of checksum.
-// The checksum tells a mistyped key from an unknown one, in the log only. Only the SHA-256 of a key is kept.
+// The checksum distinguishes a mistyped key from an unknown one, in the log only. Only a key's SHA-256 is stored.
 
 import { Refusal, refusal } from "./errors.ts";
 
@@ -10,17 +10,17 @@ export const KEY_SCOPES = ["all", "children"] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
 export const KEY_LABEL_LENGTH_LIMIT = 100;
-/** How far apart two notes of a key's last use are, at least. */
+/** The least time between two writes of a key's last use. */
 export const KEY_USE_INTERVAL_MS = 60_000;
-/** Networks a key may name with --allow. */
+/** Networks in the allow list of a key (--allow). */
 export const KEY_NETWORKS_LIMIT = 50;
-/** Bytes of randomness `formatKey` wants: 17 bytes are 136 bits, cut to 22 base62 characters. */
+/** Bytes of randomness that `formatKey` needs: 136 bits, reduced to 22 base62 characters. */
 export const KEY_RANDOM_BYTES = 17;
 
 const PREFIX = "rk_";
 const RANDOM_LENGTH = 22;
 const CHECKSUM_LENGTH = 6;
-/** How much of a key is kept in clear, to recognise it in a list. */
+/** Characters of a key that are stored in clear, to recognise it in a list. */
 const START_LENGTH = 8;
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const KEY = /^rk_[0-9A-Za-z]{28}$/;
@@ -40,9 +40,9 @@ export function mayKey(type: KeyType, permission: Permission): boolean {
 }
 
 interface Lifetime {
-  /** Null: it has no end. */
+  /** Null: it does not expire. */
   expiresAt: number | null;
-  /** Its time has passed for certain, whatever the clock says now. */
+  /** Expired for good, even if the clock is put back. */
   ended: boolean;
 }
 
@@ -69,7 +69,7 @@ export function formatKey(random: Uint8Array): string {
   return body + checksum(body);
 }
 
-/** False for a text that no key was ever issued as: mistyped, cut off, or made up. */
+/** False for text that is no issued key: mistyped, truncated or made up. */
 export function isKeyWellFormed(text: string): boolean {
   return KEY.test(text) && text.endsWith(checksum(text.slice(0, -CHECKSUM_LENGTH)));
 }
@@ -79,7 +79,7 @@ export function hashKey(text: string): string {
   return Bun.SHA256.hash(text, "hex");
 }
 
-/** The text without any whole key in it: for what a caller may have put where no key belongs. */
+/** Masks every whole key in a text that a caller sent, such as a request id. */
 export function maskKeys(text: string): string {
   return text.includes(PREFIX) ? text.replace(KEYS, `${PREFIX}***`) : text;
 }
@@ -94,7 +94,7 @@ function checksum(body: string): string {
 
 function base62(value: bigint, length: number): string {
   let text = "";
-  for (let rest = value; text.length < length; rest /= 62n)
-    text = BASE62[Number(rest % 62n)]! + text;
+  for (let remaining = value; text.length < length; remaining /= 62n)
+    text = BASE62[Number(remaining % 62n)]! + text;
   return text;
 }

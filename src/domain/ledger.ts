@@ -4,12 +4,12 @@
 import { refusal } from "./errors.ts";
 import { BALANCE_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS } from "./money.ts";
 
-/** Money that came in from outside or went back there. */
+/** Money paid in from outside or paid out again. */
 export const CASH_ACCOUNT = 1;
-/** What orders earned, less refunds. */
+/** The charges of orders less refunds. */
 export const SALES_ACCOUNT = 2;
 
-/** Credit by the operator is an `adjustment`, by API a `recharge`: a reader of transactions can tell them apart. */
+/** A credit by the operator is an `adjustment`, one by the API a `recharge`, so that transactions show which it was. */
 export const TRANSFER_KINDS = [
   "recharge",
   "order",
@@ -19,7 +19,7 @@ export const TRANSFER_KINDS = [
 ] as const;
 export type TransferKind = (typeof TRANSFER_KINDS)[number];
 
-/** Who caused a change: the API key that asked, or the OS user at the command line. Both null: the service itself. */
+/** Who caused a change: the API key that asked, or the OS user at the command line. Both null: the system actor. */
 export interface Actor {
   keyId: string | null;
   operator: string | null;
@@ -37,7 +37,7 @@ export interface Transfer {
   createdAt: number;
 }
 
-/** For credits from outside; refunds have no limit, because these have. Refuses: balance_too_large, deposits_too_large. */
+/** For credits from outside. Refunds need no check: they only return what was credited. Refuses: balance_too_large, deposits_too_large. */
 export function refuseCreditAboveLimit(
   user: { balanceMicros: bigint; depositedMicros: bigint },
   amountMicros: number,

@@ -1,4 +1,4 @@
-// What one request may hold and one response may list. The rules of single fields are beside their nouns.
+// Limits of a whole request or response. The limits of single fields are in the files of their nouns.
 
 const BODY_LIMIT_KIB = 64;
 export const BODY_LIMIT_BYTES = BODY_LIMIT_KIB * 1024;
@@ -8,7 +8,7 @@ export const PAGE_DEFAULT = 50;
 export const PAGE_LIMIT = 100;
 export const PAGE_LIMIT_FORM = `a whole number from 1 to ${PAGE_LIMIT}`;
 
-/** Ids that one call may ask for. */
+/** Ids in one GET /orders?ids=. */
 export const IDS_LIMIT = 100;
 export const IDS_FORM = `1 to ${IDS_LIMIT} order ids separated by commas`;
 
@@ -16,5 +16,5 @@ export const IDS_FORM = `1 to ${IDS_LIMIT} order ids separated by commas`;
 export const BATCH_LIMIT = 100;
 export const BATCH_FORM = `a list of 1 to ${BATCH_LIMIT} orders`;
 
-/** A caller's own id for its request. */
+/** An X-Request-Id that is taken over from the caller. */
 export const REQUEST_ID_PATTERN = "^[A-Za-z0-9._-]{1,128}$";

@@ -1,22 +1,22 @@
 // docs/specification.md#amounts. Amounts are whole micros (millionths of a US dollar), stored and computed as integers.
-// What one transfer moves, a price and a charge are numbers, for they end below 2^53. Refunds may raise a balance above
-// that, so a balance is a bigint. A price is micros too; what it buys is the service's `per`. Nothing here rounds a float.
+// The amount of a transfer, a price and a charge are numbers, because they are limited below 2^53. Refunds may raise a
+// balance above that, so a balance is a bigint. A price is micros per price unit (`per`). Nothing here rounds a float.
 
 export type Micros = number | bigint;
 
 export const MICROS_PER_DOLLAR = 1_000_000;
 /** The largest amount one credit or debit may name: 1,000,000,000 USD. */
 export const AMOUNT_LIMIT_MICROS = 1_000_000_000 * MICROS_PER_DOLLAR;
-/** The largest balance a credit may lead to: 9,000,000,000 USD. Refunds may pass it. */
+/** The largest balance after a credit: 9,000,000,000 USD. Refunds may exceed it. */
 export const BALANCE_LIMIT_MICROS = 9_000_000_000 * MICROS_PER_DOLLAR;
-/** The largest amount of one transfer, and so of an order's charge: the last that a double holds exactly. */
+/** The largest amount of one transfer, and so of an order's charge: the largest integer that a double holds exactly. */
 export const TRANSFER_LIMIT_MICROS = Number.MAX_SAFE_INTEGER;
 /**
- * The most that an account's credits may exceed its debits by, orders and refunds aside: 9,000,000,000,000 USD. A refund
- * only gives back what was deposited, so no balance passes this, and SQL's 64-bit integers hold it.
+ * The largest net deposits of an account (credits less debits, without orders and refunds): 9,000,000,000,000 USD. A
+ * refund only returns what was deposited, so no balance exceeds this, and it fits SQLite's 64-bit integers.
  */
 export const DEPOSIT_LIMIT_MICROS = 9_000_000_000_000n * BigInt(MICROS_PER_DOLLAR);
-/** Below this many micros, `micros / 1e6` prints exactly: doubles lie less than a micro apart up to 2^33 USD. */
+/** Below this many micros `micros / 1e6` prints exactly: up to 2^33 USD adjacent doubles are less than a micro apart. */
 const EXACT_NUMBER_LIMIT_MICROS = 2 ** 33 * MICROS_PER_DOLLAR;
 
 const DECIMAL = /^(\d{1,10})(?:\.(\d{1,6}))?$/;
@@ -44,7 +44,7 @@ export function formatMicros(micros: Micros): string {
   return sign + digits.slice(0, -6) + (decimals && `.${decimals}`);
 }
 
-/** The amount in USD as something JSON.stringify writes with at most six decimals, never rounded, never `1e-7`. */
+/** The amount in USD as a value that JSON.stringify writes exactly, with at most six decimals and no exponent. */
 export function jsonAmount(micros: Micros): number {
   const number = Number(micros);
   if (Math.abs(number) < EXACT_NUMBER_LIMIT_MICROS) return number / MICROS_PER_DOLLAR;
@@ -79,8 +79,8 @@ export function readExactJson(text: string): unknown {
 }
 
 /**
- * What the type library does not know yet. What rawJSON returns is only good for JSON.stringify; `source` is the text
- * of a number, a string or a constant.
+ * JSON.rawJSON and the reviver's third argument, which the type library lacks. The value of rawJSON may only be passed
+ * to JSON.stringify; `source` is the source text of a number, a string or a constant.
  */
 const { rawJSON: rawJson, parse: parseJson } = JSON as unknown as {
   rawJSON(this: void, text: string): number;

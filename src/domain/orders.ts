@@ -10,7 +10,7 @@ export const LINK_LENGTH_LIMIT = 2048;
 export const LINK_FORM = `1 to ${LINK_LENGTH_LIMIT} characters without control characters`;
 export const REFERENCE_LENGTH_LIMIT = 64;
 export const REFERENCE_FORM = `1 to ${REFERENCE_LENGTH_LIMIT} characters without control characters or blanks round them`;
-/** Of the internal id, a cuid2. */
+/** The id of an order, a cuid2. */
 export const ORDER_ID_PATTERN = "^[a-z0-9]{24}$";
 
 export const ORDER_STATUSES = [
@@ -24,7 +24,7 @@ export const ORDER_STATUSES = [
 ] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
-/** A caller's own name for an order: 1 to 64 UTF-16 units, no control characters, no blanks round it. */
+/** A caller's own name for an order: 1 to 64 UTF-16 units, no control characters, no white space at its ends. */
 export function isReference(text: string): boolean {
   return isLabel(text, REFERENCE_LENGTH_LIMIT);
 }

@@ -1,5 +1,5 @@
-// What a provider reports of an order, and what may be made of it. docs/specification.md#polling-mapping and #polling-doubt.
-// A word that is not known, or a PARTIAL that does not add up, moves nothing; the caller logs it.
+// Polling: maps a provider's report of an order to a transition. docs/specification.md#polling-mapping and #polling-doubt.
+// An unknown status word, or a PARTIAL with invalid remains, changes nothing; the caller logs it.
 
 import {
   decideTransition,
@@ -8,28 +8,28 @@ import {
 } from "./order-transitions.ts";
 import type { OrderStatus } from "./orders.ts";
 
-/** An order is looked at again after at most this many poll intervals. */
+/** The longest backoff between two polls of an open order, in poll intervals. */
 export const POLL_BACKOFF_LIMIT_INTERVALS = 30;
-/** How long after its end an order is still looked at, ever more rarely: late changes come within days. */
+/** How long after its end an order is still polled, ever more rarely: providers change statuses within days. */
 export const LATE_POLL_MS = 3 * 24 * 60 * 60 * 1000;
-/** A pause is made longer by up to this part of it, so that orders placed together part. */
-const JITTER_PART = 0.2;
+/** Random jitter as a fraction of the backoff, so that orders placed together are not polled together for ever. */
+const JITTER_FRACTION = 0.2;
 
-/** One order's entry in a reply, as far as it could be read. */
+/** One order's entry in a reply, as far as it could be parsed. */
 export interface Report {
-  /** The provider's word for the status; null when there was none. */
+  /** The status as the provider wrote it; null when it was missing. */
   word: string | null;
-  /** Whole and not negative; null when it was anything else. */
+  /** A whole number from 0; null when it was anything else. */
   startCount: number | null;
   remains: number | null;
-  /** The entry as it came, cut and with the key masked, for the log. */
+  /** The entry as received, truncated and with the key masked, for the log. */
   text: string;
 }
 
 /** A status that a provider can report. */
 export type ReportedStatus = "PROCESSING" | "COMPLETED" | "PARTIAL" | "CANCELLED" | "FAILED";
 
-const WORDS: Record<string, ReportedStatus> = {
+const STATUS_BY_WORD: Record<string, ReportedStatus> = {
   pending: "PROCESSING",
   processing: "PROCESSING",
   inprogress: "PROCESSING",
@@ -43,33 +43,38 @@ const WORDS: Record<string, ReportedStatus> = {
   error: "FAILED",
 };
 
-/** Without regard to case, blanks, `-` and `_`; null for any other word. */
+/** Ignores case, white space, `-` and `_`; null for an unknown word. */
 export function statusOfWord(word: string): ReportedStatus | null {
-  const plain = word.toLowerCase().replace(/[\s_-]+/g, "");
-  return Object.hasOwn(WORDS, plain) ? WORDS[plain]! : null;
+  const normalized = word.toLowerCase().replace(/[\s_-]+/g, "");
+  return Object.hasOwn(STATUS_BY_WORD, normalized) ? STATUS_BY_WORD[normalized]! : null;
 }
 
 export interface PolledOrder extends TransitionInput {
   startCount: number;
-  /** What the provider reported last; null: nothing yet. */
+  /** The status that the provider reported last; null before the first report. */
   reported: OrderStatus | null;
 }
 
 /**
- * keep: nothing that can be believed was said. late: a change after the end, for the log and the list.
- * progress: the counts, and perhaps nothing new. move: the state table's next step with its refund.
+ * ignore: the report is invalid. late: a status change after the end of the order, for the log and `order list --late`.
+ * progress: counts, possibly unchanged. transition: a transition of the state table with its refund.
  */
 export type ReportDecision =
-  | { kind: "keep" }
+  | { kind: "ignore" }
   | { kind: "late"; reported: ReportedStatus }
   | { kind: "progress"; reported: ReportedStatus; startCount: number; remains: number }
-  | { kind: "move"; reported: ReportedStatus; startCount: number; move: OrderTransition };
+  | {
+      kind: "transition";
+      reported: ReportedStatus;
+      startCount: number;
+      transition: OrderTransition;
+    };
 
 export function decideReport(order: PolledOrder, report: Report): ReportDecision {
   const reported = report.word === null ? null : statusOfWord(report.word);
-  if (reported === null) return { kind: "keep" };
+  if (reported === null) return { kind: "ignore" };
   const isValid = report.remains !== null && report.remains <= order.quantity;
-  if (reported === "PARTIAL" && !isValid) return { kind: "keep" };
+  if (reported === "PARTIAL" && !isValid) return { kind: "ignore" };
   const startCount = report.startCount ?? order.startCount;
   const remains = isValid ? report.remains! : order.remains;
   if (order.status !== "PROCESSING") {
@@ -78,13 +83,13 @@ export function decideReport(order: PolledOrder, report: Report): ReportDecision
     return { kind: "progress", reported, startCount: order.startCount, remains: order.remains };
   }
   if (reported === "PROCESSING") return { kind: "progress", reported, startCount, remains };
-  const move = decideTransition({ ...order, remains }, reported, remains);
-  return { kind: "move", reported, startCount, move };
+  const transition = decideTransition({ ...order, remains }, reported, remains);
+  return { kind: "transition", reported, startCount, transition };
 }
 
 /**
- * When an order is looked at next: the longer nothing has changed, the longer the pause, from one poll interval
- * to POLL_BACKOFF_LIMIT_INTERVALS of them. After its end the pauses go on growing until LATE_POLL_MS; then null.
+ * When an order is polled next. The backoff is half the time since the last change, from one poll interval to
+ * POLL_BACKOFF_LIMIT_INTERVALS of them; after the order's end it has no such limit, and is null after LATE_POLL_MS.
  * `jitter` is 0 to 1.
  */
 export function nextPollAt(
@@ -98,8 +103,8 @@ export function nextPollAt(
   if (!open && unchangedMs > LATE_POLL_MS) return null;
   const limitMs = open ? pollIntervalMs * POLL_BACKOFF_LIMIT_INTERVALS : LATE_POLL_MS;
   const backoffMs = Math.max(
-    Math.min(unchangedMs / 2, limitMs / (1 + JITTER_PART)),
+    Math.min(unchangedMs / 2, limitMs / (1 + JITTER_FRACTION)),
     pollIntervalMs,
   );
-  return now + Math.ceil(backoffMs * (1 + JITTER_PART * jitter));
+  return now + Math.ceil(backoffMs * (1 + JITTER_FRACTION * jitter));
 }

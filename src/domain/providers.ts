@@ -1,4 +1,4 @@
-// Upstream services that deliver orders: what of them is well formed.
+// Providers: which keys and URLs are well formed.
 
 const KEY = /^[\x21-\x7e]{1,1024}$/;
 
@@ -7,7 +7,7 @@ export function isProviderKey(text: string): boolean {
   return KEY.test(text);
 }
 
-/** http or https, and no user name or password in it: an address is shown, so it must hold no secret. */
+/** http or https without user name and password: the URL is shown, so it must hold no secret. */
 export function isProviderUrl(text: string): boolean {
   const url = URL.parse(text);
   if (!url || url.username !== "" || url.password !== "") return false;

@@ -1,10 +1,10 @@
-// The bodies of the answers to an order and to a recharge, and the objects in them. docs/specification.md#objects.
-// They are made here because idempotency keeps an answer in the transaction of its effect.
+// The response bodies of orders and recharges, and the objects in them. docs/specification.md#objects.
+// They are made in domain/ because the idempotency record stores the response in the transaction of its effect.
 
 import { jsonAmount, type Micros } from "./money.ts";
 import type { OrderStatus } from "./orders.ts";
 
-/** What an answer tells of an order. */
+/** The fields of an order that the response to its creation has. */
 export interface PublicOrder {
   id: string;
   orderId: number;
@@ -16,14 +16,14 @@ export interface PublicOrder {
   createdAt: number;
 }
 
-/** What the status of an order tells besides. */
+/** The fields of an order that its status has. */
 export interface PublicOrderStatus extends PublicOrder {
   startCount: number;
   remains: number;
   reference: string | null;
 }
 
-/** What an answer tells of a user. */
+/** The fields of a user that a response has. */
 export interface PublicUser {
   id: string;
   username: string;
@@ -66,14 +66,14 @@ export function orderCreated(order: PublicOrder) {
   };
 }
 
-/** The Order status shape; `reference` only when the order was given one. */
+/** The Order status shape; `reference` only when the order has one. */
 export function orderStatus(order: PublicOrderStatus) {
   const { startCount, remains, reference } = order;
   const status = { ...orderCreated(order), startCount, remains };
   return reference === null ? status : { ...status, reference };
 }
 
-/** Both balances are always there; the one that does not apply is 0. */
+/** Both balances are always present; the one that does not apply is 0. */
 export function userBalances(user: PublicUser) {
   const balance = jsonAmount(user.balanceMicros);
   const isChild = user.parentAccount !== null;

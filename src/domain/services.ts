@@ -1,4 +1,4 @@
-// What a catalogue service is and which of its fields are well formed.
+// Catalogue services: price units, and which fields are well formed.
 
 import { QUANTITY_LIMIT } from "./orders.ts";
 

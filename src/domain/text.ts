@@ -1,6 +1,6 @@
-// What counts as text a person or a program may give us.
+// Text from callers, operators and providers: which is well formed, and how it is shown on a terminal.
 
-// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+// oxlint-disable-next-line no-control-regex -- it matches control characters
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
 
 export function hasControlCharacter(text: string): boolean {
@@ -15,25 +15,25 @@ export function isIdentifier(text: string): boolean {
   return IDENTIFIER.test(text);
 }
 
-/** 1 to `limit` UTF-16 units of well-formed text, without control characters or white space round it. */
+/** 1 to `limit` UTF-16 units of well-formed text, without control characters or white space at its ends. */
 export function isLabel(text: string, limit: number): boolean {
   const fits = text.length >= 1 && text.length <= limit && text.trim() === text;
   return fits && text.isWellFormed() && !hasControlCharacter(text);
 }
 
 /**
- * Characters that a terminal shows as nothing, as a blank or as a change of direction: controls, zero-width and other
- * ignorable characters, bidirectional ones, lone surrogates. A newline is layout.
+ * Characters that are invisible on a terminal or change the text direction: control, zero-width and other default
+ * ignorable characters, bidirectional controls, lone surrogates. Newlines are excepted.
  */
 const HIDDEN_CLASS = String.raw`[[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}\u{FFF9}-\u{FFFB}]--\n]`;
 const HIDDEN = new RegExp(HIDDEN_CLASS, "v");
-/** Joiners and variation selectors belong to many an emoji, which is left as it is. */
+/** Many emoji contain joiners and variation selectors: an emoji is left as it is. */
 const EMOJI_OR_HIDDEN = new RegExp(String.raw`\p{RGI_Emoji}|(${HIDDEN_CLASS})`, "gv");
 
-/** Where either may be; an emoji of a key cap begins with a plain character. The rest is most of a text, and passed by. */
+/** Runs of text that may contain either (a keycap emoji begins with an ASCII character): plain ASCII is skipped quickly. */
 const UNUSUAL = /[#*0-9]?[^\n\x20-\x7e]+/g;
 
-/** Text of others as a person may read it: what cannot be seen is named, such as `<U+202E>`. */
+/** Untrusted text for a terminal: each invisible character is replaced by its code point, such as `<U+202E>`. */
 export function showHidden(text: string): string {
   if (!HIDDEN.test(text)) return text;
   return text.replace(UNUSUAL, (part) =>

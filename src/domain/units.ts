@@ -1,5 +1,5 @@
 // Durations, sizes and rates as people write them: `10s`, `64KiB`, `100/s`. 0 needs no unit.
-// What is read is printed the same way, so that a setting can be copied from where it is shown.
+// They are printed in the form that is parsed, so that a printed setting can be copied.
 
 const MILLISECONDS: Record<string, number> = {
   ms: 1,
@@ -26,7 +26,7 @@ const DURATION = /^(\d{1,10}(?:\.\d{1,3})?)(ms|s|m|h|d)$/;
 const SIZE = /^(\d{1,9})(B|KB|KiB|MB|MiB|GB|GiB|TB|TiB)$/;
 const RATE = /^([1-9]\d{0,6})\/(s|m|h)$/;
 
-/** So many requests in each interval. */
+/** A number of requests in each interval. */
 export interface Rate {
   requests: number;
   milliseconds: number;

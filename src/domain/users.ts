@@ -7,16 +7,16 @@ export const USERNAME_FORM = "1 to 64 of letters, digits and . _ - @ +";
 const USERNAME = new RegExp(USERNAME_PATTERN);
 export const USER_NAME_LENGTH_LIMIT = 200;
 
-/** 1 to 64 of ASCII letters, digits and `. _ - @ +`. Unique and found without regard to case. */
+/** 1 to 64 of ASCII letters, digits and `. _ - @ +`. Unique and looked up case-insensitively. */
 export function isUsername(text: string): boolean {
   return USERNAME.test(text);
 }
 
-/** Whether a key of that reach may look up and recharge the user. docs/specification.md#keys-reach. */
+/** Whether a key of that scope may look up and recharge the user. docs/specification.md#keys-reach. */
 export function isInScope(
-  reach: KeyScope,
+  scope: KeyScope,
   resellerAccount: number,
   user: { parentAccount: number | null },
 ): boolean {
-  return reach === "all" || user.parentAccount === resellerAccount;
+  return scope === "all" || user.parentAccount === resellerAccount;
 }

@@ -64,7 +64,7 @@ export async function respondOnce<Effect>(
   try {
     const outcome = await act();
     const { replayed } = outcome;
-    if (outcome.answer) return new PreparedResponse(outcome.answer, replayed);
+    if (outcome.response) return new PreparedResponse(outcome.response, replayed);
     // The first process died before it stored a response: return the order's current state.
     if (replayed) return new PreparedResponse(success(currentResponse(outcome.effect)), replayed);
     const response = await responseOf(requestId, () => wait(outcome.effect));
@@ -98,7 +98,7 @@ async function storeResponse(
   response: StoredResponse,
 ): Promise<void> {
   try {
-    await writer.submit("recordResponse", { resellerAccount, key, answer: response });
+    await writer.submit("recordResponse", { resellerAccount, key, response });
   } catch (error) {
     log.warn({ error: String(error) }, "the response of an idempotency record could not be stored");
   }

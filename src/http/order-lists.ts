@@ -2,7 +2,7 @@
 
 import type { Connection } from "../db/connection.ts";
 import { listOrdersBelow, type OrderListQuery } from "../db/order-lists.ts";
-import { type AnsweredOrder, findAnsweredOrder, findOrderByReference } from "../db/orders.ts";
+import { type OwnedPublicOrder, findPublicOrder, findOrderByReference } from "../db/orders.ts";
 import type { Page } from "../db/pages.ts";
 import type { Call } from "./endpoint.ts";
 import { orderStatus } from "../domain/responses.ts";
@@ -44,7 +44,7 @@ export function getOrders(
 /** In the order of `ids`; those that are not the caller's are listed as unknown. */
 function namedOrders(connection: Connection, resellerAccount: number, ids: string[]): object {
   const found = ids.map((id) => {
-    const order = findAnsweredOrder(connection, id);
+    const order = findPublicOrder(connection, id);
     return order?.resellerAccount === resellerAccount ? order : id;
   });
   return {
@@ -61,7 +61,7 @@ function withReference(
   { resellerAccount, status, service, window: { from, to } }: OrderListQuery,
   reference: string,
   below: number,
-): Page<AnsweredOrder> {
+): Page<OwnedPublicOrder> {
   const order = findOrderByReference(connection, resellerAccount, reference);
   const matches =
     order &&
@@ -80,11 +80,11 @@ async function listPage(
   below: number,
   limit: number,
 ): Promise<object> {
-  const rows: AnsweredOrder[] = [];
+  const rows: OwnedPublicOrder[] = [];
   let next: number | null = below;
   for (let step = 0; next !== null && rows.length < limit && step < STEPS_A_PAGE; step++) {
     if (step > 0) await new Promise(setImmediate);
-    const page: Page<AnsweredOrder> = listOrdersBelow(
+    const page: Page<OwnedPublicOrder> = listOrdersBelow(
       connection,
       filters,
       next,
@@ -96,7 +96,7 @@ async function listPage(
   return pageOf({ rows, next });
 }
 
-function pageOf({ rows, next }: Page<AnsweredOrder>): object {
+function pageOf({ rows, next }: Page<OwnedPublicOrder>): object {
   return {
     status: "success",
     orders: rows.map(orderStatus),

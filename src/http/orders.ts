@@ -1,7 +1,7 @@
 // POST /orders and GET /orders/:id. docs/specification.md#post-orders and #get-order.
 
 import type { Connection } from "../db/connection.ts";
-import { findAnsweredOrder, type Order } from "../db/orders.ts";
+import { findPublicOrder, type Order } from "../db/orders.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
 import { orderResponse, orderCreated, orderStatus } from "../domain/responses.ts";
 import type { PlaceOrder } from "../operations/orders.ts";
@@ -47,7 +47,7 @@ export function getOrder(
   { connection }: { connection: Connection },
   { params, key }: Call,
 ): object {
-  const order = findAnsweredOrder(connection, params["id"]!);
+  const order = findPublicOrder(connection, params["id"]!);
   if (!order || order.resellerAccount !== key.resellerAccount) throw refusal("order_not_found");
   return { status: "success", order: orderStatus(order) };
 }

@@ -1,4 +1,4 @@
-// How an operation tells the audit log what it changed, in the transaction of the change.
+// Writes the audit entry of a change, in the transaction of the change.
 
 import { type AuditAction, type AuditFacts, diffFacts } from "../domain/audit.ts";
 import type { Actor } from "../domain/ledger.ts";
@@ -13,18 +13,18 @@ export interface Change {
   action: AuditAction;
   subject: string;
   account: number | null;
-  /** Null for what was not there. */
+  /** Null: it was created. */
   before: AuditFacts | null;
-  /** Null for what is no more. */
+  /** Null: it was deleted. */
   after: AuditFacts | null;
 }
 
-/** Writes nothing when nothing changed, or when the service itself did it: the audit log is about people and keys. */
+/** Writes nothing when nothing changed or the actor is the system: the audit log is about operators and keys. */
 export function audit(tx: Tx, context: Context, change: Change): void {
   const { actor, action, subject, account } = change;
   if (actor.keyId === null && actor.operator === null) return;
-  const difference = diffFacts(change.before, change.after);
-  if (!difference) return;
+  const diff = diffFacts(change.before, change.after);
+  if (!diff) return;
   insertAuditEntry(tx, {
     createdAt: context.now,
     keyId: actor.keyId,
@@ -32,7 +32,7 @@ export function audit(tx: Tx, context: Context, change: Change): void {
     action,
     subject,
     account,
-    ...difference,
+    ...diff,
   });
 }
 
@@ -61,7 +61,7 @@ function serviceFacts(service: Service): AuditFacts {
   return { ...terms, providerId, providerService };
 }
 
-/** What the audit log tells of an order. */
+/** The fields of an order that the audit log records. */
 export function orderFacts({ status, startCount, remains, refundedMicros }: Order): AuditFacts {
   return { status, startCount, remains, refundedMicros };
 }

@@ -1,5 +1,5 @@
-// The key that a command is run for, checked in the transaction of the command.
-// The check at a request's head does not hold for its effect: the body may take half a minute to arrive, the command
+// Checks the key that a command is run for, in the transaction of the command.
+// The check when the request's headers arrive is not enough: the body may take half a minute to arrive, the command
 // waits in a queue, and a duplicate waits for the first request. The key may be deactivated or expire meanwhile.
 
 import { type CallerKey, findCallerKey } from "../db/keys.ts";
@@ -10,7 +10,7 @@ import type { Context } from "./context.ts";
 
 /**
  * Refuses: api_key_invalid, api_key_inactive, api_key_expired, permission_denied.
- * Not the address: no command changes an allow list, so the check at the request's head still holds.
+ * The address is not checked again: no command changes an allow list.
  */
 export function requireCaller(
   tx: Tx,

@@ -1,4 +1,4 @@
-// What an operation may know besides its command: the time and fresh ids. Both are given, never taken.
+// What an operation gets besides its command: the time and new ids. Both are passed in, so that tests can set them.
 
 export interface Context {
   /** Milliseconds since 1970, the same for a whole batch. */

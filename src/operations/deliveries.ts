@@ -1,5 +1,5 @@
-// Placing an order with its provider: an attempt begun, then its outcome; and what an operator settles. docs/specification.md#delivery.
-// The row `sending` is committed before the call, its outcome after it, in a later transaction.
+// Submission of an order to its provider: an attempt is started, then finished with its outcome. docs/specification.md#delivery.
+// The attempt `sending` is committed before the call, its outcome after it, in a later transaction.
 
 import type { Actor } from "../domain/ledger.ts";
 import { decideTransition } from "../domain/order-transitions.ts";
@@ -29,16 +29,16 @@ import { applyTransition, type Cause, SYSTEM_ACTOR } from "./order-transitions.t
 
 export interface StartAttempt {
   orderId: number;
-  /** How long after its creation an order that was not sent is tried again. */
+  /** How long after its creation an order that was not sent is retried. */
   placeRetryMs: number;
 }
 
-/** With `send` the caller must now send it, and report what came of it with finishAttempt. */
+/** With `send` the caller must now send the order, and report the outcome with finishAttempt. */
 export type StartedAttempt = { tries: number } & (
   { send: true; order: OrderWithDelivery } | { send: false; order: Order }
 );
 
-/** Begins an attempt, unless the order was cancelled meanwhile or its time is over: then it fails here. */
+/** Starts an attempt unless the order was cancelled meanwhile; one whose retries are over fails instead. */
 export function startAttempt(tx: Tx, command: StartAttempt, context: Context): StartedAttempt {
   const order = orderOf(tx, command.orderId);
   if (order.status !== "PENDING" || order.delivery.placement !== "queued") {
@@ -57,17 +57,17 @@ export interface FinishAttempt {
   orderId: number;
   result: SubmissionResult;
   placeRetryMs: number;
-  /** How long to wait before the next try of an order that was not sent. */
+  /** Backoff before the next try of an order that was not sent. */
   backoffMs: number;
 }
 
 export interface FinishedAttempt {
   order: Order;
-  /** An older order to which the provider gave the same number: nonsense, for the log. */
+  /** An earlier order to which the provider gave the same number: an error of the provider, for the log. */
   sameNumberAs: number | null;
 }
 
-/** Writes down what a call upstream came to. A refusal refunds; what is unknown waits for the operator. */
+/** Records the outcome of a call. A refused order is refunded; an unknown one waits for settlement. */
 export function finishAttempt(tx: Tx, command: FinishAttempt, context: Context): FinishedAttempt {
   const { result, orderId } = command;
   const order = orderOf(tx, orderId);
@@ -85,8 +85,9 @@ export function finishAttempt(tx: Tx, command: FinishAttempt, context: Context):
     }
     case "refused": {
       if (result.outOfFunds) updateOutOfFunds(tx, providerId, context.now);
-      const why = { actor: SYSTEM_ACTOR, note: `the provider refused it: ${result.cause}` };
-      return { order: failUnplaced(tx, order, "refused", why, context), sameNumberAs: null };
+      const note = `the provider refused it: ${result.cause}`;
+      const failed = failUnplaced(tx, order, "refused", { actor: SYSTEM_ACTOR, note }, context);
+      return { order: failed, sameNumberAs: null };
     }
     case "not_sent": {
       const at = nextSubmitAt(order, context.now, command.backoffMs, command.placeRetryMs);
@@ -101,7 +102,7 @@ export interface MarkInterruptedUnknown {
   cause: string;
 }
 
-/** Makes every attempt without an outcome unknown: nobody is left who could hear of it. Returns their orders. */
+/** After a restart: every attempt without an outcome is unknown, for the process that made it is gone. Returns their orders. */
 export function markInterruptedUnknown(
   tx: Tx,
   command: MarkInterruptedUnknown,
@@ -118,8 +119,8 @@ export function markInterruptedUnknown(
 }
 
 /**
- * After a restore: what waited in the backup may have been sent since, so it is unknown like what was being sent.
- * Returns how many orders that are.
+ * After a restore: orders that are queued in the backup may have been sent since, so they are unknown, like those that
+ * were being sent. Returns how many orders that are.
  */
 export function markQueuedUnknown(
   tx: Tx,
@@ -135,7 +136,7 @@ export interface ClampSchedules {
   submitBackoffLimitMs: number;
 }
 
-/** After the clock went back: nothing waits longer than a pause can be. */
+/** After the clock was put back: no poll or retry is scheduled later than the longest backoff from now. */
 export function clampSchedules(tx: Tx, command: ClampSchedules, context: Context): null {
   const { pollIntervalMs, submitBackoffLimitMs } = command;
   clampSubmitSchedule(tx, context.now + submitBackoffLimitMs);
@@ -143,7 +144,7 @@ export function clampSchedules(tx: Tx, command: ClampSchedules, context: Context
   return null;
 }
 
-/** From here on the order is followed, beginning at once. */
+/** The provider has the order: it is polled from now on. */
 export function applyAccepted(
   tx: Tx,
   order: Order,
@@ -154,11 +155,11 @@ export function applyAccepted(
 ): Order {
   const { now } = context;
   const delivery = { placement: "placed" as const, nextPollAt: now, polledAt: now, providerOrder };
-  const move = decideTransition(order, "PROCESSING");
-  return applyTransition(tx, order, move, { actor, note }, context, { delivery });
+  const transition = decideTransition(order, "PROCESSING");
+  return applyTransition(tx, order, transition, { actor, note }, context, { delivery });
 }
 
-/** The provider does not have the order and will not get it: it fails and is refunded. */
+/** The provider does not have the order and it will not be sent again: it fails and is refunded. */
 export function failUnplaced(
   tx: Tx,
   order: OrderWithDelivery,
@@ -166,8 +167,8 @@ export function failUnplaced(
   cause: Cause,
   context: Context,
 ): Order {
-  const move = decideTransition(order, "FAILED");
-  return applyTransition(tx, order, move, cause, context, { delivery: { placement } });
+  const transition = decideTransition(order, "FAILED");
+  return applyTransition(tx, order, transition, cause, context, { delivery: { placement } });
 }
 
 function beginAttempt(tx: Tx, order: OrderWithDelivery, context: Context): OrderWithDelivery {
@@ -178,7 +179,7 @@ function beginAttempt(tx: Tx, order: OrderWithDelivery, context: Context): Order
   return sending;
 }
 
-/** The order stays PENDING and only its placement changes. */
+/** The order stays PENDING, only its delivery changes. */
 function updateDelivery(
   tx: Tx,
   order: OrderWithDelivery,

@@ -1,5 +1,5 @@
-// Orders and recharges that carry an Idempotency-Key: one effect for a request and all its duplicates.
-// What a key did is written in the transaction that did it, with the answer where that is known by then.
+// Orders and recharges with an Idempotency-Key: one effect for a request and all its duplicates.
+// The idempotency record is written in the transaction of the effect, with the response if it is known by then.
 
 import { refusal } from "../domain/errors.ts";
 import {
@@ -22,12 +22,12 @@ import type { Permission } from "../domain/keys.ts";
 import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
 
-/** What a request with a key comes to. Without an answer: what it did, for its caller to wait for. */
+/** The outcome of a request with a claim. Without a response: its effect, whose response the caller must wait for. */
 export type Outcome<Effect> = { replayed: boolean } & (
-  { answer: StoredResponse } | { answer: null; effect: Effect }
+  { response: StoredResponse } | { response: null; effect: Effect }
 );
 
-/** Whose claim it is, and what its key must permit. */
+/** The caller that makes a claim, and the permission that its API key must have. */
 export interface Claimant {
   keyId: string;
   resellerAccount: number;
@@ -37,21 +37,24 @@ export interface Claimant {
 
 /** An operation as `once` runs it. */
 export interface IdempotentOperation<Result> {
-  /** Does it, for a key that has been checked. */
+  /** Carries it out, for an API key that has been checked. */
   run(caller: CallerKey): Done<Result>;
-  /** What was done, as it is now: for a duplicate of a request that has no response. */
+  /** The current state of the effect: for a duplicate of a request that has no response. */
   current(record: IdempotencyRecord): Result;
 }
 
 export interface Done<Result> {
   result: Result;
-  /** What the record refers to; null: nothing was done, so nothing is remembered. */
+  /** What the record refers to; null: there was no effect, so no record is written. */
   effect: Effect | null;
   /** The body of the 200; null where it is known only after the transaction. */
   body: object | null;
 }
 
-/** Runs an operation unless an earlier request with the claim did. Refuses what requireCaller refuses, then idempotency_key_reused, then what it refuses. docs/specification.md#idempotency-record. */
+/**
+ * Runs an operation unless an earlier request with the same claim did. docs/specification.md#idempotency-record.
+ * Refuses what requireCaller refuses, then idempotency_key_reused, then what the operation refuses.
+ */
 export function once<Result>(
   tx: Tx,
   { keyId, resellerAccount, permission, claim }: Claimant,
@@ -60,43 +63,43 @@ export function once<Result>(
 ): Outcome<Result> {
   const caller = requireCaller(tx, keyId, permission, context);
   const earlier = findDuplicate(tx, resellerAccount, claim);
-  if (earlier?.answer) return { replayed: true, answer: earlier.answer };
-  if (earlier) return { replayed: true, answer: null, effect: operation.current(earlier) };
+  if (earlier?.response) return { replayed: true, response: earlier.response };
+  if (earlier) return { replayed: true, response: null, effect: operation.current(earlier) };
   const { result, effect, body } = operation.run(caller);
-  const answer = body && { status: 200, body: JSON.stringify(body) };
-  if (effect) insertIdempotencyRecord(tx, resellerAccount, claim, effect, answer, context.now);
-  return answer ? { replayed: false, answer } : { replayed: false, answer, effect: result };
+  const response = body && { status: 200, body: JSON.stringify(body) };
+  if (effect) insertIdempotencyRecord(tx, resellerAccount, claim, effect, response, context.now);
+  return response ? { replayed: false, response } : { replayed: false, response, effect: result };
 }
 
 export interface RecordResponse {
   resellerAccount: number;
   key: string;
-  answer: StoredResponse;
+  response: StoredResponse;
 }
 
-/** Keeps the answer of an order that was waited for, before it is given. The first one stays. */
+/** Stores the response of an order that was waited for, before it is sent. A stored response is never replaced. */
 export function recordResponse(tx: Tx, command: RecordResponse): null {
-  updateIdempotencyResponse(tx, command.resellerAccount, command.key, command.answer);
+  updateIdempotencyResponse(tx, command.resellerAccount, command.key, command.response);
   return null;
 }
 
 export interface ExpireIdempotencyRecords {
-  /** How many at most, so that no order waits for long behind this. */
+  /** How many at most, so that no order waits long for this command. */
   limit: number;
 }
 
-/** Forgets keys since whose use the service has run for long enough; returns how many. */
+/** Deletes records older than IDEMPOTENCY_RETENTION_MS of uptime; returns how many. */
 export function expireIdempotencyRecords(tx: Tx, command: ExpireIdempotencyRecords): number {
   return deleteIdempotencyRecords(tx, readUptime(tx) - IDEMPOTENCY_RETENTION_MS, command.limit);
 }
 
-/** What the key did before; undefined when it is new. Refuses: idempotency_key_reused. */
+/** The record of an earlier request with the key; undefined when the key is new. Refuses: idempotency_key_reused. */
 function findDuplicate(
   tx: Tx,
   resellerAccount: number,
   claim: Claim,
 ): IdempotencyRecord | undefined {
-  const used = findIdempotencyRecord(tx, resellerAccount, claim.key);
-  if (used && used.requestHash !== claim.requestHash) throw refusal("idempotency_key_reused");
-  return used;
+  const record = findIdempotencyRecord(tx, resellerAccount, claim.key);
+  if (record && record.requestHash !== claim.requestHash) throw refusal("idempotency_key_reused");
+  return record;
 }

@@ -1,4 +1,4 @@
-// API keys: made once, shown once, switched off and on, replaced in good time.
+// API keys: creation, activation, rotation, expiry and last use.
 
 import type { AuditAction, AuditFacts } from "../domain/audit.ts";
 import { refusal } from "../domain/errors.ts";
@@ -27,7 +27,7 @@ export interface CreateKey {
   /** SHA-256 of the key. Its text never enters a command. */
   hash: string;
   start: string;
-  /** Above 0; null: it lives until it is switched off. */
+  /** Above 0; null: it does not expire. */
   lifetimeMilliseconds?: number | null;
   /** Networks in CIDR notation, separated by commas; empty: every address. */
   allow?: string;
@@ -65,7 +65,7 @@ export interface SetKeyActive {
 }
 
 /**
- * A running server refuses a deactivated key on its next request. One that is activated has its time by the clock again.
+ * A running server refuses a deactivated key on its next request. An activated key expires by its expiresAt again.
  * Refuses: key_not_found.
  */
 export function setKeyActive(tx: Tx, command: SetKeyActive, context: Context): ListedKey {
@@ -82,20 +82,20 @@ export interface RotateKey {
   /** Of the new key. */
   hash: string;
   start: string;
-  /** How long the old key lives on beside the new one, unless it ends sooner by itself; 0: no longer. */
+  /** How long the old key stays valid beside the new one, unless it expires sooner; 0: it ends at once. */
   graceMilliseconds: number;
   actor: Actor;
 }
 
 /**
- * Makes a key like the one named, with a lifetime as long as that one was given, and ends the old one after
- * the grace. Refuses: key_not_found, api_key_inactive, api_key_expired, key_replaced.
+ * Creates a key with the same terms and as long a lifetime, and ends the old one after the grace period.
+ * Refuses: key_not_found, api_key_inactive, api_key_expired, key_replaced.
  */
 export function rotateKey(tx: Tx, command: RotateKey, context: Context): ListedKey {
   const { now } = context;
   const old = requireKey(tx, command.id);
   if (!old.active) throw refusal("api_key_inactive");
-  // A replaced key has an end of its own making: this must come before the question whether it has passed.
+  // Before the check for expiry: rotation itself has set the expiry of a replaced key.
   if (old.replacedBy !== null) throw refusal("key_replaced");
   if (isKeyExpired(old, now)) throw refusal("api_key_expired");
   const { actor, hash, start } = command;
@@ -123,8 +123,8 @@ export function rotateKey(tx: Tx, command: RotateKey, context: Context): ListedK
 }
 
 /**
- * Ends for good the keys whose time has passed; the caller makes sure that the clock can be trusted. No audit row: they
- * are refused already. Returns their ids.
+ * Marks expired keys as ended, so that they stay so if the clock is put back; the caller makes sure that the clock can
+ * be trusted. No audit entry: they are refused already. Returns their ids.
  */
 export function endExpiredKeys(tx: Tx, _command: null, context: Context): string[] {
   return updateExpiredKeys(tx, context.now);
@@ -134,7 +134,7 @@ export interface RecordKeyUsage {
   uses: { id: string; usedAt: number }[];
 }
 
-/** Notes when keys were last used; of one key at most once a minute. */
+/** Records when keys were last used, at most once a minute for each key. */
 export function recordKeyUsage(tx: Tx, { uses }: RecordKeyUsage): number {
   for (const { id, usedAt } of uses) updateKeyUsed(tx, id, usedAt);
   return uses.length;
@@ -166,7 +166,7 @@ function auditKey(
 
 type Auditable = Key & { replacedBy?: string | null };
 
-/** What the audit log may know of a key: not its hash. */
+/** The fields of a key that the audit log records: not its hash. */
 function keyFacts(key: Auditable): AuditFacts {
   const { start, type, reach, label, active, expiresAt, allow, replacedBy = null } = key;
   return { start, type, reach, label, active, expiresAt, allow, replacedBy };

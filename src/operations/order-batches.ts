@@ -18,11 +18,11 @@ export interface Refused {
 
 export interface PlaceOrders {
   keyId: string;
-  /** Orders, and in their place the ones that were not well formed. */
+  /** In the order of the request; an order that was not well formed is its refusal. */
   entries: ({ order: PlaceOrder } | Refused)[];
 }
 
-/** What became of an entry. */
+/** The result of an entry. */
 export type Placed = { order: Order } | Refused;
 
 /** Refuses what requireCaller refuses: then no order is placed. */
@@ -50,7 +50,7 @@ export interface PlaceOrdersOnce extends PlaceOrders {
   claim: Claim;
 }
 
-/** As `once` runs placeOrders; a batch that created no order is not remembered. docs/specification.md#idempotency-record. */
+/** placeOrders, run by `once`; a batch that created no order leaves no record. docs/specification.md#idempotency-record. */
 export function placeOrdersOnce(
   tx: Tx,
   command: PlaceOrdersOnce,
@@ -68,7 +68,7 @@ export function placeOrdersOnce(
   return once(tx, claimant, { run, current }, context);
 }
 
-/** Remembered results with each order as it is by now. */
+/** The results of the record, with the current state of each order. */
 function currentOrders(tx: Tx, results: string): Placed[] {
   const placed = JSON.parse(results) as Placed[];
   return placed.map((result) =>

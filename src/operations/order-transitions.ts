@@ -1,5 +1,5 @@
-// One step of an order's life, written down: the row, its refund and its event, together. docs/specification.md#order-transitions.
-// Every operation that changes a status comes through here.
+// Writes a transition of an order: the row, its refund, its event and its audit entry. docs/specification.md#order-transitions.
+// Every operation that changes a status calls applyTransition.
 
 import type { Delivery } from "../domain/deliveries.ts";
 import { type Actor, SALES_ACCOUNT } from "../domain/ledger.ts";
@@ -11,69 +11,69 @@ import { insertOrderEvent, type Order, updateOrder } from "../db/orders.ts";
 import { audit, orderFacts } from "./audit.ts";
 import type { Context } from "./context.ts";
 
-/** Nobody but the service itself: a provider's word, or a time that ran out. */
+/** The service itself: after a provider's reply or report, or when retries have ended. */
 export const SYSTEM_ACTOR: Actor = { keyId: null, operator: null };
 
 export interface Cause {
   actor: Actor;
-  /** Why, for the operator; a provider's text in it has its key masked. */
+  /** The reason, for the operator; a provider's key is masked in it. */
   note: string | null;
 }
 
-/** What a move changes besides the status, `remains` and the refund. */
+/** What a transition changes besides the status, `remains` and the refund. */
 export interface TransitionEffects {
   startCount?: number;
   delivery?: Partial<Delivery>;
 }
 
-/** Writes a move that `decideTransition` allowed. */
+/** Writes a transition that `decideTransition` allowed; returns the order after it. */
 export function applyTransition(
   tx: Tx,
   order: Order,
-  move: OrderTransition,
+  transition: OrderTransition,
   cause: Cause,
   context: Context,
   effects: TransitionEffects = {},
 ): Order {
-  const { refundMicros, ...changes } = move;
-  const moved: Order = {
+  const { refundMicros, ...changes } = transition;
+  const after: Order = {
     ...order,
     ...changes,
     startCount: effects.startCount ?? order.startCount,
     refundedMicros: order.refundedMicros + refundMicros,
-    delivery: order.delivery && movedDelivery(order.delivery, effects.delivery, context.now),
+    delivery: order.delivery && deliveryAfter(order.delivery, effects.delivery, context.now),
   };
-  updateOrder(tx, moved);
+  updateOrder(tx, after);
   postTransfer(tx, {
     debitAccount: SALES_ACCOUNT,
     creditAccount: order.resellerAccount,
     amountMicros: refundMicros,
-    kind: move.status === "PARTIAL" ? "partial_refund" : "refund",
+    kind: transition.status === "PARTIAL" ? "partial_refund" : "refund",
     orderId: order.orderId,
     actor: cause.actor,
     note: cause.note,
     createdAt: context.now,
   });
-  recordEvent(tx, order, moved.status, cause, context);
+  recordEvent(tx, order, after.status, cause, context);
   audit(tx, context, {
     actor: cause.actor,
     action: "order.move",
     subject: String(order.orderId),
     account: order.resellerAccount,
     before: orderFacts(order),
-    after: { ...orderFacts(moved), note: cause.note },
+    after: { ...orderFacts(after), note: cause.note },
   });
-  return moved;
+  return after;
 }
 
-/** An order that has moved is not sent any more. */
-function movedDelivery(
+/** After any transition the order is not submitted again. */
+function deliveryAfter(
   delivery: Delivery,
   changes: Partial<Delivery> | undefined,
   now: number,
 ): Delivery {
-  const moved = { ...delivery, nextSubmitAt: null, ...changes };
-  return { ...moved, changedAt: moved.placement === "placed" ? now : null };
+  const after = { ...delivery, nextSubmitAt: null, ...changes };
+  return { ...after, changedAt: after.placement === "placed" ? now : null };
 }
 
 function recordEvent(

@@ -1,4 +1,5 @@
-// Orders: placed against the balance, then moved by the state table. docs/specification.md#order-transitions.
+// Orders: placing one charges the reseller's balance; the operator may change its status or its progress.
+// docs/specification.md#post-orders, #order-transitions.
 
 import { Refusal, refusal } from "../domain/errors.ts";
 import type { Claim } from "../domain/idempotency.ts";
@@ -33,7 +34,7 @@ export interface PlaceOrder {
   link: string;
   /** Whole, 1 to QUANTITY_LIMIT. */
   quantity: number;
-  /** Unique among the reseller's orders; null or absent when none was given. */
+  /** Unique among the reseller's orders; null or absent: without a reference. */
   reference?: string | null;
 }
 
@@ -48,13 +49,13 @@ export interface PlaceOrderOnce {
   claim: Claim;
 }
 
-/** As `once` runs placeOrder. docs/specification.md#idempotency-record. */
+/** placeOrder, run by `once`. docs/specification.md#idempotency-record. */
 export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context): Outcome<Order> {
   const { resellerAccount, keyId } = command.order;
   const claimant = { keyId, resellerAccount, permission: "order", claim: command.claim } as const;
   const run = () => {
     const order = createOrder(tx, command.order, context);
-    // An order that goes to a provider is answered once the provider was asked.
+    // The response to an order that is submitted to a provider depends on the outcome.
     const body = order.status === "PENDING" ? null : orderResponse(order);
     return { result: order, effect: { orderId: order.orderId }, body };
   };
@@ -67,13 +68,13 @@ export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context
 }
 
 /**
- * Charges the reseller's balance and creates the order, both or neither. The caller has been checked.
- * Refuses, in this order: reference_taken (whatever has become of the service since), service_not_found, quantity_below_minimum, quantity_above_maximum,
+ * Charges the reseller's balance and creates the order, both or neither. The key has been checked.
+ * Refuses, in this order: reference_taken, service_not_found, quantity_below_minimum, quantity_above_maximum,
  * insufficient_balance, charge_too_large. docs/specification.md#precedence, step 13.
  */
 export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
   const { resellerAccount, quantity, reference = null } = command;
-  // First: who sends an order twice wants the one that is there, even if the service or the balance has gone since.
+  // First: a retry must get the existing order even if its service or the balance is gone since.
   refuseTakenReference(tx, resellerAccount, reference);
   const service = findOpenService(tx, resellerAccount, command.service);
   if (!service) throw refusal("service_not_found");
@@ -84,7 +85,7 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
   refuseDebitAboveBalance(balanceOf(tx, resellerAccount), charge);
   refuseChargeAboveLimit(charge);
   const delivery = initialDelivery(service, context.now);
-  // From here on the order is placed.
+  // Nothing is refused from here on.
   const order = insertOrder(tx, {
     id: context.createId(),
     resellerAccount,
@@ -132,15 +133,20 @@ export interface TransitionOrder {
 }
 
 /**
- * The operator moves an order by the state table and refunds what the move gives back, both or neither.
+ * The operator's transition of an order, with its refund, both or neither.
  * Refuses: order_not_found, order_transition_illegal, order_being_sent, remains_above_quantity.
  */
 export function transitionOrder(tx: Tx, command: TransitionOrder, context: Context): Order {
   const order = requireOrder(tx, command.id);
   refuseOperatorTransition(order, command.to);
-  const move = decideTransition(order, command.to, command.remains);
-  // From here on the order moves.
-  return applyTransition(tx, order, move, { actor: command.actor, note: command.note }, context);
+  const transition = decideTransition(order, command.to, command.remains);
+  return applyTransition(
+    tx,
+    order,
+    transition,
+    { actor: command.actor, note: command.note },
+    context,
+  );
 }
 
 export interface ProgressOrder {
@@ -152,7 +158,7 @@ export interface ProgressOrder {
   actor: Actor;
 }
 
-/** Notes how far a delivery is. Refuses: order_not_found, order_not_processing, remains_above_quantity. */
+/** Sets the start count and what remains. Refuses: order_not_found, order_not_processing, remains_above_quantity. */
 export function progressOrder(tx: Tx, command: ProgressOrder, context: Context): Order {
   const order = requireOrder(tx, command.id);
   refuseProgress(order, command.remains);
@@ -173,7 +179,7 @@ export function progressOrder(tx: Tx, command: ProgressOrder, context: Context):
   return progressed;
 }
 
-/** First in line for its provider; null: with the operator at once. */
+/** Null for a manual service. */
 function initialDelivery(
   { providerId, providerService }: OpenService,
   now: number,

@@ -1,4 +1,4 @@
-// What providers report of placed orders: the batch to ask about, and what the answers move. docs/specification.md#polling.
+// Polling: takes the orders whose poll is due, and applies what their provider reports. docs/specification.md#polling.
 
 import { decideReport, nextPollAt, type Report } from "../domain/polling.ts";
 import type { OrderStatus } from "../domain/orders.ts";
@@ -10,7 +10,7 @@ import { updateLastSuccess } from "../db/providers.ts";
 import type { Context } from "./context.ts";
 import { applyTransition, SYSTEM_ACTOR } from "./order-transitions.ts";
 
-/** Spreads the jitter of one command over its orders without a random number for each. */
+/** Multiples of it modulo 1 are evenly spread: one random number gives every order of a command its own jitter. */
 const GOLDEN_RATIO = 0.618_033_988_749_895;
 
 export interface TakeDuePolls {
@@ -27,8 +27,8 @@ export interface DuePoll {
 }
 
 /**
- * The orders whose time has come, longest overdue first. Each one's next look is set here, before anyone is asked:
- * whatever becomes of this look, the order comes up again and those behind it come up now.
+ * The orders whose poll is due, longest overdue first. The next poll of each is scheduled here, before the provider is
+ * asked: if this poll fails, they are polled again later and do not delay the orders behind them.
  */
 export function takeDuePolls(tx: Tx, command: TakeDuePolls, context: Context): DuePoll[] {
   const { providerId, limit, pollIntervalMs } = command;
@@ -52,15 +52,15 @@ export interface RecordReports {
   jitter: number;
 }
 
-/** Something for the log: a report that moved nothing though it should have. */
+/** For the log: a report that was not applied. */
 export interface ReportNotice {
   orderId: number;
-  /** nonsense: not believed. late: after the order's end. fault: believed, and could not be written. */
-  kind: "nonsense" | "late" | "fault";
+  /** invalid: not understood. late: after the order's end. failed: understood, but applying it threw. */
+  kind: "invalid" | "late" | "failed";
   text: string;
 }
 
-/** Applies what was reported. An entry that cannot be applied is undone alone; the others go on. */
+/** Applies reports. One that cannot be applied is rolled back alone. */
 export function recordReports(tx: Tx, command: RecordReports, context: Context): ReportNotice[] {
   const notices: ReportNotice[] = [];
   for (const [index, { orderId, report }] of command.reports.entries()) {
@@ -71,9 +71,9 @@ export function recordReports(tx: Tx, command: RecordReports, context: Context):
       });
       if (kind !== "") notices.push({ orderId, kind, text: report.text });
     } catch (error) {
-      // A disk or a file in trouble is the whole batch's trouble, not this entry's.
+      // An error of the disk or the file affects the whole transaction, not this report alone.
       if (!tx.sqlite.inTransaction || isDatabaseError(error)) throw error;
-      notices.push({ orderId, kind: "fault", text: String(error) });
+      notices.push({ orderId, kind: "failed", text: String(error) });
     }
   }
   updateLastSuccess(tx, command.providerId, context.now);
@@ -87,13 +87,13 @@ function recordReport(
   pollIntervalMs: number,
   jitter: number,
   context: Context,
-): "nonsense" | "late" | null {
+): "invalid" | "late" | null {
   const order = orderOf(tx, orderId);
   const { delivery } = order;
   const decision = decideReport({ ...order, reported: delivery.reported }, report);
   switch (decision.kind) {
-    case "keep":
-      return "nonsense";
+    case "ignore":
+      return "invalid";
     case "late": {
       const { reported } = decision;
       const { status } = order;
@@ -104,32 +104,32 @@ function recordReport(
     case "progress":
       recordProgress(tx, order, decision, pollIntervalMs, jitter, context);
       return null;
-    case "move": {
-      const { move, reported, startCount } = decision;
+    case "transition": {
+      const { transition, reported, startCount } = decision;
       const cause = { actor: SYSTEM_ACTOR, note: `the provider reported ${report.word!.trim()}` };
-      const soon = nextPollAt(
-        { status: move.status, changedAt: context.now },
+      const pollAt = nextPollAt(
+        { status: transition.status, changedAt: context.now },
         context.now,
         pollIntervalMs,
         jitter,
       );
-      const changes = { reported, polledAt: context.now, nextPollAt: soon };
-      applyTransition(tx, order, move, cause, context, { startCount, delivery: changes });
+      const changes = { reported, polledAt: context.now, nextPollAt: pollAt };
+      applyTransition(tx, order, transition, cause, context, { startCount, delivery: changes });
       return null;
     }
   }
 }
 
-/** An order of which nothing new is said only has its look noted. */
+/** A report without a change only updates polledAt. */
 function recordProgress(
   tx: Tx,
   order: OrderWithDelivery,
-  said: { startCount: number; remains: number; reported: OrderStatus },
+  report: { startCount: number; remains: number; reported: OrderStatus },
   pollIntervalMs: number,
   jitter: number,
   context: Context,
 ): void {
-  const { startCount, remains, reported } = said;
+  const { startCount, remains, reported } = report;
   const { delivery } = order;
   const isNew =
     startCount !== order.startCount || remains !== order.remains || reported !== delivery.reported;

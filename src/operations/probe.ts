@@ -1,8 +1,8 @@
-// Whether the database takes writes, found out by writing.
+// A write without effect: whether the database is writable.
 
 import { type Tx, touchDatabase } from "../db/connection.ts";
 
-/** Needs room and a sync, as any other write does, and changes nothing. */
+/** Needs disk space and an fsync, as any other write does, and changes nothing. */
 export function probe(tx: Tx): null {
   touchDatabase(tx);
   return null;

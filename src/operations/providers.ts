@@ -1,4 +1,4 @@
-// Providers: made once, and their catalogue brought into ours.
+// Providers: creation, and catalogue sync.
 
 import type { Decimal, SyncedFields, SyncPlan, UpstreamEntry } from "../domain/catalogue-sync.ts";
 import { parseDecimal, planSync } from "../domain/catalogue-sync.ts";
@@ -44,7 +44,7 @@ export interface NoteSuccess {
   providerId: number;
 }
 
-/** A call upstream did what it was for. */
+/** A call to the provider succeeded. */
 export function noteProviderSuccess(tx: Tx, command: NoteSuccess, context: Context): null {
   updateLastSuccess(tx, command.providerId, context.now);
   return null;
@@ -53,22 +53,22 @@ export function noteProviderSuccess(tx: Tx, command: NoteSuccess, context: Conte
 export interface SyncCatalogue {
   name: string;
   upstream: UpstreamEntry[];
-  /** Percent, as a decimal text. */
+  /** Percent, as a decimal number in text. */
   markup: string;
-  /** What the operator was shown; another outcome is refused. */
+  /** The plan that the operator was shown; if the sync would now do anything else, it is refused. */
   plan: SyncPlan;
   actor: Actor;
 }
 
 /**
- * Brings what can be read of the provider's list into the catalogue, in one transaction. docs/specification.md#sync.
- * Throws CatalogueError for a list that cannot be taken. Refuses: provider_not_found, catalogue_changed.
+ * Applies what can be read of the provider's list to the catalogue, in one transaction. docs/specification.md#sync.
+ * Throws CatalogueError for a list that cannot be imported. Refuses: provider_not_found, catalogue_changed.
  */
 export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context): SyncPlan {
   const provider = requireProvider(tx, command.name);
   const plan = planCatalogue(tx, provider, command.upstream, command.markup);
   if (!Bun.deepEquals(plan, command.plan, true)) throw refusal("catalogue_changed");
-  // From here on the catalogue changes.
+  // Nothing is refused from here on.
   for (const { providerService, ...fields } of plan.added) {
     const added = addedService(provider, providerService, fields, context);
     insertService(tx, added);
@@ -76,16 +76,16 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
   }
   for (const { id, after, returns } of plan.updated) {
     const service = findService(tx, id)!;
-    const back = returns ? { active: true, delisted: false } : {};
-    const updated = { ...service, ...after, ...back };
+    const reactivation = returns ? { active: true, delisted: false } : {};
+    const updated = { ...service, ...after, ...reactivation };
     writeService(tx, updated);
     auditService(tx, context, command.actor, "service.update", service, updated);
   }
   for (const { id } of plan.deactivated) {
     const service = findService(tx, id)!;
-    const gone = { ...service, active: false, delisted: true };
-    writeService(tx, gone);
-    auditService(tx, context, command.actor, "service.deactivate", service, gone);
+    const deactivated = { ...service, active: false, delisted: true };
+    writeService(tx, deactivated);
+    auditService(tx, context, command.actor, "service.deactivate", service, deactivated);
   }
   updateLastSuccess(tx, provider.providerId, context.now);
   return plan;

@@ -1,4 +1,4 @@
-// Credit that a payment bot adds with its Recharge key. docs/specification.md#post-recharge.
+// Recharges: a payment bot credits a balance with its Recharge key. docs/specification.md#post-recharge.
 
 import { refusal } from "../domain/errors.ts";
 import type { Claim } from "../domain/idempotency.ts";
@@ -24,7 +24,7 @@ export interface Recharge {
 }
 
 export interface Recharged {
-  /** As it is after the credit, which BALANCE_LIMIT_MICROS keeps below 2^53. */
+  /** After the credit, so at most BALANCE_LIMIT_MICROS, which is below 2^53. */
   user: Omit<User, "balanceMicros" | "depositedMicros"> & { balanceMicros: number };
   previousBalanceMicros: number;
 }
@@ -39,7 +39,7 @@ export interface RechargeOnce {
   claim: Claim;
 }
 
-/** As `once` runs recharge. docs/specification.md#idempotency-record. */
+/** recharge, run by `once`. docs/specification.md#idempotency-record. */
 export function rechargeOnce(tx: Tx, command: RechargeOnce, context: Context): Outcome<Recharged> {
   const { resellerAccount, keyId } = command.recharge;
   const claimant = {
@@ -59,7 +59,7 @@ export function rechargeOnce(tx: Tx, command: RechargeOnce, context: Context): O
   return once(tx, claimant, { run, current }, context);
 }
 
-/** Gives the credit for a key that has been checked. Refuses: user_not_found, user_out_of_reach, balance_too_large, deposits_too_large. */
+/** Credits the user, for a key that has been checked. Refuses: user_not_found, user_out_of_reach, balance_too_large, deposits_too_large. */
 export function rechargeAs(
   tx: Tx,
   caller: CallerKey,
@@ -70,7 +70,7 @@ export function rechargeAs(
   if (!found) throw refusal("user_not_found");
   if (!isInScope(caller.reach, command.resellerAccount, found)) throw refusal("user_out_of_reach");
   refuseCreditAboveLimit(found, command.amountMicros);
-  // From here on the credit is given.
+  // Nothing is refused from here on.
   const { depositedMicros: _, ...user } = found;
   const previousBalanceMicros = Number(user.balanceMicros);
   const actor = { keyId: command.keyId, operator: null };

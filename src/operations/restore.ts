@@ -1,4 +1,4 @@
-// What a restored database must not take back although its rows went back in time.
+// Runs on a restored database before it goes live: what must not go back in time with its rows.
 
 import type { Actor } from "../domain/ledger.ts";
 import type { Tx } from "../db/connection.ts";
@@ -8,17 +8,17 @@ import { setKeyActive } from "./keys.ts";
 import { markQueuedUnknown } from "./deliveries.ts";
 
 export interface CarryOver {
-  /** The highest numbers that may have been given out. */
+  /** The highest numbers that may have been issued. */
   floors: Numbers;
   /** Ids of keys that were ended since the backup. */
   endedKeys: string[];
   actor: Actor;
 }
 
-/** Numbers go on above the floors, ended keys stay ended, and what was queued may have been sent. Refuses: key_not_found. */
+/** Numbers continue above the floors, ended keys stay ended, queued orders become unknown. Refuses: key_not_found. */
 export function carryOver(tx: Tx, command: CarryOver, context: Context): null {
   const { floors, endedKeys, actor } = command;
-  // First: what is audited below is numbered already.
+  // First: the audit entries below get numbers above the floor.
   for (const table of NUMBERED_TABLES) raiseFloor(tx, table, floors[table]);
   for (const id of endedKeys) setKeyActive(tx, { id, active: false, actor }, context);
   markQueuedUnknown(tx, { cause: "restored from a backup: it may have been sent since" }, context);

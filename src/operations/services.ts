@@ -39,13 +39,13 @@ export interface CreateService extends ServiceTerms {
   actor: Actor;
 }
 
-/** Who delivers a service, and as what. */
+/** The provider of a service, and the service's id there. */
 export interface ServiceProvider {
   name: string;
   service: string;
 }
 
-/** Its fields count as set by hand: a sync of its provider leaves them alone. Refuses: service_id_taken, provider_not_found. */
+/** Its fields count as set by hand: a catalogue sync does not change them. Refuses: service_id_taken, provider_not_found. */
 export function createService(tx: Tx, command: CreateService, context: Context): Service {
   const { provider, actor, ...fields } = command;
   const id = command.id ?? context.createId();
@@ -69,15 +69,15 @@ export function createService(tx: Tx, command: CreateService, context: Context):
 
 export interface UpdateService {
   id: string;
-  /** What is not named stays as it is. */
+  /** Absent fields stay as they are. */
   changes: Partial<Omit<ServiceTerms, "id" | "provider">>;
-  /** Undefined: as it was. Without a name: another service of the same provider. */
+  /** Undefined: unchanged. Without a name: another service of the same provider. */
   provider?: { name?: string; service: string };
   actor: Actor;
 }
 
 /**
- * Past orders keep the terms they were placed on. What is named counts as set by hand from now on.
+ * Existing orders keep the terms at which they were placed. The changed fields count as set by hand from now on.
  * Refuses: service_not_found, service_bounds_crossed, service_has_no_provider, provider_not_found.
  */
 export function updateService(tx: Tx, command: UpdateService, context: Context): Service {
@@ -101,7 +101,7 @@ export interface SetServiceActive {
   actor: Actor;
 }
 
-/** The operator's word: a sync does not bring back what was deactivated here. Refuses: service_not_found. */
+/** Clears `delisted`, so that a sync does not reactivate a service that the operator deactivated. Refuses: service_not_found. */
 export function setServiceActive(tx: Tx, command: SetServiceActive, context: Context): Service {
   const { active } = command;
   const before = requireService(tx, command.id);
@@ -117,7 +117,7 @@ export interface ImportServices {
   actor: Actor;
 }
 
-/** Creates all of them or none. Refuses: import_id_taken and import_provider_unknown, with the row's place from 0. */
+/** Creates all of them or none. Refuses: import_id_taken and import_provider_unknown, with the row's index. */
 export function importServices(tx: Tx, command: ImportServices, context: Context): number {
   for (const [index, service] of command.services.entries()) {
     if (service.id !== null && findService(tx, service.id)) {
@@ -139,7 +139,7 @@ export interface GrantService {
   actor: Actor;
 }
 
-/** A grant given again replaces the price. Refuses: service_not_found, user_not_found, child_cannot_hold_grant. */
+/** Granting again replaces the price. Refuses: service_not_found, user_not_found, child_cannot_hold_grant. */
 export function grantService(tx: Tx, command: GrantService, context: Context): Grant {
   const service = requireService(tx, command.id);
   const user = requireUser(tx, command.username);

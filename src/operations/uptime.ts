@@ -1,14 +1,14 @@
-// The service's own clock, which outlives restarts.
+// Uptime: how long the service has run in all, stored across restarts.
 
 import type { Tx } from "../db/connection.ts";
 import { addToUptime } from "../db/uptime.ts";
 
 export interface AddUptime {
-  /** Whole; how long the service has run since it last counted, by a monotonic clock. */
+  /** A whole number: the time since the last call, by a monotonic clock. */
   milliseconds: number;
 }
 
-/** What was not counted before the process died is lost: uptime falls behind real time, never ahead of it. */
+/** Time that was not yet added when the process died is lost: uptime may lag behind real time, never run ahead. */
 export function addUptime(tx: Tx, { milliseconds }: AddUptime): null {
   addToUptime(tx, milliseconds);
   return null;

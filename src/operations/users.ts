@@ -1,4 +1,4 @@
-// Users and the operator's corrections of their balances.
+// Users, and the operator's adjustments of their balances.
 
 import { CASH_ACCOUNT, refuseCreditAboveLimit, refuseDebitAboveBalance } from "../domain/ledger.ts";
 import type { Actor } from "../domain/ledger.ts";
@@ -23,7 +23,7 @@ export function createUser(tx: Tx, command: CreateUser, context: Context): User 
   if (parent === undefined) throw refusal("parent_not_found");
   if (parent && parent.parentAccount !== null) throw refusal("parent_is_child");
   if (findUser(tx, command.username)) throw refusal("username_taken");
-  // From here on the user is created.
+  // Nothing is refused from here on.
   const account = insertUser(tx, {
     id: context.createId(),
     username: command.username,
@@ -51,7 +51,7 @@ export interface AdjustBalance {
 }
 
 export interface AdjustedBalance {
-  /** As it is after the change. */
+  /** After the change. */
   user: User;
   previousBalanceMicros: bigint;
 }
@@ -63,7 +63,7 @@ export function creditUser(tx: Tx, command: AdjustBalance, context: Context): Ad
   return adjust(tx, command, context, user, CASH_ACCOUNT, user.account);
 }
 
-/** Refuses: user_not_found, balance_insufficient. */
+/** Refuses: user_not_found, insufficient_balance. */
 export function debitUser(tx: Tx, command: AdjustBalance, context: Context): AdjustedBalance {
   const user = requireUser(tx, command.username);
   refuseDebitAboveBalance(user.balanceMicros, command.amountMicros);

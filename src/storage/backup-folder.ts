@@ -1,5 +1,5 @@
-// The folder of the server's backups. It may hold anything else as well, other services' backups among it: what is
-// listed, counted and removed bears this installation's id in its name.
+// The folder of the server's backups. It may hold other files, such as backups of other services: only files with this
+// installation's id in their names are listed, counted and removed.
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -7,18 +7,18 @@ import { join } from "node:path";
 import { isCopyOf, openStaging, STAGING_SUFFIX } from "./backup.ts";
 import { readInstanceId } from "./instance.ts";
 
-/** A file of 1 GB that goes at once holds up the syncs of others for 300 ms; it is cut off in steps of 32 MiB. */
+/** Unlinking a file of 1 GB delays the fsyncs of others by 300 ms, so it is truncated in steps of 32 MiB first. */
 const REMOVE_STEP_BYTES = 32 * 1024 * 1024;
 const REMOVE_PAUSE_MS = 5;
-/** The time first: names sort by it, whoever made the files. */
+/** The time comes first, so that names sort by it across installations. */
 const NAME = /^reseller-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)-([a-z][0-9a-z]{11})\.db$/;
-/** As they were named before the id was, and how an unfinished one was. */
+/** The names of an older version, without the id; with a suffix: an unfinished backup. */
 const OLDER_NAME =
   /^reseller-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)\.db(\.partial(?:-journal)?)?$/;
 
 export interface BackupFile {
   file: string;
-  /** By its name. */
+  /** From its name. */
   begunAt: number;
 }
 
@@ -28,18 +28,18 @@ export function newestBackup(data: string, folder: string, now: number): BackupF
   return instance === null ? null : (listBackups(folder, instance, now)[0] ?? null);
 }
 
-/** Newest first. Those with a time that is still to come were named by a wrong clock: they count as the oldest. */
+/** Newest first. A time in the future is from a wrong clock: such backups count as the oldest. */
 export function listBackups(folder: string, instance: string, now: number): BackupFile[] {
   if (!existsSync(folder)) return [];
   const files = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isFile() && NAME.exec(entry.name)?.[2] === instance)
     .map(({ name }) => ({ file: join(folder, name), begunAt: timeOf(name) }))
     .sort((one, other) => other.begunAt - one.begunAt);
-  const isToCome = ({ begunAt }: BackupFile) => begunAt > now;
-  return [...files.filter((file) => !isToCome(file)), ...files.filter(isToCome)];
+  const isInFuture = ({ begunAt }: BackupFile) => begunAt > now;
+  return [...files.filter((file) => !isInFuture(file)), ...files.filter(isInFuture)];
 }
 
-/** The path of a backup that is begun now. Creates the folder. */
+/** The path of a backup that begins now. Creates the folder. */
 export function nextBackup(folder: string, instance: string, now: number): string {
   if (!existsSync(folder)) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -48,16 +48,16 @@ export function nextBackup(folder: string, instance: string, now: number): strin
   return join(folder, nameOf(new Date(now).toISOString().replace(/[:.]/g, "-"), instance));
 }
 
-/** Removes what backups of this installation left that were killed. */
+/** Removes the staging folders of this installation's backups that were killed. */
 export async function removeRemains(folder: string, instance: string): Promise<void> {
   const targets = (existsSync(folder) ? readdirSync(folder) : [])
     .filter((name) => name.endsWith(STAGING_SUFFIX))
     .map((name) => name.slice(0, -STAGING_SUFFIX.length))
     .filter((target) => NAME.exec(target)?.[2] === instance);
-  await forEach(targets, (target) => withStaging(join(folder, target), () => {}));
+  await removeEach(targets, (target) => withStaging(join(folder, target), () => {}));
 }
 
-/** Removes all but the newest few of this installation, and never `made`, the one that just was. */
+/** Removes all but the `keep` newest backups of this installation; never `made`, the one that was just made. */
 export async function removeOutdated(
   folder: string,
   instance: string,
@@ -65,15 +65,15 @@ export async function removeOutdated(
   made: string | null,
 ): Promise<void> {
   const others = listBackups(folder, instance, Date.now()).filter(({ file }) => file !== made);
-  await forEach(others.slice(made === null ? keep : keep - 1), ({ file }) =>
-    // Half removed it must not pass for a backup.
+  await removeEach(others.slice(made === null ? keep : keep - 1), ({ file }) =>
+    // Renamed first: a partly removed file must not have the name of a backup.
     withStaging(file, (copy) => renameSync(file, copy)),
   );
 }
 
 /**
- * Gives the backups of this database that were named before the id was their name of today. Returns what else has
- * such a name: of another database, unfinished or unreadable.
+ * Renames backups of this database that an older version named. Returns the other files with such a name: of another
+ * database, unfinished or unreadable.
  */
 export function adoptOlderBackups(folder: string, instance: string, path: string): string[] {
   const left: string[] = [];
@@ -94,7 +94,7 @@ function isOurs(file: string, path: string): boolean {
   try {
     return isCopyOf(file, path);
   } catch {
-    // Damaged, or not for us to read: nothing that we may remove one day.
+    // Damaged or not readable: not renamed, so that it is never removed as outdated.
     return false;
   }
 }
@@ -109,8 +109,8 @@ function timeOf(name: string): number {
   return Date.parse(`${date}T${hours}:${minutes}:${seconds}.${milliseconds}Z`);
 }
 
-/** One that cannot be removed does not keep the others. */
-async function forEach<T>(all: readonly T[], remove: (one: T) => Promise<void>): Promise<void> {
+/** Goes on after a failure, and throws all failures at the end. */
+async function removeEach<T>(all: readonly T[], remove: (one: T) => Promise<void>): Promise<void> {
   const failures: string[] = [];
   for (const one of all) {
     await remove(one).catch((error: unknown) => failures.push(String(error)));
@@ -118,7 +118,7 @@ async function forEach<T>(all: readonly T[], remove: (one: T) => Promise<void>):
   if (failures.length > 0) throw new Error(failures.join("; "));
 }
 
-/** Removes the folder in which a backup was made, after `fill`; nothing while another process makes one there. */
+/** Runs `fill`, then removes the staging folder of `target`. Does nothing while another process makes a backup there. */
 async function withStaging(target: string, fill: (copy: string) => void): Promise<void> {
   const staging = openStaging(target);
   if (!staging) return;
@@ -130,7 +130,7 @@ async function withStaging(target: string, fill: (copy: string) => void): Promis
   }
 }
 
-/** Not a file that has another name as well: the backup that was just named, or somebody's snapshot. */
+/** Not a file with other hard links, such as a backup that was just published, or a snapshot. */
 async function truncateSlowly(file: string): Promise<void> {
   await using handle = await open(file, "r+");
   const { size, nlink } = await handle.stat();

@@ -1,5 +1,4 @@
-// Copies of the database: made from a live one, checked, and put in place so that a name only ever stands for a
-// whole, synced and verified file.
+// Copies of the database: made from a live one, verified, and published under their name only when whole and synced.
 
 import { Database } from "bun:sqlite";
 import {
@@ -13,26 +12,26 @@ import { openReader } from "./open.ts";
 import { verify, type Verification } from "./verify.ts";
 import { errorCode } from "../domain/errors.ts";
 
-/** Room that is left alone on the disk of a backup: the database needs some itself. */
+/** Disk space that a backup leaves free, for the database itself. */
 const ROOM_LEFT_BYTES = 64 * 1024 * 1024;
-/** Of the folder in which a backup is made. */
+/** The suffix of the staging folder, in which a backup is made. */
 export const STAGING_SUFFIX = ".partial";
 const COPY_FILE = "copy.db";
 const LOCK_FILE = "lock";
 
-/** A copy that was not made or cannot be used. The message is one sentence for the operator. */
+/** A copy could not be made or cannot be used. The message is one sentence for the operator. */
 export class BackupError extends Error {
   override name = "BackupError";
 }
 
-/** Where a copy grows until it gets its name: a folder beside the target, which one process holds at a time. */
+/** The folder beside the target in which a copy is made. One process holds it at a time. */
 export interface Staging {
   copy: string;
   /** Removes what was made there, and the folder unless it holds anything else. */
   end(): void;
 }
 
-/** Null while another process makes that backup. What a killed one left in it is still there. */
+/** Null while another process makes that backup. May still hold files of a process that was killed. */
 export function openStaging(target: string): Staging | null {
   const folder = target + STAGING_SUFFIX;
   try {
@@ -54,8 +53,8 @@ export function openStaging(target: string): Staging | null {
 }
 
 /**
- * Nothing but what is made there: the folder may have been somebody's. The file of the lock goes last: whoever finds
- * none makes another and holds the folder from then on.
+ * Removes only what is made there: the folder may have existed before. The lock file is removed last: once it is gone
+ * another process can lock the folder.
  */
 function removeStaging(folder: string): void {
   for (const name of [COPY_FILE, `${COPY_FILE}-journal`, `${LOCK_FILE}-journal`]) {
@@ -69,7 +68,7 @@ function removeStaging(folder: string): void {
   }
 }
 
-/** Refuses a target that is there already, has no folder, or no room for the database. */
+/** Refuses a target that exists, or whose folder is missing or has too little disk space. */
 export function refuseBackup(path: string, target: string): void {
   if (existsSync(target)) {
     throw new BackupError(
@@ -89,11 +88,11 @@ export function refuseBackup(path: string, target: string): void {
   }
 }
 
-/** One consistent copy of a live database, without keeping its writers waiting. Blocks this thread until it is done. */
+/** Makes a consistent copy of a live database without blocking its writers. Blocks this thread. */
 export function copyDatabase(path: string, target: string): void {
   const { sqlite } = openReader(path);
   try {
-    // Reading only as it is opened; this pragma takes the target for a change.
+    // The connection is read-only anyway, and query_only would refuse VACUUM INTO.
     sqlite.run("PRAGMA query_only = OFF");
     sqlite.query("VACUUM INTO ?").run(target);
   } finally {
@@ -101,7 +100,7 @@ export function copyDatabase(path: string, target: string): void {
   }
 }
 
-/** Checks a copy from its pages to its sums. Throws BackupError when something is off. */
+/** Checks the pages and then the content of a copy. Throws BackupError for the first problem. */
 export function verifyCopy(file: string): Verification {
   const sqlite = new Database(file, { readonly: true });
   try {
@@ -122,7 +121,7 @@ export function verifyCopy(file: string): Verification {
   }
 }
 
-/** Syncs a finished copy and gives it its name, if that is still free. */
+/** Syncs a finished copy and gives it its name, unless that is taken. */
 export function publishCopy(copy: string, target: string): void {
   syncPath(copy);
   try {
@@ -134,15 +133,15 @@ export function publishCopy(copy: string, target: string): void {
   syncPath(dirname(target));
 }
 
-/** Throws EEXIST where the name is taken, however late. */
+/** Throws EEXIST if the name is taken, without a race. */
 function giveName(copy: string, target: string): void {
   try {
     return linkSync(copy, target);
   } catch (error) {
     if (errorCode(error) === "EEXIST") throw error;
   }
-  // A file system without links: an empty file takes the name, and gives way to the copy. Killed in between it stays
-  // empty, which `restore` refuses.
+  // The file system has no hard links: claim the name with an empty file, then rename over it. A process killed in
+  // between leaves an empty file, which `restore` refuses.
   closeSync(openSync(target, "wx", 0o600));
   try {
     renameSync(copy, target);
@@ -153,11 +152,11 @@ function giveName(copy: string, target: string): void {
 }
 
 /**
- * Whether a file is a copy of this database, of whatever age: both were begun in the same millisecond. Throws what
- * SQLite throws for a file that it cannot read.
+ * Whether a file is a copy of this database, of any age: both were created in the same millisecond. Throws what SQLite
+ * throws for a file that it cannot read.
  */
 export function isCopyOf(file: string, path: string): boolean {
-  const [begun, wanted] = [file, path].map((database) => {
+  const [createdAt, expected] = [file, path].map((database) => {
     const sqlite = new Database(database, { readonly: true });
     try {
       return sqlite.query("SELECT applied_at FROM migrations WHERE version = 1").values()[0]?.[0];
@@ -165,5 +164,5 @@ export function isCopyOf(file: string, path: string): boolean {
       sqlite.close();
     }
   });
-  return begun !== undefined && begun === wanted;
+  return createdAt !== undefined && createdAt === expected;
 }

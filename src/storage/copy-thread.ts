@@ -1,4 +1,4 @@
-// A thread that copies a live database and verifies the copy: both take long and block the thread they run in.
+// The entry file of a thread that copies a live database and verifies the copy: both block their thread for long.
 
 import { copyDatabase, verifyCopy } from "./backup.ts";
 import { checkpoint } from "./checkpoint.ts";
@@ -11,6 +11,7 @@ self.onmessage = (event: MessageEvent<ToCopyThread>) => {
   const { path, partial } = event.data;
   try {
     copyDatabase(path, partial);
+    // The copy's read transaction has kept pages in the WAL: they are checkpointed here, not in the writer.
     checkpointBeside(path);
     send({ copied: true });
     send({ verified: verifyCopy(partial) });

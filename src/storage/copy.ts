@@ -1,5 +1,5 @@
-// A backup of a live database: copied beside its target, verified, synced, renamed. Nothing is ever overwritten,
-// and the orders meanwhile hardly notice.
+// A backup of a live database: copied beside its target, verified, synced, published. Nothing is ever overwritten, and
+// orders are hardly slower meanwhile.
 
 import { constants, setPriority } from "node:os";
 import { existsSync, rmSync } from "node:fs";
@@ -9,8 +9,8 @@ import { sizeOf } from "./files.ts";
 import type { Verification } from "./verify.ts";
 
 /**
- * Between two syncs of the growing copy. One sync of all of it at the end held up an order's own sync for 130 ms;
- * of a little at a time, for 15 to 30.
+ * Between two fsyncs of the growing copy. One fsync at the end delayed the commit of an order by 130 ms; many small ones
+ * delay it by 15 to 30.
  */
 const SYNC_MS = 5;
 
@@ -34,11 +34,11 @@ export interface Backup {
 export interface BackupEvents {
   /** Bytes copied so far. */
   onCopy: (bytes: number) => void;
-  /** What did not keep the backup from being made. */
+  /** Something went wrong, but the backup is made. */
   onWarning: (warning: string) => void;
 }
 
-/** Runs at a low priority: this is for a process of its own. `thread` is where copy-thread.ts is. Throws BackupError. */
+/** Lowers the priority of its process, which must do nothing else. `thread`: copy-thread.ts. Throws BackupError. */
 export async function backUp(
   thread: URL,
   path: string,
@@ -66,7 +66,7 @@ export async function backUp(
   }
 }
 
-/** Not every sandbox allows it. */
+/** Only a warning on failure: some sandboxes forbid it. */
 function lowerPriority(onWarning: (warning: string) => void): void {
   try {
     setPriority(constants.priority.PRIORITY_LOW);
@@ -112,16 +112,16 @@ async function copyAndVerify(
   }
 }
 
-/** Keeps what is unsynced of a growing file small. */
+/** Syncs a growing file again and again, so that little of it is ever unsynced. */
 async function syncWhile(
   file: string,
-  more: () => boolean,
+  isGrowing: () => boolean,
   onSync: (bytes: number) => void,
 ): Promise<void> {
-  while (more() && !existsSync(file)) await Bun.sleep(SYNC_MS);
-  if (!more()) return;
+  while (isGrowing() && !existsSync(file)) await Bun.sleep(SYNC_MS);
+  if (!isGrowing()) return;
   await using handle = await open(file, "r");
-  for (let before = -1; more(); await Bun.sleep(SYNC_MS)) {
+  for (let before = -1; isGrowing(); await Bun.sleep(SYNC_MS)) {
     const { size } = await handle.stat();
     if (size !== before) await handle.datasync();
     before = size;

@@ -1,4 +1,4 @@
-// docs/specification.md#doctor. Everything a service on this machine needs, looked at one by one. Each finding says what to do about it.
+// `doctor`: checks everything that a service on this machine needs. Each finding says what to do. docs/specification.md#doctor.
 
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -8,13 +8,13 @@ import { fileSystemUnder, isMemoryFileSystem, isNetworkFileSystem } from "./file
 import { databasePath, sqliteVersion } from "./open.ts";
 import { type BackupFile, newestBackup } from "./backup-folder.ts";
 
-/** Below the first the service is at its end, below the second it is time to make room. */
+/** Free disk space below which orders will soon fail, and below which the operator should make room. */
 const ROOM_FAIL_BYTES = 64 * 1024 * 1024;
 const ROOM_WARN_BYTES = 1024 * 1024 * 1024;
-/** A median above this makes every lone order slow. */
+/** An fsync that takes longer (median) slows down every order that is sent alone. */
 const SYNC_WARN_MS = 10;
 const SYNC_TRIES = 9;
-/** A row so far in the future was written by another clock. */
+/** A row further in the future means that the clock was put back. */
 const CLOCK_FAIL_MS = 5 * 60_000;
 const BACKUP_WARN_MS = 2 * 24 * 3_600_000;
 const LATE_POLL_WARN_MS = 3_600_000;
@@ -121,7 +121,7 @@ function room(directory: string): Finding {
   return finding("room", "ok", found);
 }
 
-/** What a lone order waits for: the disk. */
+/** The time of an fsync, which every order that is sent alone waits for. */
 function syncTime(directory: string): Finding {
   const probe = join(directory, "doctor.probe");
   try {

@@ -1,4 +1,4 @@
-// The file system that holds a folder, as the kernel lists it, and what a database must expect of it.
+// The type of the file system that holds a folder, from /proc/self/mountinfo, and whether a database is safe on it.
 
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 
@@ -8,22 +8,22 @@ const NETWORK_FILE_SYSTEMS = new Set([
 ]); // prettier-ignore
 const MEMORY_FILE_SYSTEMS = new Set(["tmpfs", "ramfs"]);
 
-/** SQLite's locks and syncs cannot be trusted there. */
+/** SQLite's locks and fsyncs are not reliable there. */
 export function isNetworkFileSystem(type: string): boolean {
   return NETWORK_FILE_SYSTEMS.has(type);
 }
 
-/** What it holds is gone after a reboot. */
+/** Its content is lost at a reboot. */
 export function isMemoryFileSystem(type: string | null): boolean {
   return type !== null && MEMORY_FILE_SYSTEMS.has(type);
 }
 
-/** The type of the file system that holds a folder, wherever links lead to it; null where the system does not tell. */
+/** The type of the file system that holds a folder, symbolic links resolved; null when it is not known. */
 export function fileSystemUnder(folder: string): string | null {
   return fileSystemOf(realpathSync(folder), readMountInfo());
 }
 
-/** By /proc/self/mountinfo, of a path without links; null where the system does not tell. */
+/** From the text of /proc/self/mountinfo, for a path without symbolic links; null when it is not known. */
 export function fileSystemOf(directory: string, mountInfo: string): string | null {
   let best = { point: "", type: null as string | null };
   for (const line of mountInfo.split("\n")) {

@@ -1,9 +1,9 @@
-// Files as the disk sees them: how large, how much room, and whether they survive a power cut.
+// Files: size, free disk space, fsync.
 
 import { closeSync, fsyncSync, openSync, type Stats, statfsSync, statSync } from "node:fs";
 import { errorCode } from "../domain/errors.ts";
 
-/** Makes what was written to a file, or entered in a folder, survive a power cut. */
+/** fsync of a file, or of a folder after a file in it was created or renamed, so that it survives a power cut. */
 export function syncPath(path: string): void {
   const descriptor = openSync(path, "r");
   try {
@@ -14,8 +14,8 @@ export function syncPath(path: string): void {
 }
 
 /**
- * What is wrong with a path that should be a file; null for a file, and where there is nothing. To be asked before
- * SQLite opens it: a FIFO without a writer blocks that for ever, and a folder looks like a failing disk.
+ * Why a path is not a regular file; null for one, and when nothing is there. To be called before SQLite opens it: opening
+ * a FIFO without a writer blocks for ever, and a folder gives the error of a failing disk.
  */
 export function whyNoFile(path: string): string | null {
   const found = statOf(path);
@@ -23,7 +23,7 @@ export function whyNoFile(path: string): string | null {
   return found.isDirectory() ? `${path} is a folder` : `${path} is not a regular file`;
 }
 
-/** Undefined where there is nothing, also for what is below a file. */
+/** Undefined when it does not exist, or when its folder is a file. */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -33,12 +33,12 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** 0 when it is not there. */
+/** 0 when it does not exist. */
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Bytes that this process may still fill. */
+/** Bytes that this process may still write. */
 export function freeBytesIn(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;

@@ -1,5 +1,5 @@
-// The id of an installation: one a data directory, in the names of the backups that its server makes, so that
-// services can share a folder of backups. It is not in the database, for a backup restored elsewhere is another service.
+// The id of an installation, one for each data directory. It is part of the names of its backups, so that services can
+// share a folder of backups. It is not in the database: a backup that is restored elsewhere is another installation.
 
 import {
   existsSync,
@@ -15,15 +15,15 @@ import { syncPath } from "./files.ts";
 
 const FILE = "instance.id";
 const ID_LENGTH = 12;
-/** The id, and the data directory that it was last used in. */
+/** The id, and the data directory in which it was last used. */
 const CONTENT = /^([a-z][0-9a-z]{11})\n(\/[^]*)\n$/;
 
-/** Null before the first server. */
+/** Null before the first `serve`. */
 export function readInstanceId(data: string): string | null {
   return readInstance(data)?.id ?? null;
 }
 
-/** Makes the id where there is none. Only with the lock of the data directory. */
+/** Creates the id if there is none. The caller holds the lock of the data directory. */
 export function claimInstanceId(data: string): string {
   const directory = realpathSync(data);
   const found = readInstance(directory);
@@ -49,14 +49,14 @@ function readInstance(data: string): Instance | null {
   return id === undefined || directory === undefined ? null : { id, directory };
 }
 
-/** Whether the data directory was copied rather than moved: the one it came from is still there with the same id. */
+/** Whether the data directory was copied, not moved: the original still exists with the same id. */
 function isCopied({ id, directory: from }: Instance, directory: string): boolean {
   try {
     if (readInstance(from)?.id !== id) return false;
     const [here, there] = [statSync(directory), statSync(from)];
     return here.ino !== there.ino || here.dev !== there.dev;
   } catch {
-    // There, and another user's.
+    // The original exists but belongs to another user.
     return true;
   }
 }

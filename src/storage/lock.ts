@@ -1,5 +1,5 @@
-// A lock that belongs to a process: SQLite's exclusive lock on a file of its own. The kernel frees it when the
-// process ends, however it ends.
+// A lock between processes: SQLite's exclusive lock on a lock file. The kernel releases it when the process ends, also
+// when it is killed.
 
 import { constants, Database } from "bun:sqlite";
 import { chmodSync } from "node:fs";
@@ -9,7 +9,7 @@ export interface Lock {
   release(): void;
 }
 
-/** Null where another process holds it. */
+/** Null while another process holds it. */
 export function takeLock(path: string): Lock | null {
   let lock: Database | undefined;
   try {
@@ -29,9 +29,9 @@ export function takeLock(path: string): Lock | null {
   return { release: () => held.close() };
 }
 
-/** Whether the file was removed between its opening and its locking, by the process that held it before. */
+/** Whether the previous holder removed the file after we opened and before we locked it. */
 function hasMoved(lock: Database): boolean {
-  const answer = new Int32Array(2);
-  lock.fileControl(constants.SQLITE_FCNTL_HAS_MOVED, answer);
-  return answer[0] !== 0;
+  const moved = new Int32Array(2);
+  lock.fileControl(constants.SQLITE_FCNTL_HAS_MOVED, moved);
+  return moved[0] !== 0;
 }

@@ -1,5 +1,5 @@
-// Migrations: plain SQL, embedded in the binary, applied in one transaction, remembered with their hash.
-// An applied migration that this binary does not know means a newer database: it is refused, never touched.
+// Migrations: SQL files embedded in the binary, applied in one transaction, recorded with their hash.
+// An applied migration that this binary does not know means a newer database: it is refused and not changed.
 
 import type { Database } from "bun:sqlite";
 import service from "../../migrations/sqlite/0001_service.sql" with { type: "text" };
@@ -34,10 +34,10 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 10, name: "0010_number_floors", sql: numberFloors },
 ];
 
-/** Marks the file as ours: "rslr". */
+/** PRAGMA application_id of our databases: "rslr". */
 export const APPLICATION_ID = 0x72736c72;
 
-/** The migrations that the database still lacks. Throws OpenError when it is newer, altered or not ours. */
+/** The migrations that the database lacks. Throws OpenError when it is newer, altered or of another program. */
 export function pendingMigrations(
   sqlite: Database,
   path: string,
@@ -62,7 +62,7 @@ export function pendingMigrations(
   return migrations.filter(({ version }) => !versions.has(version));
 }
 
-/** Applies what is pending in one transaction, with foreign keys off outside and checked inside it. */
+/** Applies migrations in one transaction. Foreign keys are off, so that tables can be rebuilt, and checked before COMMIT. */
 export function migrate(sqlite: Database, pending: readonly Migration[], now: number): void {
   sqlite.run("PRAGMA foreign_keys = OFF");
   sqlite.run("BEGIN EXCLUSIVE");
@@ -73,10 +73,10 @@ export function migrate(sqlite: Database, pending: readonly Migration[], now: nu
         version INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, applied_at INTEGER NOT NULL
       ) STRICT`,
     );
-    const remember = sqlite.query("INSERT INTO migrations VALUES (?, ?, ?, ?)");
+    const record = sqlite.query("INSERT INTO migrations VALUES (?, ?, ?, ?)");
     for (const migration of pending) {
       sqlite.run(migration.sql);
-      remember.run(migration.version, migration.name, hashOf(migration), now);
+      record.run(migration.version, migration.name, hashOf(migration), now);
     }
     const dangling = sqlite.query("PRAGMA foreign_key_check").all().length;
     if (dangling > 0) throw new Error(`${dangling} rows would lose what they refer to`);
@@ -89,7 +89,7 @@ export function migrate(sqlite: Database, pending: readonly Migration[], now: nu
   }
 }
 
-/** Of a database that is ours. */
+/** The versions applied to a database of ours. */
 export function appliedVersions(sqlite: Database): Set<number> {
   const rows = sqlite.query<{ version: number }, []>("SELECT version FROM migrations").all();
   return new Set(rows.map(({ version }) => version));

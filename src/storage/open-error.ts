@@ -1,4 +1,4 @@
-// Why a database cannot be opened, as a sentence for the operator.
+// Errors of opening a database, as a sentence for the operator.
 
 import { errorCode } from "../domain/errors.ts";
 
@@ -7,7 +7,7 @@ export class OpenError extends Error {
   override name = "OpenError";
 }
 
-/** By the start of SQLite's code. Foreseeable troubles of a file, whenever they show. */
+/** By the prefix of SQLite's error code: the foreseeable errors of a file, when opening it or later. */
 const OPEN_ERRORS: Record<string, (path: string) => string> = {
   SQLITE_NOTADB: (path) => `${path} is damaged or not a database: restore a backup`,
   SQLITE_CORRUPT: (path) => `${path} is damaged or not a database: restore a backup`,
@@ -20,11 +20,11 @@ const OPEN_ERRORS: Record<string, (path: string) => string> = {
   SQLITE_FULL: (path) => `the disk of ${path} is full: nothing was changed, make room first`,
 };
 
-/** What SQLite says about a file, for the operator; undefined for anything else. */
+/** The OpenError for an error of SQLite; undefined for any other error. */
 export function openErrorOf(error: unknown, path: string): OpenError | undefined {
   if (error instanceof OpenError) return error;
   const code = errorCode(error);
-  const known = Object.keys(OPEN_ERRORS).find((start) => code.startsWith(start));
+  const known = Object.keys(OPEN_ERRORS).find((prefix) => code.startsWith(prefix));
   return known === undefined ? undefined : new OpenError(OPEN_ERRORS[known]!(path));
 }
 

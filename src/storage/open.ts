@@ -1,6 +1,6 @@
-// Opening the database: the whole sequence, with one clear sentence for each refusal.
-// `serve` takes the lock, creates and migrates; every other command wants the database there, at this
-// binary's schema, and never checkpoints beside a running server.
+// Opening the database: all checks in order, with one sentence for each refusal.
+// `serve` takes the lock, creates and migrates; every other command requires an existing database at this binary's
+// schema, and never checkpoints, because a server may be running.
 
 import { Database } from "bun:sqlite";
 import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs";
@@ -15,24 +15,24 @@ import { OpenError, openErrorOf } from "./open-error.ts";
 import { upgrade } from "./upgrade.ts";
 import { errorCode } from "../domain/errors.ts";
 
-/** How long a connection waits for another process's write. */
+/** How long a connection waits for another connection's lock. */
 const BUSY_TIMEOUT_MS = 10_000;
-/** Older ones can lose commits when two connections write and checkpoint at once. */
+/** Older versions can lose commits when two connections write and checkpoint at the same time. */
 const SQLITE_MINIMUM = [3, 51, 3] as const;
-/** 16 MiB for the writer: the pages that a batch of orders touches stay in memory. */
+/** 16 MiB for the writer, so that the pages that a batch of orders uses stay in memory. */
 const CACHE_KIB = 16 * 1024;
-const LOG_LIMIT_BYTES = 32 * 1024 * 1024;
+const WAL_LIMIT_BYTES = 32 * 1024 * 1024;
 
 const DATABASE_FILE = "reseller.db";
 const LOCK_FILE = "instance.lock";
-/** Folders in a data directory that are this service's, or the file system's. */
+/** Folders in a data directory that this service or the file system creates. */
 const OWN_FOLDERS = new Set(["backups", STAGING_FOLDER, "lost+found"]);
 
 export function databasePath(dataDirectory: string): string {
   return join(resolve(dataDirectory), DATABASE_FILE);
 }
 
-/** Where a running server leaves its address. */
+/** The file in which a running server stores its address. */
 export function addressPath(dataDirectory: string): string {
   return join(resolve(dataDirectory), "serve.address");
 }
@@ -40,13 +40,13 @@ export function addressPath(dataDirectory: string): string {
 export interface Instance {
   /** Absolute path of the database. */
   path: string;
-  /** Where the database as it was before an upgrade was kept; null when none was made. */
+  /** The copy of the database from before an upgrade; null without one. */
   migrationCopy: string | null;
-  /** Lets another process serve this data directory. */
+  /** Releases the lock of the data directory. */
   release: () => void;
 }
 
-/** Makes a data directory ready to be served by this process alone: created, locked, migrated. */
+/** Creates, locks and migrates a data directory, for `serve`. */
 export function claimDataDirectory(dataDirectory: string, now: number): Instance {
   const path = databasePath(dataDirectory);
   const release = lockDataDirectory(dataDirectory);
@@ -66,7 +66,7 @@ export function claimDataDirectory(dataDirectory: string, now: number): Instance
   }
 }
 
-/** Creates a data directory where there is none and keeps every server out of it until the result is called. */
+/** Creates the data directory if it is missing, and locks it against every server until the returned function is called. */
 export function lockDataDirectory(dataDirectory: string): () => void {
   const directory = resolve(dataDirectory);
   requireSqliteVersion();
@@ -80,10 +80,10 @@ export function lockDataDirectory(dataDirectory: string): () => void {
 export function openWriter(path: string): Connection {
   const { sqlite } = openFile(path, false);
   sqlite.run(`PRAGMA cache_size = -${CACHE_KIB}`);
-  // The writer does it itself, between two batches: storage/checkpoint.ts.
+  // The writer thread runs checkpoints itself: storage/checkpoint.ts.
   sqlite.run("PRAGMA wal_autocheckpoint = 0");
-  // What a long reader made the log grow by is given back once it begins anew.
-  sqlite.run(`PRAGMA journal_size_limit = ${LOG_LIMIT_BYTES}`);
+  // The WAL file, which a long reader lets grow, is truncated to this size when it is reset.
+  sqlite.run(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
   return connectionOf(sqlite, path);
 }
 
@@ -95,7 +95,7 @@ export function openReader(path: string): Connection {
   return connectionOf(sqlite, path);
 }
 
-/** For the command line: the database must be there and at this binary's schema. */
+/** For the command line: the database must exist, at this binary's schema. */
 export function openForCommand(dataDirectory: string): Connection {
   const path = databasePath(dataDirectory);
   requireSqliteVersion();
@@ -103,7 +103,7 @@ export function openForCommand(dataDirectory: string): Connection {
   refuseNetworkFileSystem(resolve(dataDirectory));
   const { sqlite, pending } = openFile(path, false);
   try {
-    // The server checkpoints; here it would only get in its way.
+    // A running server runs the checkpoints; one from here would delay its writer.
     sqlite.run("PRAGMA wal_autocheckpoint = 0");
     if (pending.length > 0) {
       throw new OpenError(
@@ -118,8 +118,8 @@ export function openForCommand(dataDirectory: string): Connection {
 }
 
 /**
- * Closes what openForCommand opened, at once. Closed the lenient way it would stay open behind its prepared
- * statements, and Bun checkpoints such a connection when the process ends: beside a server that holds up its writer.
+ * Closes the connection of openForCommand. Without `true` it would stay open until its prepared statements are finalized,
+ * and Bun would checkpoint it when the process ends, which delays the writer of a running server.
  */
 export function closeForCommand({ sqlite }: Connection): void {
   sqlite.close(true);
@@ -139,7 +139,7 @@ interface OpenFile {
   pending: Migration[];
 }
 
-/** Refuses what is not ours before it writes a byte. */
+/** Refuses a file that is not ours before anything is written to it. */
 function openFile(path: string, create: boolean): OpenFile {
   let sqlite: Database | undefined;
   try {
@@ -171,7 +171,7 @@ function refuseNoFile(path: string): void {
   if (why) throw new OpenError(`${why}, not a database: name another folder with --data`);
 }
 
-/** There, a file, and not empty. */
+/** The database must exist, be a file, and not be empty. */
 function requireDatabase(path: string): void {
   let why: string;
   try {
@@ -196,7 +196,7 @@ function requireDatabase(path: string): void {
 function createDirectory(directory: string): void {
   try {
     const first = mkdirSync(directory, { recursive: true, mode: 0o700 });
-    // SQLite syncs what it enters in the folder; the folder itself is entered in another.
+    // SQLite syncs the data directory; the directories that were created above it are synced here.
     if (first !== undefined) syncPath(dirname(first));
     if (isOurs(directory)) chmodSync(directory, 0o700);
   } catch (error) {
@@ -208,8 +208,8 @@ function createDirectory(directory: string): void {
 }
 
 /**
- * Whether a folder is this service's to close to others: not one with the sticky bit, which many share, and none that
- * holds folders of others. `--data /tmp` and `--data /srv` must not lock everyone else out, at the first start or later.
+ * Whether the mode of a folder may be set to 0700: not with the sticky bit, which marks a shared folder, and not if it
+ * holds folders of others. `--data /tmp` or `--data /srv` must never lock other users out.
  */
 function isOurs(directory: string): boolean {
   if ((statSync(directory).mode & 0o1000) !== 0) return false;
@@ -218,7 +218,7 @@ function isOurs(directory: string): boolean {
   );
 }
 
-/** One `serve` a data directory. */
+/** One `serve` for each data directory. */
 function lockForServer(directory: string): Lock {
   const path = join(directory, LOCK_FILE);
   let lock: Lock | null;
@@ -236,10 +236,10 @@ function lockForServer(directory: string): Lock {
 function requireSqliteVersion(): void {
   const found = sqliteVersion();
   const parts = found.split(".").map(Number);
-  for (const [index, wanted] of SQLITE_MINIMUM.entries()) {
+  for (const [index, minimum] of SQLITE_MINIMUM.entries()) {
     const part = parts[index] ?? 0;
-    if (part > wanted) return;
-    if (part < wanted) {
+    if (part > minimum) return;
+    if (part < minimum) {
       throw new OpenError(
         `this binary carries SQLite ${found}, which can lose commits: build it with one of ${SQLITE_MINIMUM.join(".")} or later`,
       );

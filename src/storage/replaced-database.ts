@@ -1,5 +1,5 @@
-// What the database that a restore replaces still tells of the time since the backup: numbers that were given out,
-// keys that were ended, what else was changed. It may be of any version, damaged, or another one altogether.
+// Reads the database that a restore replaces for what happened since the backup: numbers that were issued, keys that
+// were ended, settings that were changed. It may be of any version, damaged, or a different database.
 
 import { Database } from "bun:sqlite";
 import {
@@ -22,29 +22,29 @@ import {
 import { type Totals, totalsOf } from "./totals.ts";
 import { errorCode } from "../domain/errors.ts";
 
-/** What happened since a backup, from the database that it replaces. */
+/** What happened since a backup, as found in the database that it replaces. */
 export interface SinceBackup {
-  /** Null: all that happened since is known. Otherwise why it is not, as a clause. */
+  /** Null: everything that happened since is known. Otherwise the reason why it is not, as a clause. */
   unknownBecause: string | null;
-  /** Of the replaced database; null without one that can be read. */
+  /** Of the replaced database; null when there is none or it cannot be read. */
   totals: Totals | null;
-  /** The highest numbers that are known to have been given out. */
+  /** The highest numbers that are known to have been issued. */
   given: Numbers;
-  /** The highest that may have been given out: `given`, and a margin where it is not known. */
+  /** The highest that may have been issued: `issued`, plus a margin when it is not known. */
   floors: Numbers;
   keys: {
-    /** Usable in the backup, ended since: deactivated, or past their end; and those whose end was made sure since. */
+    /** Usable in the backup, ended since: deactivated, expired, or ended for good. */
     ended: KeyState[];
-    /** Usable in the backup, and perhaps not any more: not known, or since given an end. */
+    /** Usable in the backup, but perhaps ended since: it is not known, or their expiry was changed. */
     revived: KeyState[];
-    /** Made since. */
+    /** Created since. */
     lost: KeyState[];
   };
-  /** What was set otherwise since. Only where the replaced database goes on from the backup. */
+  /** Settings that were changed since. Only if the replaced database is a continuation of the backup. */
   changes: Change[];
 }
 
-/** Reads only. `path`: the database to be replaced, or nothing. */
+/** Reads only. `path`: the database to be replaced; null without one. */
 export function readSinceBackup(backup: Database, path: string | null, now: number): SinceBackup {
   const replaced = path === null ? null : openReplaced(path);
   try {
@@ -54,7 +54,7 @@ export function readSinceBackup(backup: Database, path: string | null, now: numb
   }
 }
 
-/** Whether another command wrote to the database at `path` after it was read: it is not locked for the command line. */
+/** Whether a command wrote to the database at `path` after it was read: the lock keeps servers out, not commands. */
 export function hasGrown(path: string, { given }: SinceBackup): boolean {
   const sqlite = openReplaced(path);
   try {
@@ -123,7 +123,7 @@ function compareKeys(
   };
 }
 
-/** Null when it is no database. */
+/** Null when it cannot be opened as a database. */
 function openReplaced(path: string): Database | null {
   return unlessUnreadable(() => new Database(path, { readonly: true }));
 }
@@ -139,7 +139,7 @@ function isIntact(sqlite: Database): boolean {
   return found === "ok";
 }
 
-/** By which a row is known again, whatever happened to it since. */
+/** Columns by which a row is recognised: they never change. */
 const IDENTITY = {
   orders: "id",
   transfers: "created_at || ' ' || amount_micros || ' ' || debit_account || ' ' || credit_account",
@@ -147,8 +147,8 @@ const IDENTITY = {
 } as const;
 
 /**
- * Whether it is the same database at the same or a later time: made at the same moment, and what was newest in the
- * backup is in it. A new and empty one is not, nor is one that an older backup was restored to.
+ * Whether it is the same database as in the backup, at the same or a later time: created at the same moment, and it has the
+ * newest rows of the backup. A new database is not, nor is one to which an older backup was restored.
  */
 function goesOnFrom(backup: Database, replaced: Database): boolean {
   const origin = "SELECT applied_at FROM migrations WHERE version = 1";
@@ -168,7 +168,7 @@ function goesOnFrom(backup: Database, replaced: Database): boolean {
   );
 }
 
-/** Null where SQLite says that the file is damaged or lacks what is asked for. */
+/** Null when SQLite reports an error, such as a damaged file or a missing table. */
 function unlessUnreadable<T>(read: () => T): T | null {
   try {
     return read();

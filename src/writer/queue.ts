@@ -1,4 +1,4 @@
-// The commands in front of the writer thread: those that wait, and the one batch that the thread works on.
+// The queue of the writer: commands that wait, and the batch that is in flight in the writer thread.
 
 import { Refusal, refusal } from "../domain/errors.ts";
 import { createCommandIds } from "../operations/command-ids.ts";
@@ -10,10 +10,10 @@ import type {
   Request,
 } from "../operations/commands.ts";
 
-/** Commands in one transaction: bounds the time that a read of the next response can lag behind. */
+/** Commands in one transaction: bounds how long the commit of a batch, and so each response, can take. */
 const BATCH_LIMIT = 512;
 
-/** An operation threw something that is not a refusal, or its outcome was lost. The message is for the log only. */
+/** An internal error of an operation, or its outcome was lost with the thread. The message is for the log only. */
 export class CommandError extends Error {
   override name = "CommandError";
 }
@@ -21,17 +21,17 @@ export class CommandError extends Error {
 export interface CommandQueue {
   /** Commands that wait; those in flight are not counted. */
   length(): number;
-  /** Whether the thread works on a batch. */
+  /** Whether the thread is running a batch. */
   isInFlight(): boolean;
   add<Name extends CommandName>(
     name: Name,
     input: CommandInput<Name>,
   ): Promise<CommandOutput<Name>>;
-  /** The next batch, which is in flight from now on; empty when nothing waits. */
+  /** Takes the next batch, which is in flight from now on; empty when nothing waits. */
   takeBatch(): Request[];
-  /** Ends the batch in flight. Settles its promises once the returned function is called with the replies. */
+  /** Ends the batch in flight. The returned `settle` settles its promises. */
   endBatch(): { length: number; settle(replies: readonly Reply[]): void };
-  /** The thread is gone. */
+  /** After the thread has died. */
   rejectAll(cause: string): void;
 }
 
@@ -65,11 +65,11 @@ export function createCommandQueue(): CommandQueue {
       return { length: batch.length, settle };
     },
     rejectAll(cause) {
-      const [unknown, unsent] = [inFlight, waiting];
+      const [unknown, notSent] = [inFlight, waiting];
       inFlight = waiting = [];
-      // The thread may have committed its batch; `service_unavailable` would say that it did not.
+      // The thread may have committed its batch, but `service_unavailable` means that nothing was done.
       for (const { reject } of unknown) reject(new CommandError(cause));
-      for (const { reject } of unsent) reject(refusal("service_unavailable"));
+      for (const { reject } of notSent) reject(refusal("service_unavailable"));
     },
   };
 }

@@ -1,20 +1,20 @@
-// Whether the database takes writes. While it does not, a write without effect is tried every second: that there is
-// room again, or that another process let the file go, shows in a commit only, and there may be no callers.
+// Whether the database is writable. While it is not, a write without effect is tried every second: only a commit shows
+// that there is disk space again or that another process has released its lock, and there may be no other writes.
 
 import type { Reply } from "../operations/commands.ts";
 
 const PROBE_MS = 1000;
 
 export interface WriteProbe {
-  /** False from a batch of which nothing could be written until one succeeds. */
+  /** False after a batch that failed with a transient error, until one succeeds. */
   isWritable(): boolean;
-  /** Takes note of how a batch ended. */
+  /** Called with the replies of every batch. */
   note(replies: readonly Reply[]): void;
-  /** No further write is tried. */
+  /** Stops trying. */
   stop(): void;
 }
 
-/** `write` tries a write whose replies come back through `note`; `onChange` is called when the database stops taking writes, and when it takes them again. */
+/** `write` submits a write whose replies are passed to `note`; `onChange` is called whenever writability changes. */
 export function createWriteProbe(
   write: () => void,
   onChange?: (writable: boolean) => void,
@@ -24,11 +24,11 @@ export function createWriteProbe(
   return {
     isWritable: () => writable,
     note(replies) {
-      const now = !replies.every(
+      const isWritable = !replies.every(
         (reply) => "refused" in reply && reply.refused === "service_unavailable",
       );
-      if (now === writable) return;
-      writable = now;
+      if (isWritable === writable) return;
+      writable = isWritable;
       clearInterval(timer);
       if (!writable) timer = setInterval(write, PROBE_MS);
       onChange?.(writable);

@@ -46,7 +46,7 @@ export interface WriterOptions {
   path: string;
   /** Called once, when the thread dies or the database fails: nothing can be written any more. */
   onFatal: (cause: string) => void;
-  /** Called when the database stops taking writes, and when it takes them again. */
+  /** Called when the database stops being writable, and when it is again. */
   onWritable?: (writable: boolean) => void;
   /** The entry file of the thread: src/writer/thread.ts. */
   thread: URL;

@@ -149,7 +149,7 @@ test("an outcome that nothing can be written of is tried until it can, and logge
     unwritten,
     unwritten,
     unwritten,
-    "placement unknown: settle it by hand",
+    "submission unknown: settle it by hand",
   ]);
   await delivery.stop(1000);
   reader.sqlite.close();

@@ -63,12 +63,12 @@ describe("words", () => {
     "Отменён",
   ])("%p is no status and moves nothing", (word) => {
     expect(statusOfWord(word)).toBeNull();
-    expect(decideReport(ORDER, report(word, 10, 10))).toEqual({ kind: "keep" });
+    expect(decideReport(ORDER, report(word, 10, 10))).toEqual({ kind: "ignore" });
   });
 });
 
 test.each([null, 101, 1_000_000])("a PARTIAL whose remains read as %p moves nothing", (remains) => {
-  expect(decideReport(ORDER, report("Partial", remains, 9))).toEqual({ kind: "keep" });
+  expect(decideReport(ORDER, report("Partial", remains, 9))).toEqual({ kind: "ignore" });
 });
 
 test.each([
@@ -79,8 +79,8 @@ test.each([
 ])("a PARTIAL with %d of 100 refunds %d micros", (remains, refundMicros) => {
   const decision = decideReport(ORDER, report("Partial", remains));
   expect(decision).toMatchObject({
-    kind: "move",
-    move: { status: "PARTIAL", remains, refundMicros },
+    kind: "transition",
+    transition: { status: "PARTIAL", remains, refundMicros },
   });
 });
 
@@ -90,8 +90,8 @@ test.each([
 ])("%s refunds what is left, whatever it says remains", (word, status) => {
   for (const remains of [null, 0, 100, 101]) {
     expect(decideReport(ORDER, report(word, remains))).toMatchObject({
-      kind: "move",
-      move: { status, refundMicros: 1_000_001 },
+      kind: "transition",
+      transition: { status, refundMicros: 1_000_001 },
     });
   }
 });
@@ -106,7 +106,7 @@ test("nonsense in the counts of another status leaves them as they were, sense r
     remains: 12,
   });
   expect(decideReport(ORDER, report("Completed", 12))).toMatchObject({
-    move: { remains: 0, refundMicros: 0 },
+    transition: { remains: 0, refundMicros: 0 },
   });
 });
 

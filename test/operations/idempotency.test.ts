@@ -164,24 +164,28 @@ describe("an order that waits for its answer", () => {
 
   test("is told to its duplicates as it is at that moment", () => {
     const first = place("k", 1);
-    expect(first).toMatchObject({ replayed: true, answer: null, effect: { status: "PROCESSING" } });
+    expect(first).toMatchObject({
+      replayed: true,
+      response: null,
+      effect: { status: "PROCESSING" },
+    });
     database.run("transitionOrder", {
       id: "1",
       to: "COMPLETED",
       note: null,
       actor: { keyId, operator: null },
     });
-    expect(place("k", 2)).toMatchObject({ answer: null, effect: { status: "COMPLETED" } });
+    expect(place("k", 2)).toMatchObject({ response: null, effect: { status: "COMPLETED" } });
     expect(database.balance("anna")).toBe(micros("99"));
   });
 
   test("keeps the first answer it is given", () => {
     const given = { status: 502, body: '{"status":"error"}' };
-    const record = (answer: typeof given) =>
-      database.run("recordResponse", { resellerAccount: account, key: "k", answer });
+    const record = (response: typeof given) =>
+      database.run("recordResponse", { resellerAccount: account, key: "k", response });
     record(given);
     record({ status: 200, body: "{}" });
-    expect(place("k", 1)).toEqual({ replayed: true, answer: given });
+    expect(place("k", 1)).toEqual({ replayed: true, response: given });
   });
 });
 
