@@ -167,8 +167,7 @@ async function recordReports(
   });
   for (const { orderId, kind, text } of notices) {
     const fields = { provider: worker.name, order: orderId, reported: text };
-    if (kind === "nonsense")
-      log.warn(fields, "a status was rejected: the order stays as it is");
+    if (kind === "nonsense") log.warn(fields, "a status was rejected: the order stays as it is");
     else if (kind === "late")
       log.warn(fields, "a status after the order's final state: recorded, not applied");
     else log.error(fields, "a status could not be stored");

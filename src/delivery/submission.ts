@@ -39,7 +39,10 @@ export function createSubmitter(worker: ProviderWorker): Submitter {
     } catch (error) {
       // A queued order stays queued for the next tick; one that was being sent is marked unknown at the next start.
       again = false;
-      log.error({ provider: worker.name, order: orderId, error: String(error) }, "submission failed");
+      log.error(
+        { provider: worker.name, order: orderId, error: String(error) },
+        "submission failed",
+      );
     } finally {
       inFlight.delete(orderId);
       worker.wake();
@@ -156,7 +159,10 @@ function logResult(
     case "accepted":
       if (sameNumberAs !== null) {
         const { providerOrder } = result;
-        log.error({ ...fields, providerOrder, sameNumberAs }, "duplicate order number from the provider");
+        log.error(
+          { ...fields, providerOrder, sameNumberAs },
+          "duplicate order number from the provider",
+        );
       }
   }
 }

@@ -64,7 +64,8 @@ export function startExpiry(
       await work();
     } catch (error) {
       // The disk or the queue is full: the next run does it.
-      if (!(error instanceof Refusal)) log.error({ error: String(error) }, "a background job failed");
+      if (!(error instanceof Refusal))
+        log.error({ error: String(error) }, "a background job failed");
     }
   };
   const timer = setInterval(() => {

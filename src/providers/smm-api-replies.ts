@@ -21,7 +21,10 @@ const FAILURE = /^(error|fail|failed)$/i;
 const WHOLE = /^\d{1,15}$/;
 
 const numberOrText = v.union([v.string(), v.number()]);
-const submissionReply = v.looseObject({ order: v.optional(v.unknown()), error: v.optional(v.unknown()) });
+const submissionReply = v.looseObject({
+  order: v.optional(v.unknown()),
+  error: v.optional(v.unknown()),
+});
 const errorReply = v.looseObject({ error: v.pipe(v.string(), v.trim(), v.nonEmpty()) });
 const statusEntry = v.looseObject({
   status: v.string(),
