@@ -1,4 +1,4 @@
-// What a terminal would not show of stored text: named for a person, exact in JSON.
+// Invisible characters of stored text: printed by code point for a person, exact in JSON.
 
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -68,7 +68,7 @@ test("columns line up with what is shown", async () => {
   for (const row of rows) expect(row.slice(0, at)).toMatch(/\d$/);
 });
 
-test("errors repeat nothing unseen", async () => {
+test("errors print no invisible character", async () => {
   const shop = openShop();
   const file = join(freshFolder(), "a\u202eb.csv");
   writeFileSync(file, "name,price,min,max\nx,wrong,1,1\n");

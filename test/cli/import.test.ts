@@ -1,4 +1,4 @@
-// `admin service import`: all of a file or nothing, and the row that is wrong by its line.
+// `admin service import`: all of a file or nothing, and the invalid row named by its line.
 
 import { describe, expect, test } from "bun:test";
 import { openShop, type Shop } from "../support/cli.ts";
@@ -40,7 +40,7 @@ describe("a good JSON file", () => {
   });
 });
 
-describe("one bad row: exit 1, its line is named, nothing is imported", () => {
+describe("one invalid row: exit 1, its line is named, nothing is imported", () => {
   const good = "good,1,1,9";
   const CSV: [title: string, text: string, problem: string][] = [
     ["a price that is no number", `${HEADER}\n${good}\nb,x,1,9\n`, "line 3: price must be"],
@@ -103,14 +103,14 @@ describe("one bad row: exit 1, its line is named, nothing is imported", () => {
     expect(ran.stderr).toContain("is not UTF-8");
   });
 
-  test("a file that is not there, by its absolute path", async () => {
+  test("a missing file, named by its absolute path", async () => {
     const { code, stderr } = await openShop().cli("admin", "service", "import", "nowhere.csv");
     expect(code).toBe(1);
     expect(stderr).toContain(`${process.cwd()}/nowhere.csv`);
   });
 });
 
-test(`${ROWS} rows are imported and listed, and one wrong at the end imports none`, async () => {
+test(`${ROWS} rows are imported and listed, and an invalid one at the end imports none`, async () => {
   const shop = openShop();
   const rows = Array.from({ length: ROWS }, (_, row) => `"Service, ${row}",2.32,10,10000,s${row}`);
   const text = `${HEADER},id\n${rows.join("\n")}\n`;

@@ -6,7 +6,7 @@ import { hashKey, isKeyWellFormed } from "../../src/domain/keys.ts";
 import { openShop } from "../support/cli.ts";
 
 describe("credit and debit", () => {
-  test("move the balance of a reseller, exactly, and show both sides", async () => {
+  test("change the balance of a reseller, exactly, and print it", async () => {
     const shop = openShop();
     const credit = await shop.cli("admin", "user", "credit", "ALICE", "0.000001", "--json");
     expect(credit.json).toMatchObject({
@@ -22,12 +22,12 @@ describe("credit and debit", () => {
     expect(debit.json).toMatchObject({ balance: 66.666668, previousBalance: 100.000001 });
   });
 
-  test("move the childBalance of a child user", async () => {
+  test("change the childBalance of a child user", async () => {
     const { json } = await openShop().cli("admin", "user", "credit", "kid", "2.32", "--json");
     expect(json).toMatchObject({ balance: 0, childBalance: 7.32, previousBalance: 5 });
   });
 
-  test("a debit may empty a balance and not pass it", async () => {
+  test("a debit may empty a balance and not exceed it", async () => {
     const shop = openShop();
     expect((await shop.cli("admin", "user", "debit", "alice", "100.000001")).code).toBe(1);
     expect((await shop.cli("admin", "user", "debit", "alice", "100")).code).toBe(0);
@@ -62,7 +62,7 @@ describe("credit and debit", () => {
     expect(json.stdout).toContain('"balance":8999999999.999995,');
   });
 
-  test("say who did it and why in the ledger", async () => {
+  test("record operator and note in the ledger", async () => {
     const shop = openShop();
     await shop.cli("admin", "user", "credit", "alice", "1", "--note", "invoice 12");
     const last = shop.connection.sqlite
@@ -126,7 +126,7 @@ describe("keys", () => {
     }
   });
 
-  test("no two are alike, and reach is all unless said otherwise", async () => {
+  test("no two are equal, and reach is `all` by default", async () => {
     const shop = openShop();
     const create = () =>
       shop.cli("admin", "key", "create", "--user", "bob", "--type", "order", "--json");
@@ -135,7 +135,7 @@ describe("keys", () => {
     expect(one.reach).toBe("all");
   });
 
-  test("are switched off and on", async () => {
+  test("are deactivated and activated", async () => {
     const shop = openShop();
     const { id } = shop.key("bob", "order");
     const off = await shop.cli("admin", "key", "deactivate", id, "--json");
@@ -161,7 +161,7 @@ describe("services", () => {
     });
   });
 
-  test("a grant given again replaces the price, without --price by the service's own", async () => {
+  test("a second grant replaces the price, without --price by the service's own", async () => {
     const shop = openShop();
     const granted = () => shop.connection.sqlite.query("SELECT price_micros FROM grants").values();
     const grant = (...flags: string[]) =>

@@ -58,7 +58,7 @@ describe.each(["orderId", "id"] as const)("by %s", (member) => {
   );
 });
 
-test("what is moved shows on every later look, with who and why", async () => {
+test("a transition shows in every later list and detail, with its author and note", async () => {
   const shop = openShop();
   const id = await orderIn(shop, "PROCESSING", "id");
   await move(shop, id, ["complete", "--note", "by mail"]);
@@ -88,7 +88,7 @@ describe("partial --remains", () => {
 });
 
 describe("progress", () => {
-  test("keeps what is not named", async () => {
+  test("leaves what is not named unchanged", async () => {
     const shop = openShop();
     const id = await orderIn(shop, "PROCESSING", "orderId");
     await move(shop, id, ["progress", "--start-count", "3572"]);
@@ -117,7 +117,7 @@ describe("order list", () => {
   };
   const newest = Array.from({ length: 60 }, (_, index) => 60 - index);
 
-  test("is newest first, 50 unless said otherwise, without a maximum", async () => {
+  test("is newest first, 50 by default, without a maximum", async () => {
     expect(await list()).toEqual(newest.slice(0, 50));
     expect(await list("--limit", "3")).toEqual(newest.slice(0, 3));
     expect(await list("--limit", "9007199254740991")).toEqual(newest);

@@ -1,4 +1,4 @@
-// `admin provider …`, and what an operator does with orders that went to one.
+// `admin provider …`, and the operator's commands for orders of providers.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openShop, reseller, type Shop } from "../support/cli.ts";
@@ -148,7 +148,7 @@ describe("sync", () => {
   };
   const pack = { ...LISTED, service: 2, name: "Pack", type: "Package" };
 
-  test("adds, keeps what was set by hand, deactivates, brings back, and says so", async () => {
+  test("adds, keeps what was set by hand, deactivates, reactivates, and reports it", async () => {
     const shop = shopOf();
     const first = await sync(shop, [LISTED, pack], "--markup", "30%");
     expect(first.json).toEqual({ ...COUNTS, added: 1, skipped: 1 });
@@ -209,7 +209,7 @@ describe("sync", () => {
     expect(shop.dump()).toBe(before);
   });
 
-  test("prints what it does before the counts, to a person", async () => {
+  test("prints the diff before the counts, without --json", async () => {
     const shop = shopOf();
     upstream.services = [LISTED];
     const { stdout } = await shop.cli("admin", "provider", "sync", "acme");
@@ -277,7 +277,7 @@ describe("sync", () => {
 });
 
 describe("settle", () => {
-  test("--placed follows the order from then on, --not-placed refunds it", async () => {
+  test("--placed polls the order from then on, --not-placed refunds it", async () => {
     const shop = shopOf();
     const [found, lost] = [orderOf(shop, "unknown"), orderOf(shop, "unknown")];
     const { json: unknown } = await shop.cli("admin", "order", "list", "--unknown", "--json");
@@ -350,7 +350,7 @@ test("an operator cancels a PENDING order that is queued or unknown, never one b
   expect((await shop.cli("admin", "order", "list", "--unknown", "--json")).json).toEqual([]);
 });
 
-test("what waited in a backup is unknown once it is restored: it may have been sent since", async () => {
+test("an order queued in a backup is unknown after a restore: it may have been sent since", async () => {
   const shop = shopOf();
   const ids = [orderOf(shop), orderOf(shop, "sending"), orderOf(shop, "placed")];
   const file = `${shop.folder}/monday.db`;
@@ -363,7 +363,7 @@ test("what waited in a backup is unknown once it is restored: it may have been s
   expect(placements).toEqual(["unknown", "unknown", "placed"]);
 });
 
-test("verify finds an order that was sent twice, and a placement that its attempts do not bear out", async () => {
+test("verify finds an order that was sent twice, and a delivery state that contradicts its attempts", async () => {
   const shop = shopOf();
   for (const outcome of [undefined, "unknown", "sending", "placed"] as const)
     orderOf(shop, outcome);

@@ -61,7 +61,7 @@ test.each(REFUSED.map(([argv, sentence]) => [argv.join(" "), argv, sentence] as 
   },
 );
 
-describe("every command wants the database to be there and names where it looked", () => {
+describe("every command needs an existing database and names its path", () => {
   const commands: string[][] = [
     ["admin", "user", "create", "zoe"],
     ["admin", "user", "list"],
@@ -99,7 +99,7 @@ describe("every command wants the database to be there and names where it looked
     expect(json.sqlite).toMatch(/^3\.\d+\.\d+$/);
   });
 
-  test("health asks no server that left no address, and says where it looked", async () => {
+  test("health without an address file fails and names its path", async () => {
     const folder = freshFolder();
     const { code, stderr } = await reseller("health", "--data", folder);
     expect(code).toBe(1);
@@ -107,7 +107,7 @@ describe("every command wants the database to be there and names where it looked
   });
 });
 
-describe("what is no database of ours is refused in one sentence", () => {
+describe("a file that is not a database of this program is refused in one sentence", () => {
   const FILES: [what: string, make: (path: string) => Promise<unknown>, sentence: string][] = [
     ["an empty file", (path) => Bun.write(path, new Uint8Array()), "is empty"],
     ["text", (path) => Bun.write(path, "text\n".repeat(1000)), "is damaged or not a database"],

@@ -1,4 +1,4 @@
-// Wrong usage is exit 2 and touches nothing; every command explains itself.
+// Wrong usage is exit 2 and changes nothing; every command has help.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Command } from "commander";
@@ -144,7 +144,7 @@ describe("help", () => {
     },
   );
 
-  test("`help` before a command is `--help` behind it", async () => {
+  test("`help COMMAND` prints the same as `COMMAND --help`", async () => {
     const before = await reseller("help", "admin", "user", "create");
     const behind = await reseller("admin", "user", "create", "--help");
     expect(before).toEqual(behind);
@@ -168,7 +168,7 @@ describe("settings: flag, then variable, then default", () => {
     expect((await reseller("verify")).stdout).toContain(`${shop.folder}/reseller.db`);
   });
 
-  test("the default is data, below the working directory, named in full", async () => {
+  test("the default is data, below the working directory, printed as an absolute path", async () => {
     const folder = freshFolder();
     process.chdir(folder);
     const { code, stderr } = await reseller("verify");

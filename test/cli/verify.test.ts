@@ -105,7 +105,7 @@ describe("a schema that no migration made is named, object by object:", () => {
     for (const [subject, problem] of problems) expect(found).toContain(`${subject} ${problem}`);
   });
 
-  test("a table that is gone: the other checks go on", async () => {
+  test("a missing table: the other checks continue", async () => {
     const shop = await busyShop();
     shop.connection.sqlite.run("PRAGMA foreign_keys = OFF; DROP TABLE order_events");
     shop.connection.sqlite.run(
@@ -119,7 +119,7 @@ describe("a schema that no migration made is named, object by object:", () => {
   });
 });
 
-test("SQLite's statistics, Litestream's tables and another spelling of the same SQL are no fault", async () => {
+test("SQLite's statistics, Litestream's tables and another spelling of the same SQL are no problem", async () => {
   const shop = await busyShop();
   shop.connection.sqlite.run(`CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
     CREATE TABLE _litestream_lock (id INTEGER);

@@ -1,4 +1,4 @@
-// Networks and addresses: what is one, what lies in one, who counts as one customer.
+// Networks and addresses: parsing, membership, rate limit groups.
 
 import { expect, test } from "bun:test";
 import {
@@ -12,7 +12,7 @@ import {
 
 const networks = (...texts: string[]): Network[] => texts.map((text) => parseNetwork(text)!);
 
-test("networks are read in v4 and v6, and an address alone is a network of one", () => {
+test("networks parse in v4 and v6, and a single address is a network of one", () => {
   const printed = {
     "10.0.0.0/8": "10.0.0.0/8",
     "192.0.2.7": "192.0.2.7/32",
@@ -68,7 +68,7 @@ test("of the IPv6 forms that embed an IPv4 address only the mapped one is that a
   expect(isWithin("::a01:101", networks("::10.1.1.1"))).toBe(true);
 });
 
-test("addresses have one spelling; an IPv6 customer is its /64", () => {
+test("addresses have a canonical form; the rate limit group of an IPv6 address is its /64", () => {
   expect(canonicalAddress("2001:DB8:0::1")).toBe("2001:db8::1");
   expect(canonicalAddress("::ffff:192.0.2.1")).toBe("192.0.2.1");
   expect(canonicalAddress("not one")).toBeNull();

@@ -1,4 +1,4 @@
-// Settings: what is printed can be given again, and a value is looked for when it is needed, not before.
+// Settings: a printed value parses again, and a file is read only when its setting is needed.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ async function shown(flag: string, ...argv: string[]): Promise<object | undefine
   return (JSON.parse(stdout) as { name: string }[]).find(({ name }) => name === flag);
 }
 
-test.each(rows)("the default of --%s, as it is printed, is read as the same value", (_, row) => {
+test.each(rows)("the default of --%s, as it is printed, parses to the same value", (_, row) => {
   const printed = row.format(row.default);
   if (printed === "") expect(row.default ?? []).toEqual([]);
   else expect(row.parse(printed)).toEqual(row.default);

@@ -1,4 +1,4 @@
-// The clock's side of orders: its timer survives what fails, retries end, a bad entry holds nobody up.
+// Deliveries over time: the timer survives failures, retries end, an invalid entry delays no other order.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Connection } from "../../src/db/connection.ts";
@@ -38,7 +38,7 @@ function orderOf({ connection }: TestDatabase, orderId: number) {
     .get(orderId)!;
 }
 
-test("a tick that fails is logged, and the next one goes on", async () => {
+test("a tick that fails is logged, and the next one follows", async () => {
   const database = freshDatabase();
   const { id: keyId } = shopWith(database);
   const reader = openReader(database.connection.path);
@@ -202,7 +202,7 @@ test("the timer waits a second while nothing is due, else until the next attempt
   reader.sqlite.close();
 });
 
-test("what cannot be reached until --place-retry is over fails, is refunded, and was never sent", async () => {
+test("an order whose provider cannot be reached until --place-retry is over fails, is refunded, and was never sent", async () => {
   const market = await freshService({ placeRetry: 300 });
   const { text } = shopWith(market);
   await upstream.down();
@@ -218,7 +218,7 @@ test("what cannot be reached until --place-retry is over fails, is refunded, and
   expect(upstream.adds().filter(({ link }) => link === "expires")).toEqual([]);
 });
 
-test("in a batch, nonsense, missing entries and an unreadable whole hold no other order up", async () => {
+test("in a poll, invalid and missing entries and an unreadable reply delay no other order", async () => {
   const market = await freshService({ pollInterval: 50 });
   const { text } = shopWith(market);
   const orders: { orderId: number; link: string }[] = [];
@@ -245,7 +245,7 @@ test("in a batch, nonsense, missing entries and an unreadable whole hold no othe
   await market.stop();
 });
 
-test("pauses grow from at most one second to a minute, with jitter", () => {
+test("backoff grows from at most one second to a minute, with jitter", () => {
   for (let tries = 0; tries < 50; tries += 1) {
     const most = Math.min(1000 * 2 ** tries, 60_000);
     expect(submitBackoffMs(tries, () => 1)).toBe(most);

@@ -1,4 +1,4 @@
-// What a body may be: bytes, JSON, and each field. docs/specification.md#http-bodies and #fields.
+// Request bodies: bytes, JSON, and each field. docs/specification.md#http-bodies and #fields.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMIT_BYTES } from "../../src/domain/limits.ts";
@@ -21,7 +21,7 @@ const post = (body: string, headers?: Record<string, string>): Promise<Answer> =
 const withQuantity = (literal: string) => `{"service":"free","link":"x","quantity":${literal}}`;
 const withLink = (link: string) => JSON.stringify({ service: "free", link, quantity: 1 });
 
-describe("quantity is a whole JSON number however it is written:", () => {
+describe("quantity is a whole JSON number in any notation:", () => {
   test.each([
     ["1", 1],
     ["1e2", 100],
@@ -268,7 +268,7 @@ describe("a body's length", () => {
     expect(market.fingerprint()).toBe(before);
   });
 
-  test("is answered before the body is sent when no key allows it", async () => {
+  test("is a 401 before the body is sent when there is no key", async () => {
     const announced = ["content-type: application/json", "content-length: 1000000000000"];
     const request = rawRequest("POST", "/api/v1/orders", announced);
     const answer = await sendRaw(market.url, request);

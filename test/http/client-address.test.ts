@@ -1,4 +1,4 @@
-// Whose address a request comes from, for each way in which proxies write X-Forwarded-For.
+// The client's address, for each way in which proxies write X-Forwarded-For.
 
 import { expect, test } from "bun:test";
 import { parseNetwork } from "../../src/config/networks.ts";
@@ -37,7 +37,7 @@ test.each([
   expect(callerOf(forwarded)).toBe(UNKNOWN_ADDRESS);
 }); // prettier-ignore
 
-test("what an untrusted peer says counts for nothing, and a proxy that says nothing speaks for itself", () => {
+test("X-Forwarded-For of an untrusted peer is ignored, and without the header a proxy's own address counts", () => {
   expect(callerOf("8.8.8.8", "10.0.0.1")).toBe("10.0.0.1");
   expect(callerOf("garbage", "10.0.0.1")).toBe("10.0.0.1");
   expect(callerOf(null)).toBe(PROXY);

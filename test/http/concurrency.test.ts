@@ -1,4 +1,4 @@
-// Many callers at once against one balance.
+// Concurrent calls on one balance.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { audit } from "../support/audit.ts";

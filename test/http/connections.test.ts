@@ -1,4 +1,4 @@
-// Requests as bytes on a connection: how they are framed, what is no request, and when the connection ends.
+// Requests as bytes on a connection: framing, malformed requests, and when the connection closes.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
@@ -41,7 +41,7 @@ async function sent(bytes: string | Uint8Array): Promise<RawConnection> {
   return connection;
 }
 
-describe("bytes that are no request are refused with the envelope, and the connection ends:", () => {
+describe("malformed requests get the error envelope, and the connection closes:", () => {
   const MALFORMED = "Malformed request";
   const bodied = (fields: string, body: string) =>
     `POST /api/v1/orders HTTP/1.1\r\nhost: x\r\nx-api-key: ${MARKER}\r\n${fields}\r\n\r\n${body}`;
@@ -107,7 +107,7 @@ describe("bytes that are no request are refused with the envelope, and the conne
   });
 });
 
-describe("a method is refused where a path does not take it:", () => {
+describe("a method that a path does not support is a 405:", () => {
   const METHODS = ["FOO", "get", "G3T", "Post", "post", "X", "PROPFIND", "QUERY", "TRACE", "PATCH"];
   const PATHS: [path: string, allow: string | null][] = [
     ["/api/v1/orders", "POST, GET"],
@@ -137,7 +137,7 @@ describe("a method is refused where a path does not take it:", () => {
     expect(market.fingerprint()).toBe(before);
   });
 
-  test("of an unknown method that comes in parts too", async () => {
+  test("also an unknown method that arrives in parts", async () => {
     const connection = await openRaw(market.url);
     for (const part of ["\r\nGE", "X", "Y ", "/docs HTTP/1.1\r\n", "host: x\r\n\r\n"]) {
       connection.send(part);
@@ -156,7 +156,7 @@ describe("a method is refused where a path does not take it:", () => {
     connection.close();
   });
 
-  test("CONNECT, which ends the connection", async () => {
+  test("CONNECT, which closes the connection", async () => {
     const connection = await sent(request("CONNECT", "example.com:443") + balance());
     const answer = (await connection.response())!;
     expectError(answer, 404, "Not found");
@@ -190,7 +190,7 @@ test.each([
   expect(await cost("a")).toBeLessThan(20 * (await cost("(")));
 });
 
-test("reads and writes that are sent at once are answered one after the other, each after the one before it", async () => {
+test("pipelined reads and writes are handled one after the other", async () => {
   const connection = await sent(
     order("pipelined-1") + balance() + order("pipelined-2") + balance() + request("GET", "/x"),
   );
@@ -205,7 +205,7 @@ test("reads and writes that are sent at once are answered one after the other, e
   );
 });
 
-test("3,000 requests in one go are answered in their order", async () => {
+test("3,000 pipelined requests get their responses in order", async () => {
   const all = Array.from({ length: 3000 }, (_, n) =>
     request("GET", "/livez", [`x-request-id: ${n}`]),
   );
@@ -216,7 +216,7 @@ test("3,000 requests in one go are answered in their order", async () => {
   connection.close();
 });
 
-test("a request may come byte by byte", async () => {
+test("a request may arrive byte by byte", async () => {
   const connection = await openRaw(market.url);
   for (const byte of order("bytes")) {
     connection.send(byte);
@@ -226,7 +226,7 @@ test("a request may come byte by byte", async () => {
   connection.close();
 });
 
-test("a client that says it is done sending is still answered", async () => {
+test("a client that half-closes the connection still gets its response", async () => {
   const connection = await sent(order("half-closed"));
   connection.finish();
   expect((await connection.response())?.body.order.link).toBe("half-closed");
@@ -252,7 +252,7 @@ describe("Expect: 100-continue", () => {
   const expecting = (fields: string[]) =>
     request("POST", "/api/v1/orders", [...fields, "expect: 100-continue"]);
 
-  test("is met before the body of a request that may be answered", async () => {
+  test("gets 100 before the body of a request that is permitted", async () => {
     const body = JSON.stringify({ service: market.serviceId, link: "expected", quantity: 10 });
     const length = `content-length: ${body.length}`;
     const connection = await sent(expecting([...jsonFields(), length]));
@@ -298,7 +298,7 @@ describe("a body that is too long", () => {
     connection.close();
   });
 
-  test("of a request that is refused anyway does not go on for ever", async () => {
+  test("of a request that is refused is not read without end", async () => {
     const chunk = `1000\r\n${"x".repeat(4096)}\r\n`;
     const fields = ["transfer-encoding: chunked"];
     const connection = await sent(request("POST", "/api/v1/orders", fields, chunk));
@@ -309,7 +309,7 @@ describe("a body that is too long", () => {
   });
 });
 
-test("a body that is refused before it came is passed over, and the connection goes on", async () => {
+test("a body that is refused before it arrives is skipped, and the connection stays open", async () => {
   const connection = await sent(request("POST", "/api/v1/orders", ["content-length: 5"]));
   expect((await connection.response())?.status).toBe(401);
   connection.send(`12345${balance()}`);
@@ -317,7 +317,7 @@ test("a body that is refused before it came is passed over, and the connection g
   connection.close();
 });
 
-test("chunks that are none end in a 400, and nothing is done", async () => {
+test("invalid chunks are a 400, and nothing is done", async () => {
   const before = market.fingerprint();
   const fields = [...jsonFields(), "transfer-encoding: chunked"];
   const connection = await sent(request("POST", "/api/v1/orders", fields, "2\r\n{}\r\nzz\r\n"));
@@ -327,7 +327,7 @@ test("chunks that are none end in a 400, and nothing is done", async () => {
   expect(market.fingerprint()).toBe(before);
 });
 
-test("HTTP/1.0 needs no host and ends with its response", async () => {
+test("HTTP/1.0 needs no Host, and the connection closes after the response", async () => {
   const text = balance().replace("HTTP/1.1", "HTTP/1.0").replace("host: localhost\r\n", "");
   const connection = await sent(text);
   const answer = (await connection.response())!;
@@ -336,13 +336,13 @@ test("HTTP/1.0 needs no host and ends with its response", async () => {
   connection.close();
 });
 
-test("an address in absolute form is the path in it, whatever its host", async () => {
+test("an absolute-form target is routed by its path, whatever its host", async () => {
   const connection = await sent(balance().replace("/api", "http://example.com:99999/api"));
   expect((await connection.response())?.body).toHaveProperty("balance");
   connection.close();
 });
 
-test("Upgrade is not taken up: the request is answered and the connection ends", async () => {
+test("Upgrade is ignored: the request gets its response and the connection closes", async () => {
   const fields = ["connection: Upgrade", "upgrade: h2c"];
   const connection = await sent(order("upgraded", fields) + balance());
   const answer = (await connection.response())!;
@@ -352,7 +352,7 @@ test("Upgrade is not taken up: the request is answered and the connection ends",
   expect(ordersOf("upgraded")).toBe(1);
 });
 
-test("a response that the client is slow to read arrives whole", async () => {
+test("a response to a slow reader arrives whole", async () => {
   market.run("createService", {
     id: "large",
     name: "é€".repeat(100),
@@ -374,7 +374,7 @@ test("a response that the client is slow to read arrives whole", async () => {
   connection.close();
 });
 
-describe("a body that is made while it is sent", () => {
+describe("a streamed body", () => {
   const PARTS = 400;
   const part = (number: number) => Buffer.alloc(50_000, `${number}\n`);
 
@@ -394,7 +394,7 @@ describe("a body that is made while it is sent", () => {
     return { url: `http://127.0.0.1:${server.port}/`, faults, stop: () => server.stop() };
   }
 
-  test("arrives whole, however slow its reader, and the connection goes on", async () => {
+  test("arrives whole, however slow its reader, and the connection stays open", async () => {
     const server = await served(() => {
       let number = 0;
       return new ReadableStream({
@@ -419,7 +419,7 @@ describe("a body that is made while it is sent", () => {
     expect(server.faults).toEqual([]);
   });
 
-  test("that cannot be finished ends the connection without its end", async () => {
+  test("that fails closes the connection without its last chunk", async () => {
     const server = await served(
       () =>
         new ReadableStream({
@@ -437,7 +437,7 @@ describe("a body that is made while it is sent", () => {
     expect(server.faults.map(String)).toEqual(["Error: no more"]);
   });
 
-  test("is given up when its reader goes away", async () => {
+  test("is cancelled when its reader disconnects", async () => {
     const cancelled = Promise.withResolvers<void>();
     const server = await served(
       () =>

@@ -196,7 +196,7 @@ const ROWS: Row[] = [
 const rechargeKey = () => market.keyOf("recharge");
 const costly = () => market.service({ name: "Costly", price: "1", per: "1" });
 
-describe("a refusal answers its row, echoes nothing and changes nothing", () => {
+describe("a refusal returns its row, echoes nothing and changes nothing", () => {
   test.each(ROWS)("%s: %d %s", async (_title, status, message, sent) => {
     await expectRefusal(market, sent(), status, message);
   });
@@ -207,7 +207,7 @@ describe("a refusal answers its row, echoes nothing and changes nothing", () => 
   });
 });
 
-describe("a known path answers another method with 405 and the method it has", () => {
+describe("a known path returns 405 for another method, with the methods it has", () => {
   const METHODS = {
     GET: ["/services", "/orders/1", "/balance", "/transactions", "/user"],
     POST: ["/orders/batch", "/recharge"],
@@ -230,7 +230,7 @@ describe("a known path answers another method with 405 and the method it has", (
     }
   });
 
-  test("HEAD is another method too, and its answer has no body", async () => {
+  test("HEAD is a 405 too, without a body", async () => {
     const answer = await market.call("HEAD", "/services", market.keyOf("full"));
     expect([answer.status, answer.headers.get("allow"), answer.text]).toEqual([405, "GET", ""]);
   });

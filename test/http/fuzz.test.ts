@@ -6,7 +6,7 @@ import { freshService } from "../support/service.ts";
 
 const REQUESTS = 1500;
 
-test("whatever is sent: an answer or an end, no 500, no change that no 200 told of", async () => {
+test("any bytes: a response or a closed connection, no 500, no change without a 200", async () => {
   const service = await freshService();
   service.user("anna", "1000000");
   service.user("cleo", "0.01", "anna");

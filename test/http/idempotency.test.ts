@@ -1,4 +1,4 @@
-// Idempotency-Key over real HTTP: one effect a key, and the same answer for each duplicate. docs/specification.md#idempotency.
+// Idempotency-Key over real HTTP: one effect a key, and the same response for each duplicate. docs/specification.md#idempotency.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
@@ -40,7 +40,7 @@ function spent(): number {
 }
 
 describe("a duplicate", () => {
-  test("of an order has no effect and gets the answer byte for byte", async () => {
+  test("of an order has no effect and gets the response byte for byte", async () => {
     const first = await order(full, "k1");
     const second = await order(full, "k1");
     expect(first.status).toBe(200);
@@ -52,7 +52,7 @@ describe("a duplicate", () => {
     expect(spent()).toBe(micros("1"));
   });
 
-  test("of an order that has moved since gets the answer of then", async () => {
+  test("of an order that has changed since gets the stored response", async () => {
     const first = await order(full, "k1");
     service.run("transitionOrder", {
       id: String(first.body.order.id),
@@ -63,7 +63,7 @@ describe("a duplicate", () => {
     expect((await order(full, "k1")).text).toBe(first.text);
   });
 
-  test("of a recharge credits nothing and gets the answer byte for byte", async () => {
+  test("of a recharge credits nothing and gets the response byte for byte", async () => {
     const recharge = { username: `reseller${name}`, amount: 5.25 };
     const first = await order(full, "k1", recharge, "/recharge");
     const second = await order(full, "k1", recharge, "/recharge");
@@ -73,7 +73,7 @@ describe("a duplicate", () => {
     expect(spent()).toBe(-micros("5.25"));
   });
 
-  test("does not look at what changed meanwhile: service gone, balance spent, key replaced", async () => {
+  test("does not depend on later changes: service gone, balance spent, key replaced", async () => {
     const first = await order(full, "k1");
     service.run("debitUser", {
       username: `reseller${name}`,
@@ -93,7 +93,7 @@ describe("a duplicate", () => {
 });
 
 describe("fifty at once with one key", () => {
-  test("place one order and get fifty equal answers", async () => {
+  test("place one order and get fifty equal responses", async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => order(full, "k1")));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(answers.every(({ status }) => status === 200)).toBe(true);
@@ -119,7 +119,7 @@ describe("fifty at once with one key", () => {
   });
 });
 
-describe("another request under a used key", () => {
+describe("another request with the key of a stored record", () => {
   const others: [string, string, unknown][] = [
     ["another quantity", "/orders", { ...ORDER, quantity: 101 }],
     ["a service that is not there", "/orders", { ...ORDER, service: "gone" }],
@@ -136,7 +136,7 @@ describe("another request under a used key", () => {
     });
   }
 
-  test("is answered for its own malformed body first", async () => {
+  test("is refused for its own malformed body first", async () => {
     await order(full, "k1");
     expect((await order(full, "k1", { ...ORDER, quantity: 1.5 })).status).toBe(400);
     expect((await order(full, "k1", "{")).body.message).toBe("Request body must be valid JSON");
@@ -156,7 +156,7 @@ test("keys differ by case, and by every character up to the 255th", async () => 
   expect(spent()).toBe(micros("4"));
 });
 
-test("a refusal that changed nothing is not remembered", async () => {
+test("a refusal that changed nothing is not stored", async () => {
   const dear = { ...ORDER, quantity: 10_000, service: "dear" };
   expect((await order(full, "k1", dear)).body.message).toBe("Service not found");
   service.service({ id: "dear", price: "1000" });
@@ -175,7 +175,7 @@ test("a refusal that changed nothing is not remembered", async () => {
   expect((await order(full, "k2")).status).toBe(200);
 });
 
-describe("a key that is none", () => {
+describe("a malformed key", () => {
   const MESSAGE = "Idempotency-Key must be 1 to 255 visible ASCII characters";
   for (const [what, key] of [
     ["empty", ""],
@@ -202,7 +202,7 @@ describe("a key that is none", () => {
   });
 });
 
-test("a used key survives a restart", async () => {
+test("an idempotency record survives a restart", async () => {
   const database = freshDatabase();
   database.user("late", "10");
   database.service({ id: "likes", price: "10" });

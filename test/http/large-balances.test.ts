@@ -1,5 +1,5 @@
-// Balances above 2^53 micros, where refunds lead: exact to the micro in every response, on the command line and in
-// verify, whatever moved them. The texts are compared, for JSON.parse would round them.
+// Balances above 2^53 micros, which refunds can reach: exact to the micro in every response, on the command line and in
+// verify, after any kind of transfer. The texts are compared, because JSON.parse would round them.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -157,7 +157,7 @@ test("an order that its provider refuses is refunded though the balance was fill
   expect((await cli("verify")).code).toBe(0);
 });
 
-test("an order of more than one charge may be is refused, though the balance would do", async () => {
+test("an order above the largest charge is refused, though the balance would suffice", async () => {
   const { order, rechargeFully, balance } = newReseller();
   await rechargeFully();
   const first = await order("dear", 9);
@@ -208,7 +208,7 @@ interface Open {
   charge: bigint;
 }
 
-test("whatever moves a balance about 2^53, every response has it exact to the micro", async () => {
+test("after any kind of transfer near 2^53, every response has the balance exact to the micro", async () => {
   const trade = async (steps: Step[]) => {
     const { username, call, order, recharge, rechargeFully, balance, balancesAfter } =
       newReseller();

@@ -1,5 +1,5 @@
-// The OpenAPI document says what the server does: every route, every example, every error that all routes share.
-// That every other answer of the test suite agrees with it is held by callApi.
+// The OpenAPI document describes what the server does: every route, every example, every error that all routes share.
+// callApi checks every other response of the test suite against it.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseCatalogue } from "../../src/cli/service-import.ts";
@@ -72,7 +72,7 @@ function storyOf(operationId: string) {
 }
 
 describe("the document", () => {
-  test("is what GET /openapi.json answers, to anyone", async () => {
+  test("is returned by GET /openapi.json, without a key", async () => {
     const response = await fetch(`${service.url}/openapi.json`);
     expect(response.headers.get("content-type")).toBe("application/json");
     expect(await response.json()).toEqual(JSON.parse(JSON.stringify(document)));
@@ -85,7 +85,7 @@ describe("the document", () => {
     expect(described.toSorted()).toEqual(routed.toSorted());
   });
 
-  test("names each operation once, and each is in the story of the examples", () => {
+  test("names each operation once, and the examples use each", () => {
     const ids = operations().map(({ operation }) => operation.operationId);
     expect(ids.toSorted()).toEqual(STORY.toSorted());
   });
@@ -107,7 +107,7 @@ describe("the document", () => {
   });
 });
 
-describe("every example is what the server answers", () => {
+describe("every example matches the server's response", () => {
   for (const operationId of STORY) {
     test(operationId, async () => {
       const story = storyOf(operationId);
@@ -141,7 +141,7 @@ describe("every example is what the server answers", () => {
     }
   }
 
-  test("the CSV example is a statement with its header line", async () => {
+  test("the CSV example has a header line and a row", async () => {
     const { operation } = operations().find((each) => each.path === "/transactions")!;
     const [example] = Object.values(operation.responses["200"]!.content["text/csv"]!.examples!);
     const response = await fetch(`${service.url}/api/v1/transactions?to=2000-01-01`, {
@@ -151,7 +151,7 @@ describe("every example is what the server answers", () => {
   });
 });
 
-describe("the errors that every operation shares are in the document as they are answered", () => {
+describe("the errors that every operation shares are in the document as the server returns them", () => {
   const sample = (path: string) => path.replace("{id}", "1");
 
   test.each([

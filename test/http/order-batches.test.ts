@@ -1,4 +1,4 @@
-// POST /orders/batch: each entry answered as if it had come alone, all of them one commit.
+// POST /orders/batch: each entry gets the result of a single call, all of them in one commit.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { expectError } from "../support/refusal.ts";
@@ -50,7 +50,7 @@ function alike({ status, body }: { status: number; body: Body }): object {
 }
 
 describe("a batch", () => {
-  test("answers each entry as the single call would have, in order", async () => {
+  test("returns for each entry the result of a single call, in order", async () => {
     const { status, body } = await batch(ENTRIES.map(([, entry]) => entry));
     expect([status, Object.keys(body)]).toEqual([200, ["status", "results"]]);
     service.user("single", "10");
@@ -68,7 +68,7 @@ describe("a batch", () => {
     expect(one!.body).toEqual(other!.body);
   });
 
-  test("spends the balance in turn: what is left decides for the next", async () => {
+  test("spends the balance in order: the rest decides for the next entry", async () => {
     const { body } = await batch(Array.from({ length: 12 }, () => good));
     expect(body.results.map((result: Body) => result.code ?? "placed")).toEqual([
       ...Array.from({ length: 10 }, () => "placed"),
@@ -112,7 +112,7 @@ describe("a batch", () => {
 describe("a batch with an Idempotency-Key", () => {
   const balance = () => service.balance(`user${keys}`);
 
-  test("has one effect, and every duplicate the same answer, byte for byte", async () => {
+  test("has one effect, and every duplicate the same response, byte for byte", async () => {
     const orders = [good, { ...good, quantity: 1 }, 5, good];
     const sent = { "idempotency-key": "k" };
     const answers = await Promise.all(Array.from({ length: 10 }, () => batch(orders, sent)));
@@ -124,7 +124,7 @@ describe("a batch with an Idempotency-Key", () => {
     expect(balance()).toBe(micros("8"));
   });
 
-  test("keeps its answer although the orders move on", async () => {
+  test("keeps its response although the orders change state", async () => {
     const sent = { "idempotency-key": "k" };
     const first = await batch([good], sent);
     const { id } = first.body.results[0].order;
@@ -142,7 +142,7 @@ describe("a batch with an Idempotency-Key", () => {
     expect(balance()).toBe(micros("9"));
   });
 
-  test("that created no order is not remembered", async () => {
+  test("that created no order is not stored", async () => {
     const sent = { "idempotency-key": "k" };
     await batch([{ ...good, service: "later" }], sent);
     const other = await batch([good], sent);
@@ -150,7 +150,7 @@ describe("a batch with an Idempotency-Key", () => {
     expect(other.headers.get("idempotent-replayed")).toBeNull();
   });
 
-  test("is looked up once the list is in order, and not before", async () => {
+  test("is looked up only after the list is validated", async () => {
     expectError(
       await batch([], { "idempotency-key": "" }),
       400,
@@ -163,7 +163,7 @@ describe("a batch with an Idempotency-Key", () => {
     );
   });
 
-  test("whose process died before it answered is told as it is", async () => {
+  test("whose process died before the response gets the orders' current state", async () => {
     const orders = [good, { ...good, quantity: 1 }];
     const sent = { "idempotency-key": "k" };
     const first = await batch(orders, sent);

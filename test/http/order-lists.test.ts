@@ -82,7 +82,7 @@ describe("a list of orders", () => {
     expect((await list("", strange)).body).toMatchObject({ orders: [{}], nextCursor: null });
   });
 
-  test("holds 50 unless told otherwise, and ends with a null cursor", async () => {
+  test("holds 50 by default, and ends with a null cursor", async () => {
     const first = await list("");
     expect(first.body.orders).toHaveLength(50);
     const last = await list(`?cursor=${first.body.nextCursor}`);
@@ -91,7 +91,7 @@ describe("a list of orders", () => {
     expect([whole.body.orders.length, whole.body.nextCursor]).toEqual([60, null]);
   });
 
-  test("tells the reference where one was given, and nowhere else", async () => {
+  test("has the reference where one was given, and nowhere else", async () => {
     const orders = await readAll(service, key, "/orders?limit=100", "orders");
     for (const order of orders) {
       const index = placed.findIndex(({ orderId }) => orderId === order.orderId);
@@ -133,7 +133,7 @@ describe("a list of orders", () => {
     );
   });
 
-  test("a date alone is that whole day, and a zone is heeded", async () => {
+  test("a date alone is that whole day, and a time zone counts", async () => {
     const inDay = await list("?from=2026-03-02&to=2026-03-02");
     expect(inDay.body.orders).toHaveLength(1);
     for (const plus of ["+", "%2B"]) {
@@ -150,7 +150,7 @@ describe("a list of orders", () => {
     expect((await list("?reference=nothing")).body.orders).toEqual([]);
   });
 
-  test("by service goes on past orders of others without standing still", async () => {
+  test("by service reads past other orders without blocking", async () => {
     const { account, keyId } = accountOf("bert");
     const command = { resellerAccount: account, keyId, service: "likes", link: "x", quantity: 10 };
     service.run("placeOrders", { keyId, entries: [{ order: { ...command, service: "views" } }] });
@@ -202,13 +202,13 @@ describe("a bad filter is refused by its name", () => {
     expect(answer.body).toMatchObject({ code: "field_invalid", field: message.split(" ")[0] });
   });
 
-  test("a filter that nobody knows is ignored", async () => {
+  test("an unknown filter is ignored", async () => {
     expect((await list("?limit=1&colour=blue")).status).toBe(200);
   });
 });
 
 describe("ids", () => {
-  test("of either kind are answered in the order asked, unknown ones are named", async () => {
+  test("of either kind are returned in the order of `ids`, unknown ones are listed", async () => {
     const { body } = await list("?limit=3");
     const [a, b, c] = body.orders;
     const strangers = (await list("?limit=1", strange)).body.orders[0];
@@ -238,7 +238,7 @@ describe("ids", () => {
   });
 });
 
-test("no order is left out or seen twice, whatever is placed and moved while a client reads", async () => {
+test("no order is left out or seen twice, whatever is placed or changes state while a client reads", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 25 }),

@@ -1,4 +1,4 @@
-// Paths and ids: decoded once, read strictly, whatever bytes a client puts on the wire.
+// Paths and ids: decoded once and parsed strictly, whatever bytes a client sends.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Market, MARKER, openMarket } from "../support/market.ts";
@@ -92,7 +92,7 @@ describe("is Not found, with a key or without:", () => {
   });
 });
 
-describe("a Host header of any form changes no answer:", () => {
+describe("a Host header of any form changes no response:", () => {
   const HOSTS = ["a", "", "a b", "[::1]", "x:99999", "ü", "a/b", "a#b", `${MARKER}`];
   const TARGETS: [target: string, status: number][] = [
     ["/api/v1/user?username=anna", 200],
@@ -151,7 +151,7 @@ describe("GET /user reads its query strictly:", () => {
   });
 });
 
-test("reads that are sent at once on one connection are all answered, in their order", async () => {
+test("pipelined reads all get their responses, in order", async () => {
   const key = `x-api-key: ${market.keyOf("full")}`;
   const requests = Array.from({ length: 20 }, (_, id) => {
     const head = rawRequest("GET", "/api/v1/balance", [key, `x-request-id: ${id}`]);

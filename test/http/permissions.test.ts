@@ -81,7 +81,7 @@ describe("a key of anna's reaches", () => {
     },
   );
 
-  test("nobody that is not there, whatever its reach: 404, as for reach `all`", async () => {
+  test("no user that does not exist, whatever its reach: 404, as for reach `all`", async () => {
     for (const reach of KEY_SCOPES) {
       const key = market.keyOf("full", reach);
       const sent: Sent = { method: "GET", path: "/user?username=nobody", key };
@@ -91,7 +91,7 @@ describe("a key of anna's reaches", () => {
 });
 
 describe("two resellers never see each other's", () => {
-  test("orders: by number or by cuid, the same 404 as an order that is not there", async () => {
+  test("orders: by number or by cuid, the same 404 as an order that does not exist", async () => {
     const keys = { anna: market.keyOf("full"), bert: market.keyOf("full", "all", "bert") };
     const { body } = await market.call("POST", "/orders", keys.anna, order());
     for (const id of [body.order.id, body.order.orderId]) {

@@ -1,4 +1,4 @@
-// docs/specification.md#precedence: of two faults the earlier one is answered. Every pair is tried, not only neighbours.
+// docs/specification.md#precedence: of two errors in a request the earlier one decides the response. Every pair is tried, not only neighbours.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMIT_BYTES } from "../../src/domain/limits.ts";
@@ -180,7 +180,7 @@ describe.each([
   ["POST /recharge", RECHARGE_FAULTS],
   ["GET /user", LOOKUP_FAULTS],
 ])("%s", (endpoint, faults) => {
-  test("is answered 200 when it has no fault", async () => {
+  test("is a 200 without an error", async () => {
     expect((await send(drafts[endpoint]!()))[0]).toBe(200);
   });
 

@@ -1,4 +1,4 @@
-// A batch whose orders go to a provider: each entry is told what its own call would have been told.
+// A batch whose orders go to a provider: each entry gets the result of a single call.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { freshService, type TestService } from "../support/service.ts";
@@ -34,7 +34,7 @@ const entry = (service: string, link: string) => ({ service, link, quantity: 100
 const batch = (orders: object[], headers?: Record<string, string>) =>
   market.call("POST", "/orders/batch", key, { orders }, headers);
 
-test("accepted, refused and manual orders are answered side by side, and a replay is the same", async () => {
+test("accepted, refused and manual orders are awaited concurrently, and a replay is the same", async () => {
   upstream.next("add", json({ error: `Incorrect link for ${PROVIDER_KEY}` }));
   const before = market.balance("anna");
   const orders = [entry("likes", "1"), entry("manual", "2"), entry("likes", "3")];
@@ -65,7 +65,7 @@ test("accepted, refused and manual orders are answered side by side, and a repla
   ]);
 });
 
-test("no provider keeps a batch longer than one order", async () => {
+test("no provider delays a batch longer than a single order", async () => {
   upstream.always("add", "hang");
   const started = performance.now();
   const { body } = await batch(

@@ -56,7 +56,7 @@ async function statusOf(orderId: number): Promise<string> {
 
 const sentFor = (link: string) => upstream.adds().filter((form) => form["link"] === link).length;
 
-test("an order that is accepted is PROCESSING in its own answer and was sent once, as the protocol says", async () => {
+test("an order that is accepted is PROCESSING in its own response and was sent once, as the protocol says", async () => {
   const body = order();
   const before = market.balance("anna");
   const answer = await market.call("POST", "/orders", key, body);
@@ -127,7 +127,7 @@ const NUMBERS: [what: string, reply: Reply, placement: string][] = [
   ["a reply that is cut off", "cut", "unknown"],
 ]; // prettier-ignore
 
-describe("told apart by its reply:", () => {
+describe("the outcome of a reply:", () => {
   for (const [what, reply, placement] of NUMBERS) {
     test(`${what} is ${placement}, and was sent once`, async () => {
       const before = market.balance("anna");
@@ -145,7 +145,7 @@ describe("told apart by its reply:", () => {
   }
 });
 
-test("an answer that is slower than --place-wait gives 200 PENDING, and the order goes on by itself", async () => {
+test("a reply slower than --place-wait gives 200 PENDING, and the delivery continues", async () => {
   upstream.always("add", "hang");
   const started = Date.now();
   const answer = await market.call("POST", "/orders", key, order());
@@ -199,7 +199,7 @@ test.each<[what: string, reply: Reply]>([
   expect(before - market.balance("anna")).toBe(200_000);
 });
 
-test("with an Idempotency-Key a retry is answered as the first one was, 502 included, and sends nothing", async () => {
+test("with an Idempotency-Key a retry gets the first response, 502 included, and sends nothing", async () => {
   const headers = { "idempotency-key": "once" };
   const body = order();
   upstream.next("add", json({ error: "Incorrect link" }));
@@ -244,7 +244,7 @@ test("a slow provider delays neither another one's orders, nor manual ones, nor 
   await slow.stop();
 });
 
-test("what the provider reports moves the order and refunds what the state table says", async () => {
+test("a reported status changes the order's state and refunds what the state table says", async () => {
   const before = market.balance("anna");
   const answer = await market.call("POST", "/orders", key, order(1000));
   const { orderId, link } = answer.body.order;

@@ -28,7 +28,7 @@ const order = (reference: unknown, changes: object = {}, as = key) =>
   });
 
 describe("a reference", () => {
-  test("is not in the answer to POST, and is in the order and in lists from then on", async () => {
+  test("is not in the response of POST, and is in the order and in lists from then on", async () => {
     const { body } = await order("a-1");
     expect(Object.keys(body.order)).toEqual([
       "id",
@@ -49,7 +49,7 @@ describe("a reference", () => {
     });
   });
 
-  test("that was not given, or is null, is nowhere", async () => {
+  test("that was not given, or is null, is absent", async () => {
     for (const none of [undefined, null]) {
       const { body } = await order(none);
       const read = await service.call("GET", `/orders/${body.order.id}`, key);
@@ -78,7 +78,7 @@ describe("a reference", () => {
     expect((await order("C-1")).status).toBe(200);
   });
 
-  test("of an order that was refused is free again", async () => {
+  test("of an order that was refused can be used again", async () => {
     expect((await order("d-1", { quantity: 1 })).status).toBe(400);
     expect((await order("d-1")).status).toBe(200);
   });

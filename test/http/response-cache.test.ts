@@ -1,10 +1,10 @@
-// Bodies that are kept: given again while they hold, and never more of them than there is room for.
+// The response cache: bodies are reused while they are valid, and never exceed the limit.
 
 import { expect, test } from "bun:test";
 import { createResponseCache, type ResponseCache } from "../../src/http/response-cache.ts";
 import { below, randomFrom } from "../support/seeded.ts";
 
-/** Whether it is kept; where it is not, nothing is kept that takes room. */
+/** Whether it is cached; where it is not, nothing is left that takes memory. */
 const isKept = (kept: ResponseCache, version: number, owner: number | null): boolean =>
   kept.bodyOf(version, owner, () => "") !== "";
 
@@ -23,14 +23,14 @@ test("a body is made once for each owner and version", () => {
   expect(kept.bodyOf(1, 3, () => "three, once more")).toBe("three, once more");
 });
 
-test("a body that could not be made is not kept, and the next one is", () => {
+test("a body that could not be made is not cached, and the next one is", () => {
   const kept = createResponseCache(100);
   expect(() => kept.bodyOf(1, 3, never)).toThrow("made again");
   expect(kept.bodyOf(1, 3, () => "three")).toBe("three");
   expect(kept.bodyOf(1, 3, never)).toBe("three");
 });
 
-test("where room is short, what was not asked for the longest goes", () => {
+test("the least recently used body is evicted", () => {
   const kept = createResponseCache(30);
   for (const owner of [1, 2, 3]) kept.bodyOf(1, owner, () => "0123456789");
   kept.bodyOf(1, 1, never);
@@ -38,14 +38,14 @@ test("where room is short, what was not asked for the longest goes", () => {
   expect([1, 2, 3, 4].map((owner) => isKept(kept, 1, owner))).toEqual([true, false, true, true]);
 });
 
-test("a body larger than all the room is given, not kept, and displaces nothing", () => {
+test("a body larger than the limit is returned, not cached, and evicts nothing", () => {
   const kept = createResponseCache(10);
   kept.bodyOf(1, 1, () => "0123456789");
   expect(kept.bodyOf(1, 2, () => "0123456789a")).toBe("0123456789a");
   expect([isKept(kept, 1, 1), isKept(kept, 1, 2)]).toEqual([true, false]);
 });
 
-test("what is kept never exceeds the room, and fills it, whoever asks for what", () => {
+test("cached bodies never exceed the limit, and fill it, in any order of reads", () => {
   const LIMIT = 1000;
   const LARGEST = 300;
   const seed = Math.floor(Math.random() * 2 ** 32);

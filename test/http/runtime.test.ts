@@ -1,5 +1,5 @@
 // What Bun's own HTTP server does with bytes that follow a request, and why requests are read by src/http1 instead.
-// Whoever sees one of these fail has a newer Bun: see docs/decisions/0015-http-from-sockets-of-our-own.md for what may then become simpler.
+// If one of these fails, Bun has changed: see docs/decisions/0015-http-from-sockets-of-our-own.md for what may then become simpler.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { exchangeRaw } from "../support/raw.ts";

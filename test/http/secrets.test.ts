@@ -1,4 +1,4 @@
-// A key's text is shown once, when it is made: it is in no file of the data directory and in no line of the log.
+// A key's text is shown once, when it is created: it is in no file of the data directory and in no line of the log.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

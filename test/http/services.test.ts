@@ -1,5 +1,5 @@
-// GET /services gives a list again that it wrote before: never to whom it does not belong, never when it is out of date.
-// That its members are right is in shapes.test.ts.
+// The response cache of GET /services: never another reseller's list, never a stale one.
+// Its members are tested in shapes.test.ts.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { reseller } from "../support/cli.ts";
@@ -35,7 +35,7 @@ async function openShop(name: string): Promise<TestService> {
 const keysOf = (service: TestService) =>
   Object.fromEntries(RESELLERS.map((username) => [username, service.key(username, "order").text]));
 
-/** What each is told now, byte for byte; it must be what the database says now. */
+/** What each reseller gets now, byte for byte; it must match the database. */
 async function told(): Promise<Record<Reseller, string>> {
   const texts: Record<string, string> = {};
   for (const username of RESELLERS) {
@@ -46,7 +46,7 @@ async function told(): Promise<Record<Reseller, string>> {
   return texts as Record<Reseller, string>;
 }
 
-/** The list as it is now, written anew. */
+/** The list as it is now, serialised without the cache. */
 function written(username: string): string {
   const services = shop.connection.sqlite
     .query(
@@ -64,7 +64,7 @@ async function runProcess(...argv: string[]): Promise<void> {
   expect(await command.exited).toBe(0);
 }
 
-test("a change that another process makes shows in the very next answer", async () => {
+test("a change by another process shows in the next response", async () => {
   let before = await told();
   const CHANGES = [
     "admin service create --name New --price 1 --min 1 --max 9",
@@ -80,7 +80,7 @@ test("a change that another process makes shows in the very next answer", async 
   }
 });
 
-describe("the next answer tells of", () => {
+describe("the next response shows", () => {
   const sql = (statement: string) => () => shop.connection.sqlite.run(statement);
   /** One column alone: an operation writes them all. */
   const set = (change: string) => sql(`UPDATE services SET ${change} WHERE id = 'likes'`);
@@ -129,7 +129,7 @@ describe("the next answer tells of", () => {
     expect(await list()).toBe(first);
   });
 
-  test("a grant that is another reseller's now", async () => {
+  test("a grant that is revoked and given to another reseller", async () => {
     grant("secret", "anna", "7")();
     const before = await told();
     sql("UPDATE grants SET reseller_account = 4 WHERE service_id = 'secret'")();
@@ -138,7 +138,7 @@ describe("the next answer tells of", () => {
     expect([after.carl, after.dora]).toEqual([before.carl, before.dora]);
   });
 
-  test("a service that is back", async () => {
+  test("a service that is active again", async () => {
     const first = await told();
     shop.run("setServiceActive", { id: "likes", active: false });
     expect((await told()).dora).not.toBe(first.dora);
@@ -146,7 +146,7 @@ describe("the next answer tells of", () => {
     expect(await told()).toEqual(first);
   });
 
-  test("what a provider's sync adds, changes and takes away", async () => {
+  test("what a catalogue sync adds, changes and deactivates", async () => {
     const upstream = await startUpstream();
     const { url } = upstream;
     shop.run("createProvider", { name: "acme", protocol: "smm-api", url, key: PROVIDER_KEY });
@@ -171,7 +171,7 @@ describe("the next answer tells of", () => {
   });
 });
 
-test("a change shows once it is committed, and never if it is undone", async () => {
+test("a change shows once it is committed, and never if it is rolled back", async () => {
   const { sqlite } = shop.connection;
   const first = await shop.call("GET", "/services", keys["carl"]);
   sqlite.run("BEGIN IMMEDIATE; UPDATE services SET name = 'Undone'");
@@ -182,7 +182,7 @@ test("a change shows once it is committed, and never if it is undone", async () 
   expect((await told()).carl).toContain('"Done"');
 });
 
-test("a price of a reseller's own is told to no other, whoever asks first", async () => {
+test("a granted price is shown to no other reseller, whoever reads first", async () => {
   const price = { anna: "11.111111", bert: "22.222222" };
   for (const [username, own] of Object.entries(price)) {
     shop.run("grantService", { id: "secret", username, priceMicros: micros(own) });
@@ -215,7 +215,7 @@ test("a list is read once while nothing changes, and shared by all without grant
   expect((await shop.call("GET", "/services", text)).text).not.toContain("Unseen");
 });
 
-test("two services in one process tell each of their own catalogue", async () => {
+test("two services in one process each return their own catalogue", async () => {
   const other = await openShop("Fans");
   const otherKeys = keysOf(other);
   for (const username of RESELLERS) {

@@ -1,4 +1,4 @@
-// The success answers of docs/specification.md#endpoints: exactly these members, of exactly these types.
+// The success responses of docs/specification.md#endpoints: exactly these members, of exactly these types.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Market, openMarket } from "../support/market.ts";
@@ -40,7 +40,7 @@ const placed = (changes: object = {}) => ({
   ...changes,
 });
 
-describe("an answer holds exactly its members:", () => {
+describe("a response holds exactly its members:", () => {
   test("GET /services, without those that are inactive or private to others", async () => {
     const shop = await openMarket();
     const closed = shop.service({ name: "Closed" });
@@ -159,7 +159,7 @@ describe("startCount and remains are numbers in every state:", () => {
 });
 
 describe("an order keeps", () => {
-  test("its time as the moment it was placed at, in UTC", async () => {
+  test("the time at which it was placed, in UTC", async () => {
     const before = Date.now();
     const { createdAt } = await place();
     expect(Date.parse(createdAt)).toBeWithin(before, Date.now() + 1);
@@ -207,7 +207,7 @@ describe("GET /services", () => {
   });
 });
 
-describe("text comes back as it was sent:", () => {
+describe("text is returned as it was sent:", () => {
   const LINKS = [
     "https://example.com/ü?q=日本語#😀",
     "@user\\name\"'<script>",

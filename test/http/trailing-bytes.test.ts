@@ -1,4 +1,4 @@
-// Bytes that follow a write on its connection: an order that is committed is answered as such, whatever they are.
+// Bytes that follow a write on its connection: a committed order gets its 200, whatever they are.
 
 import { afterAll, beforeAll, describe, test } from "bun:test";
 import { micros } from "../support/service.ts";
@@ -50,29 +50,32 @@ function amountOf(mark: string): string {
   return `0.${mark.split("-")[1]!.padStart(6, "0")}`;
 }
 
-describe.each(Object.keys(WRITES))("%s is done and answered, whatever follows it", (route) => {
-  test.each(CASES)("in the same segment: $name", async (each) => {
-    await expectAnswered(service.url, { ...WRITES[route]!, key }, each);
-  });
+describe.each(Object.keys(WRITES))(
+  "%s is done and gets its response, whatever follows it",
+  (route) => {
+    test.each(CASES)("in the same segment: $name", async (each) => {
+      await expectAnswered(service.url, { ...WRITES[route]!, key }, each);
+    });
 
-  test.each(CASES)("before its commit: $name", async (each) => {
-    const { sqlite } = service.connection;
-    sqlite.run("BEGIN IMMEDIATE");
-    let isHeld = true;
-    const release = () => {
-      if (isHeld) sqlite.run("COMMIT");
-      isHeld = false;
-    };
-    await expectAnswered(service.url, { ...WRITES[route]!, key }, each, async (sendRest) => {
-      await seen();
-      sendRest();
-      await seen();
-      release();
-    }).finally(release);
-  });
-});
+    test.each(CASES)("before its commit: $name", async (each) => {
+      const { sqlite } = service.connection;
+      sqlite.run("BEGIN IMMEDIATE");
+      let isHeld = true;
+      const release = () => {
+        if (isHeld) sqlite.run("COMMIT");
+        isHeld = false;
+      };
+      await expectAnswered(service.url, { ...WRITES[route]!, key }, each, async (sendRest) => {
+        await seen();
+        sendRest();
+        await seen();
+        release();
+      }).finally(release);
+    });
+  },
+);
 
-/** The server has read what was sent before once a later connection is answered. */
+/** Once a later connection gets a response, the server has read what was sent before. */
 async function seen(): Promise<void> {
   for (let calls = 0; calls < 2; calls++) await fetch(`${service.url}/livez`);
 }

@@ -1,4 +1,4 @@
-// GET /transactions: the statement, page by page and as CSV.
+// GET /transactions: the transactions, page by page and as CSV.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "csv-parse/sync";
@@ -76,7 +76,7 @@ async function perform(done: Act): Promise<void> {
 const sum = (lines: Body[]) =>
   lines.reduce((total: number, line) => total + Math.round(line.amount * 1_000_000), 0);
 
-test("a statement adds up to the balance, line by line and as a whole, to the micro", async () => {
+test("transactions add up to the balance, each and in all, to the micro", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(act, { minLength: 1, maxLength: 12 }),
@@ -101,10 +101,10 @@ test("a statement adds up to the balance, line by line and as a whole, to the mi
   expect(service.balance("bert")).toBe(micros("5"));
 });
 
-describe("a statement", () => {
+describe("a list of transactions", () => {
   const lines = (query = "") => service.call("GET", `/transactions?limit=100${query}`, key);
 
-  test("names kind, order, note and time of each line", async () => {
+  test("has kind, order, note and time of each transaction", async () => {
     const [credit] = (await readAll(service, key, "/transactions?", "transactions")).slice(-1);
     expect(credit).toEqual({
       seq: 1,
@@ -194,7 +194,7 @@ describe("as CSV", () => {
       headers: { "x-api-key": key, "x-request-id": "csv-1", accept },
     });
 
-  test("it is the whole statement under a header line, whatever the limit", async () => {
+  test("it is every transaction under a header line, whatever the limit", async () => {
     // More than one step of the stream.
     transact(service.connection, (tx) => {
       const credit = { username: "anna", amountMicros: 1, note: null, actor: OPERATOR };
@@ -219,7 +219,7 @@ describe("as CSV", () => {
     );
   });
 
-  test("notes are quoted, and none is a formula", async () => {
+  test("notes are quoted, and none can be a formula", async () => {
     const notes = ['say "hi", twice', "=1+1", "@cmd", "-2"];
     for (const note of notes) {
       service.run("creditUser", { username: "anna", amountMicros: 1, note, actor: OPERATOR });
@@ -234,7 +234,7 @@ describe("as CSV", () => {
     ]);
   });
 
-  test("it is asked for by name only", async () => {
+  test("only an explicit text/csv in Accept selects it", async () => {
     for (const accept of ["*/*", "application/json", "text/*"]) {
       expect((await csv("?limit=1", accept)).headers.get("content-type")).toBe("application/json");
     }
@@ -250,7 +250,7 @@ describe("as CSV", () => {
     ]);
   });
 
-  test("a reader that goes away leaves the server well", async () => {
+  test("a reader that disconnects does not harm the server", async () => {
     const reader = (await csv()).body!.getReader();
     await reader.read();
     await reader.cancel();

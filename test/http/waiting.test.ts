@@ -1,5 +1,5 @@
-// Requests with a key whose order has to be waited for, as one for a provider: its duplicates wait as well, all get
-// one answer, and when nobody waits any more they get the order as it is.
+// Requests with an Idempotency-Key whose order waits for its provider: duplicates wait as well and get the same
+// response; after a crash they get the order's current state.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { openReader } from "../../src/storage/open.ts";
@@ -46,7 +46,7 @@ function claim(body = "{}"): Claim {
   return { key: "k", requestHash: hashRequest("POST", "/api/v1/orders", Buffer.from(body)) };
 }
 
-/** Places the order once, and leaves the first request without an answer. */
+/** Places the order once, and leaves the first request without a response. */
 async function place(by: Claim): Promise<Outcome<Order>> {
   const order = { resellerAccount: account, keyId, service: "likes", link: "a", quantity: 100 };
   const outcome = await api.writer.submit("placeOrderOnce", { order, claim: by });
@@ -60,7 +60,7 @@ function request(wait: (order: Order) => object | Promise<object>, by = claim())
   return respondOnce(api, caller, by, () => place(by), orderResponse, wait);
 }
 
-test("fifty at once wait for the first, have one effect and get its answer", async () => {
+test("fifty concurrent duplicates wait for the first, have one effect and get its response", async () => {
   const provider = Promise.withResolvers<object>();
   let asked = 0;
   const wait = () => {
@@ -90,7 +90,7 @@ test("another request under the key does not wait for the first: it is refused a
   expect((await first).replayed).toBe(false);
 });
 
-test("an answer that refuses is remembered, for the order is there", async () => {
+test("a refusal is stored too, because the order exists", async () => {
   const wait = () => Promise.reject(refusal("service_not_found"));
   const first = await request(wait);
   const second = await request(wait);
@@ -99,7 +99,7 @@ test("an answer that refuses is remembered, for the order is there", async () =>
   expect(database.balance("anna")).toBe(micros("99"));
 });
 
-test("when the process died before it answered, each duplicate gets the order as it is", async () => {
+test("when the process died before the response, each duplicate gets the order's current state", async () => {
   await place(claim());
   const never = () => Promise.reject(new Error("asked again"));
   const first = await request(never);

@@ -1,4 +1,4 @@
-// What a running service does once a minute, under clocks that are set, slow and wrong.
+// The expiry job, under clocks that are set, slow and wrong.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readUptime } from "../../src/db/uptime.ts";
@@ -68,7 +68,7 @@ const submitOnce = (now: number) => {
   return execute(database.connection, "placeOrderOnce", { order: order(), claim }, now).replayed;
 };
 
-test("uptime is the time that the service ran, to its stop, whatever the wall clock does", async () => {
+test("uptime is the time that the service ran until its stop, whatever the wall clock does", async () => {
   await runFor(90_000);
   clocks.offset += 6 * YEAR;
   await runFor(30_000);
@@ -78,7 +78,7 @@ test("uptime is the time that the service ran, to its stop, whatever the wall cl
   expect(uptime()).toBe(90_001 + 30_001 + 500);
 });
 
-test("used keys outlive a clock that is corrected by years, and are forgotten after 72 hours of running", async () => {
+test("idempotency records survive a clock that is corrected by years, and expire after 72 hours of uptime", async () => {
   clocks.offset -= 6 * YEAR;
   expect(submitOnce(clocks.at + clocks.offset)).toBe(false);
   clocks.offset += 6 * YEAR;
@@ -111,7 +111,7 @@ test("a key that expired an hour ago stays so when the clock goes back, until it
   expect(execute(database.connection, "placeOrder", order(), 0).status).toBe("PROCESSING");
 });
 
-test("no key is ended by a clock that was set within the last hour", async () => {
+test("no key expires by a clock that was set within the last hour", async () => {
   expire();
   for (const step of [2000, -2000, YEAR, -YEAR]) {
     await runFor(HOUR - 10_000);
@@ -123,7 +123,7 @@ test("no key is ended by a clock that was set within the last hour", async () =>
   expect(refusalBefore()).toBe("api_key_expired");
 });
 
-test("a key that is rotated without grace is ended at once", () => {
+test("a key that is rotated without grace expires at once", () => {
   const replacement = { hash: "0".repeat(64), start: "rk_" };
   database.run("rotateKey", { id: keyId, graceMilliseconds: 0, ...replacement });
   expect(refusalBefore()).toBe("api_key_expired");
@@ -133,7 +133,7 @@ test("a key that is rotated without grace is ended at once", () => {
   expect(place().status).toBe("PROCESSING");
 });
 
-test("a key that has no end is never ended", async () => {
+test("a key without an expiry never expires", async () => {
   await runFor(1000 * HOUR);
   expect(place().status).toBe("PROCESSING");
 });

@@ -1,4 +1,4 @@
-// The log's own lines beside the library's.
+// The log: lines formatted by hand equal the library's.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ test.each([
   expect(rest).toEqual([""]);
 });
 
-test("a log above info has no line of a request", async () => {
+test("above level info there is no line of a request", async () => {
   const text = await written(`
     const log = createLog("warn");
     log.requests("GET", "/")({ requestId: "x", keyId: null, status: 200, milliseconds: 1 });
@@ -50,7 +50,7 @@ test("a log above info has no line of a request", async () => {
   expect(text).toBe("");
 });
 
-test("what a library or the runtime prints is a line of the log, without a key", async () => {
+test("what a library or the runtime prints becomes a log line, without a key", async () => {
   const text = await written(`
     const log = createLog("info");
     logConsole(log);
@@ -79,7 +79,7 @@ test("what a library or the runtime prints is a line of the log, without a key",
   expect(text).not.toContain("x".repeat(28));
 });
 
-test("what a terminal would not show of a text is named to a person, and JSON has it as it is", async () => {
+test("invisible characters are printed by code point on a terminal, and unchanged in JSON", async () => {
   const note = (format: string) =>
     written(`
       const log = createLog("info", ${JSON.stringify(format)});

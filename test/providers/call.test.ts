@@ -1,4 +1,4 @@
-// One call upstream: what counts as not sent, what is refused, and that nothing is sent twice below us.
+// One call to a provider: what counts as not sent, which replies are unreadable, and that fetch sends nothing twice.
 
 import { createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
@@ -11,7 +11,7 @@ const FORM = { key: "k", action: "add" };
 const TIMEOUT_MS = 300;
 const never = new AbortController().signal;
 
-/** For this test alone; nobody trusts it. */
+/** For this test alone; no authority has signed it. */
 const CERTIFICATE = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg7/AE+x+Yy0G7K8Md
@@ -31,7 +31,7 @@ hMLcUJdXYCMI+WhzNmnQ8ocCIQC1nOTjZQAhPQWO8GGtyS/vtcuio32HW+8KOifr
 -----END CERTIFICATE-----`,
 };
 
-/** A server that does with each connection what it is told, and what it heard. */
+/** A server that handles each connection as given, and records what it received. */
 async function listening(onConnection: (socket: Socket) => void) {
   const server = createServer((socket) => {
     heard.connections += 1;
@@ -48,14 +48,14 @@ async function listening(onConnection: (socket: Socket) => void) {
   };
 }
 
-test("nobody listens, or the name leads nowhere: not sent", async () => {
+test("connection refused or an unknown host name: not sent", async () => {
   for (const url of ["http://127.0.0.1:1/", "https://127.0.0.1:1/"]) {
     const reply = await createSender(url, TIMEOUT_MS * 10)(FORM, { stop: never, once: true });
     expect([url, reply]).toMatchObject([url, { kind: "fault", fault: "not_sent" }]);
   }
 });
 
-test("a certificate that nobody vouches for: not sent, and the server never sees the request", async () => {
+test("an untrusted certificate: not sent, and the server never receives the request", async () => {
   let seen = 0;
   using server = Bun.serve({
     port: 0,
@@ -74,7 +74,7 @@ test("a certificate that nobody vouches for: not sent, and the server never sees
   expect(seen).toBe(0);
 });
 
-test("a TLS handshake that breaks may stand for a fault in the middle of an answer: unanswered", async () => {
+test("a failed TLS handshake has the same error as a failure within a reply: unanswered", async () => {
   using server = await listening((socket) => socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n"));
   const url = server.url.replace("http:", "https:");
   const reply = await createSender(url, TIMEOUT_MS * 10)(FORM, { stop: never, once: true });
@@ -96,7 +96,7 @@ test("a connection that breaks, before or after a byte was read, may have carrie
   }
 });
 
-test("silence ends with the time-out, or with the service", async () => {
+test("a call without a reply ends with the time-out, or with the service", async () => {
   using server = await listening(() => {});
   const late = await createSender(server.url, TIMEOUT_MS)(FORM, { stop: never, once: true });
   expect(late).toEqual({ kind: "fault", fault: "unanswered", cause: "no answer within 0.3 s" });
@@ -109,7 +109,7 @@ test("silence ends with the time-out, or with the service", async () => {
   expect(await stopped).toMatchObject({ fault: "unanswered", cause: "the service was stopped" });
 });
 
-test("a reply is read up to its limit and not a byte further", async () => {
+test("a reply is read up to its limit and no further", async () => {
   using server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",

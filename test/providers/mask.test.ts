@@ -1,4 +1,4 @@
-// The provider's key in its texts: masked however it is escaped there, and nothing else is.
+// The provider's key in its texts: masked in any escaped form, and nothing else is.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -96,7 +96,7 @@ test("any key is masked in any escapes of escapes, to its last character and no 
   );
 });
 
-test("what stands before the key hides nothing of it", () => {
+test("text before the key does not hide it", () => {
   fc.assert(
     fc.property(
       anyKey,
@@ -126,7 +126,7 @@ test("what stands before the key hides nothing of it", () => {
   );
 });
 
-test("base64 of a text with the key in it is masked but for what belongs to its neighbours", () => {
+test("base64 of a text with the key in it is masked except for characters shared with neighbouring bytes", () => {
   const key = "upstream-secret-4711?>";
   const mask = createMask(key);
   for (const before of ["", "k", "ke", "key", "key=", "action=add&key="]) {
@@ -162,7 +162,7 @@ describe("a text without the key", () => {
       expect(mask(text)).toBe(text);
   });
 
-  test("is cut, and bare of control characters", () => {
+  test("is cut, and has no control characters", () => {
     const mask = createMask(KEY);
     expect(mask("a\u001b[31m\r\nb\u2028c")).toBe("a [31m b c");
     expect(mask("x".repeat(5000))).toBe(`${"x".repeat(200)}…`);
@@ -182,7 +182,7 @@ test("no cut leaves a part of the key", () => {
   expect(mask(percent.repeat(1000)).replaceAll("*", "")).toBe("…");
 });
 
-test("a long text of nothing but escapes is masked in a moment", () => {
+test("a long text of nothing but escapes is masked quickly", () => {
   const masks = [KEY, "\\".repeat(16), "%".repeat(1024), "a".repeat(1024)].map(createMask);
   const texts = ["\\", "%25", "%", "&", "&amp;", "\\u005c", "%5c%75%30%30%35%63", "&#92;", "a"];
   for (const text of texts) for (const mask of masks) mask(text.repeat(200_000));

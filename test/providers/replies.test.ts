@@ -69,7 +69,7 @@ describe("an entry", () => {
   });
 });
 
-test("one order is asked about by `order`, many by `orders`", async () => {
+test("one order is polled by `order`, many by `orders`", async () => {
   const one = await api({ status: "Pending" }).status(["9"], never);
   expect(sent.at(-1)).toEqual({ key: KEY, action: "status", order: "9" });
   expect("reports" in one && one.reports.get("9")).toMatchObject({ word: "Pending" });
@@ -90,7 +90,7 @@ test.each([
   expect(await api(json).status(["1", "2"], never)).toMatchObject({ answered: true });
 });
 
-test.each([400, 401, 500, 503])("HTTP %d says nothing of any order", async (status) => {
+test.each([400, 401, 500, 503])("HTTP %d gives no order a status", async (status) => {
   const answer = await api({ status: "Error" }, status).status(["1"], never);
   expect(answer).toEqual({ failed: `HTTP ${status}`, answered: true });
 });
@@ -142,7 +142,7 @@ describe("services", () => {
     max: "10000",
   };
 
-  test("numbers are taken as numbers and as text", async () => {
+  test("numbers are accepted as numbers and as text", async () => {
     const wanted = {
       service: "1",
       name: "Likes",
@@ -195,7 +195,7 @@ describe("services", () => {
   });
 });
 
-test("the key is masked in what a provider says of an order, a balance or itself", async () => {
+test("the key is masked in replies about an order, a balance or services", async () => {
   const refused = await api({ error: `bad key ${KEY}` }).add(
     { service: "1", link: "x", quantity: 1 },
     never,
@@ -214,7 +214,7 @@ describe("a list with the key in it", () => {
     expect(service).toMatchObject({ name: "Likes ***", type: "other ***" });
   });
 
-  test("cannot be read where it is a service's id, and does not become a currency", async () => {
+  test("is refused where it is a service's id, and left out where it is a currency", async () => {
     const plain = "Abcdefgh";
     const provider = (json: unknown) =>
       smmApi(() => Promise.resolve({ kind: "json", status: 200, json }), plain);

@@ -1,4 +1,4 @@
-// A server that nobody calls sleeps: one timer of its main thread is set for a second, no other for so little.
+// An idle server sleeps: one timer of its main thread is set for a second, every other one for longer.
 // What that costs is measured by `bun run bench --only idle`.
 
 import { afterEach, expect, test } from "bun:test";
@@ -44,7 +44,7 @@ function wakeUpsPerSecond(timers: Map<unknown, number>): number {
   return [...timers.values()].reduce((sum, milliseconds) => sum + 1000 / milliseconds, 0);
 }
 
-test("a server without callers is woken at most one and a half times a second, also while orders are followed", async () => {
+test("an idle server wakes at most one and a half times a second, also while orders are polled", async () => {
   const upstream = await startUpstream();
   const database = freshDatabase();
   database.user("anna", "100");

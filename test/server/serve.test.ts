@@ -1,4 +1,4 @@
-// The server as a process: how it ends, and that it never goes on with a database it cannot write.
+// The server as a process: how it ends, and that it never continues after a fatal database error.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ function shop() {
   return { database, order, key: text };
 }
 
-test("SIGTERM answers what is in flight, checkpoints, lets the folder go and exits 0", async () => {
+test("SIGTERM completes requests in flight, checkpoints, releases the data directory and exits 0", async () => {
   const { database, order, key } = shop();
   const serve = await spawnServe(database.folder);
   const first = await callApi(serve.url, "POST", "/orders", key, order);
@@ -41,7 +41,7 @@ test("SIGTERM answers what is in flight, checkpoints, lets the folder go and exi
   expect((await again.stop()).exitCode).toBe(0);
 });
 
-test("a second serve of one folder exits 1 and says where the database is", async () => {
+test("a second serve of one data directory exits 1 and names the database", async () => {
   const { database } = shop();
   const serve = await spawnServe(database.folder);
   const second = await spawnServe(database.folder).catch((error: Error) => error.message);
@@ -49,7 +49,7 @@ test("a second serve of one folder exits 1 and says where the database is", asyn
   expect((await serve.stop()).exitCode).toBe(0);
 });
 
-test("a serve that cannot take up what an earlier one left half-sent ends, and leaves the folder to the next", async () => {
+test("a serve that cannot mark interrupted attempts unknown exits and releases the data directory", async () => {
   const { database } = shop();
   const { sqlite } = database.connection;
   const url = "http://127.0.0.1:1/";
@@ -71,7 +71,7 @@ test("a serve that cannot take up what an earlier one left half-sent ends, and l
   expect((await serve.stop()).exitCode).toBe(0);
 });
 
-test("a database that can no longer be written ends the server: it says so and exits 1", async () => {
+test("a database that can no longer be written ends the server: logged, exit 1", async () => {
   const { database, order, key } = shop();
   const { sqlite, path } = database.connection;
   sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -89,7 +89,7 @@ test("a database that can no longer be written ends the server: it says so and e
 test.each([
   ["exception", 'setTimeout(() => { throw new Error("unforeseen"); })'],
   ["rejection", 'void Promise.reject(new Error("unforeseen"))'],
-])("an %s that nobody catches is one JSON line, and exit 1", async (_, fault) => {
+])("an %s that is not caught is one JSON line, and exit 1", async (_, fault) => {
   const { database } = shop();
   const program = new URL("../../src/cli/program.ts", import.meta.url).pathname;
   const argv = ["serve", "--data", database.folder, "--port", "0"];

@@ -1,4 +1,4 @@
-// A database as years of trade would leave it, written in seconds: straight SQL, adding up like the real thing.
+// A database like after years of use, written in seconds by SQL; its ledger adds up.
 
 import { CASH_ACCOUNT, SALES_ACCOUNT } from "../../src/domain/ledger.ts";
 import type { TestDatabase } from "./service.ts";

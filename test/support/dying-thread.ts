@@ -1,4 +1,4 @@
-// A writer thread that opens nothing and never answers a batch: it dies of the first command, in the way named there.
+// A writer thread that opens no database and never finishes a batch: it dies in the way that the first command names.
 
 import type { FromThread, ToThread } from "../../src/writer/messages.ts";
 

@@ -1,5 +1,5 @@
-// Requests as nobody should send them, as bytes on a socket, and what must hold whatever they are:
-// an answer or a closed connection within seconds, never a 500, and nothing changed that no 200 told of.
+// Random malformed requests, as bytes on a socket, and what must hold for all of them: a response or a closed
+// connection within seconds, never a 500, and no change without a 200.
 
 import { Database } from "bun:sqlite";
 import fc from "fast-check";

@@ -1,5 +1,5 @@
-// Run as a process of its own, to be killed: places and moves orders through the writer without end, and
-// prints the number of each order whose placing was answered.
+// Run as a process of its own, to be killed: places orders and changes their states through the writer without end, and
+// prints the number of each order that was acknowledged.
 // Usage: bun load.ts DATABASE RESELLER_ACCOUNT KEY_ID SERVICE_ID
 
 import { startWriter } from "../../src/writer/writer.ts";

@@ -1,4 +1,4 @@
-// Two resellers who trade side by side, each with a child user, and a key of every type for each of them.
+// A service with two resellers, each with a child user and a key of every type.
 
 import { BALANCE_LIMIT_MICROS, formatMicros } from "../../src/domain/money.ts";
 import { KEY_TYPES, type KeyScope, type KeyType } from "../../src/domain/keys.ts";

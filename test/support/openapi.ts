@@ -1,4 +1,4 @@
-// Holds answers against the OpenAPI document: every call of the test suite goes through here.
+// Checks responses against the OpenAPI document: every call of the test suite goes through here.
 
 import { expect } from "bun:test";
 import Ajv2020, { type ValidateFunction } from "ajv/dist/2020.js";
@@ -30,7 +30,7 @@ const OPERATIONS = Object.entries(document.paths).map(([path, operations]) => {
   return { path, pattern, operations };
 });
 
-/** The operation that answers a method and path of the API; undefined when the document has none. */
+/** The operation of a method and path of the API; undefined when the document has none. */
 export function findOperation(method: string, path: string) {
   const [pathname] = path.split("?");
   // A written path comes before one with a parameter.
@@ -41,7 +41,7 @@ export function findOperation(method: string, path: string) {
   return written && operation ? { written, operation } : undefined;
 }
 
-/** Fails when the document does not foresee the answer: its status, its body, its headers. */
+/** Fails when the document does not describe the response: its status, its body, its headers. */
 export function expectDocumented(method: string, path: string, answer: Answer): void {
   if (method === "HEAD") return;
   const called = `${method} ${path} → ${answer.status}`;

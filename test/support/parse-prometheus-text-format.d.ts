@@ -1,4 +1,4 @@
-// The package has no types of its own. It answers with one entry a metric, its values as text.
+// The package has no types of its own. It returns one entry a metric, its values as text.
 declare module "parse-prometheus-text-format" {
   export interface ParsedMetric {
     name: string;

@@ -1,4 +1,4 @@
-// Amounts, prices and quantities as random tests want them: everywhere, but often where it hurts.
+// Random amounts, prices and quantities, with edge cases more often.
 
 import fc from "fast-check";
 import { DEPOSIT_LIMIT_MICROS } from "../../src/domain/money.ts";

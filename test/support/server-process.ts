@@ -1,4 +1,4 @@
-// The compiled binary as a process of its own: started, spoken to, stopped or killed.
+// The compiled binary as a process of its own: started, called, stopped or killed.
 
 import { callApi, type Answer } from "./service.ts";
 

@@ -1,4 +1,4 @@
-// A service on a fresh data directory, in this process, spoken to over real HTTP; and the ways to fill it.
+// A service on a fresh data directory, in this process, called over real HTTP; and helpers that fill it.
 
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,5 +1,5 @@
-// What may follow a request on its connection while its response is awaited, and what must become of the request:
-// it is answered as if nothing followed, however the bytes are cut into segments.
+// Bytes that may follow a request on its connection while its response is awaited. The request must get the same
+// response as without them, however the bytes are cut into segments.
 
 import { expect } from "bun:test";
 import { openRaw } from "./raw.ts";

@@ -1,4 +1,4 @@
-// A provider to test against, over real HTTP: honest unless told what to answer next, and it keeps all it was sent.
+// A provider for tests, over real HTTP: replies correctly unless set otherwise, and records all it was sent.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
@@ -7,14 +7,14 @@ export const PROVIDER_KEY = "upstream-secret-4711";
 
 export type Form = Record<string, string>;
 
-/** What a call is answered with; `hang` and `reset` come after the call took effect. */
+/** The reply to a call; `hang` and `reset` come after the call took effect. */
 export type Reply = { status?: number; body: string; headers?: Record<string, string> } | Fault;
 type Fault = "hang" | "reset" | "cut";
 
 /** One order in the provider's own book. */
 export interface BookEntry {
   form: Form;
-  /** Its answer to `status`; anything, so that it can be nonsense. */
+  /** Its reply to `status`; of any type, so that it can be invalid. */
   status: unknown;
 }
 
@@ -22,15 +22,15 @@ export interface Upstream {
   url: string;
   /** Every form, in the order in which it came. */
   received: Form[];
-  /** The orders that it took, by its number. */
+  /** The orders that it accepted, by its number. */
   book: Map<string, BookEntry>;
-  /** What `services` and `balance` answer. */
+  /** The replies to `services` and `balance`. */
   services: unknown;
   balance: unknown;
   adds(): Form[];
-  /** The next calls of that action are answered so; then it is honest again. */
+  /** Replies to the next calls of an action; after them it replies correctly again. */
   next(action: string, ...replies: Reply[]): void;
-  /** Every call of that action is answered so until told otherwise with null. */
+  /** The reply to every call of an action until it is set to null. */
   always(action: string, reply: Reply | null): void;
   /** Refuses connections. */
   down(): Promise<void>;
@@ -83,7 +83,7 @@ export async function startUpstream(): Promise<Upstream> {
     response.writeHead(reply.status ?? 200, reply.headers ?? {}).end(reply.body);
   };
 
-  /** Takes effect whatever is answered then, as a real provider's would. */
+  /** Takes effect whatever the reply is, as with a real provider. */
   const answer = (form: Form): unknown => {
     if (form["key"] !== PROVIDER_KEY) return { error: "Invalid API key" };
     switch (form["action"]) {

@@ -1,5 +1,5 @@
-// A load of orders and recharges, each under a key of its own and told apart by its link or its amount,
-// and the audit of what became of them: an acknowledged one is there exactly once, a refused one is not.
+// A load of orders and recharges, each with an Idempotency-Key of its own and identified by its link or its amount,
+// and their audit: an acknowledged one exists exactly once, a refused one does not.
 
 import type { Connection } from "../../src/db/connection.ts";
 import { openForCommand } from "../../src/storage/open.ts";
@@ -13,12 +13,12 @@ const SERVICE = "likes";
 /** How often a request is sent twice at the same time. */
 const TWICE = 0.05;
 
-/** One thing a caller wants, whatever it takes to hear that it was done. */
+/** One intent of a caller, retried until it is acknowledged. */
 export interface Wish {
   number: number;
   path: "/orders" | "/recharge";
   body: Record<string, unknown>;
-  /** The last answer; null while there is none. */
+  /** The last response; null while there is none. */
   answer: Answer | null;
 }
 
@@ -73,7 +73,7 @@ export async function sendLoad(
   return wishes;
 }
 
-/** A sentence for each wish whose effect is not what its answer says. */
+/** A sentence for each wish whose effect does not match its response. */
 function auditWishes(connection: Connection, wishes: readonly Wish[]): string[] {
   const found = effects(connection);
   return wishes.flatMap((wish) => {
