@@ -110,7 +110,7 @@ function timeOf(name: string): number {
 }
 
 /** Goes on after a failure, and throws all failures at the end. */
-async function forEach<T>(all: readonly T[], remove: (one: T) => Promise<void>): Promise<void> {
+async function removeEach<T>(all: readonly T[], remove: (one: T) => Promise<void>): Promise<void> {
   const failures: string[] = [];
   for (const one of all) {
     await remove(one).catch((error: unknown) => failures.push(String(error)));

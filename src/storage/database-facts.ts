@@ -43,7 +43,7 @@ export function factsOf(path: string): DatabaseFacts {
           coalesce((SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1), 0),
           coalesce((SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1), 0),
           coalesce((SELECT max(created_at) FROM users), 0)) AS value`) || null,
-      unknownPlacements: follows
+      unknownPlacements: hasPolling
         ? scalar(
             "SELECT count(*) AS value FROM orders WHERE placement = 'unknown' AND status = 'PENDING'",
           )

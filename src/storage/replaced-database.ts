@@ -27,7 +27,7 @@ export interface SinceBackup {
   /** Of the replaced database; null when there is none or it cannot be read. */
   totals: Totals | null;
   /** The highest numbers that are known to have been issued. */
-  given: Numbers;
+  issued: Numbers;
   /** The highest that may have been issued: `issued`, plus a margin when it is not known. */
   floors: Numbers;
   keys: {
@@ -53,12 +53,12 @@ export function readSinceBackup(backup: Database, path: string | null, now: numb
 }
 
 /** Whether a command wrote to the database at `path` after it was read: the lock keeps servers out, not commands. */
-export function hasGrown(path: string, { given }: SinceBackup): boolean {
+export function hasNewRows(path: string, { issued }: SinceBackup): boolean {
   const sqlite = openReplaced(path);
   try {
     return NUMBERED_TABLES.some((table) => {
       const highest = sqlite && unlessUnreadable(() => highestNumber(sqlite, table));
-      return (highest ?? 0) > given[table];
+      return (highest ?? 0) > issued[table];
     });
   } finally {
     sqlite?.close();
@@ -73,27 +73,31 @@ function compare(
 ): SinceBackup {
   const read = <T>(body: (sqlite: Database) => T): T | null =>
     replaced && unlessUnreadable(() => body(replaced));
-  const goesOn = read((sqlite) => goesOnFrom(backup, sqlite)) ?? false;
-  const given = numbersBy((table) =>
+  const isContinuation = read((sqlite) => isContinuationOf(backup, sqlite)) ?? false;
+  const issued = numbersBy((table) =>
     Math.max(highestNumber(backup, table), read((sqlite) => highestNumber(sqlite, table)) ?? 0),
   );
   const keys = read(readKeys);
-  const settings = goesOn ? read(readSettings) : null;
+  const settings = isContinuation ? read(readSettings) : null;
   const isRead = keys !== null && read(isIntact) === true;
   const unknownBecause = isNone
     ? "there was no database that tells what happened since the backup"
     : !isRead
       ? "the database that was there is damaged or of another program"
-      : !goesOn
+      : !isContinuation
         ? "the database that was there does not go on from this backup"
         : null;
   const added = margins(backup);
   return {
     unknownBecause,
     totals: read(totalsOf),
-    given,
-    floors: unknownBecause === null ? given : numbersBy((table) => given[table] + added[table]),
-    keys: compareKeys(readKeys(backup), keys, { goesOn, isKnown: unknownBecause === null, now }),
+    issued,
+    floors: unknownBecause === null ? issued : numbersBy((table) => issued[table] + added[table]),
+    keys: compareKeys(readKeys(backup), keys, {
+      isContinuation,
+      isKnown: unknownBecause === null,
+      now,
+    }),
     changes: settings ? changesSince(readSettings(backup), settings) : [],
   };
 }
@@ -101,7 +105,7 @@ function compare(
 function compareKeys(
   inBackup: Map<string, KeyState>,
   since: Map<string, KeyState> | null,
-  { goesOn, isKnown, now }: { goesOn: boolean; isKnown: boolean; now: number },
+  { isContinuation, isKnown, now }: { isContinuation: boolean; isKnown: boolean; now: number },
 ): SinceBackup["keys"] {
   const isUsable = ({ active, expiresAt }: KeyState) =>
     active && (expiresAt === null || expiresAt > now);
@@ -114,7 +118,7 @@ function compareKeys(
   return {
     ended: usable.filter(isEnded),
     revived: usable.filter((key) => !isEnded(key) && (!isKnown || endsLater(key))),
-    lost: goesOn ? [...(since?.values() ?? [])].filter(({ id }) => !inBackup.has(id)) : [],
+    lost: isContinuation ? [...(since?.values() ?? [])].filter(({ id }) => !inBackup.has(id)) : [],
   };
 }
 
@@ -139,7 +143,7 @@ const IDENTITY = {
  * Whether it is the same database as in the backup, at the same or a later time: created at the same moment, and it has the
  * newest rows of the backup. A new database is not, nor is one to which an older backup was restored.
  */
-function goesOnFrom(backup: Database, replaced: Database): boolean {
+function isContinuationOf(backup: Database, replaced: Database): boolean {
   const origin = "SELECT applied_at FROM migrations WHERE version = 1";
   const newestUser = "SELECT account, id FROM users ORDER BY account DESC LIMIT 1";
   const newestOf = (table: keyof typeof IDENTITY) =>

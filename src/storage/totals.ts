@@ -1,4 +1,4 @@
-// How much a database holds, in a few figures that an operator recognises it by.
+// A few totals of a database, by which an operator recognises it.
 
 import type { Database } from "bun:sqlite";
 
@@ -13,7 +13,7 @@ export interface Totals {
 
 /** Of a database of any version. */
 export function totalsOf(sqlite: Database): Totals {
-  // Added up here: their sum may pass the 64 bits that each keeps to.
+  // Added up here: the sum may exceed 64 bits.
   const balances = sqlite.query("SELECT CAST(balance_micros AS TEXT) FROM users").values();
   const balanceMicros = balances.reduce((sum, [micros]) => sum + BigInt(micros as string), 0n);
   const counts = sqlite

@@ -1,4 +1,4 @@
-// What a restore must not lose to a command that runs beside it.
+// A restore must not lose the writes of a command that runs at the same time.
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
