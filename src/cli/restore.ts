@@ -64,7 +64,7 @@ function restore(file: string, options: RestoreOptions, path: string): Outcome {
   }
 }
 
-function floorsOf({ given, floors }: SinceBackup, from?: number): SinceBackup["floors"] {
+function floorsOf({ issued, floors }: SinceBackup, from?: number): SinceBackup["floors"] {
   if (from === undefined) return floors;
   if (from <= given.orders) {
     throw new CommandFailure(

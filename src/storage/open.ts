@@ -196,7 +196,7 @@ function requireDatabase(path: string): void {
 function createDirectory(directory: string): void {
   try {
     const first = mkdirSync(directory, { recursive: true, mode: 0o700 });
-    // SQLite syncs the data directory; the directories that were created above it are synced here.
+    // SQLite syncs the data directory itself, but not the parent in which the first created directory is entered.
     if (first !== undefined) syncPath(dirname(first));
     if (isOurs(directory)) chmodSync(directory, 0o700);
   } catch (error) {

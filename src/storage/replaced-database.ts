@@ -29,7 +29,7 @@ export interface SinceBackup {
   /** Of the replaced database; null when there is none or it cannot be read. */
   totals: Totals | null;
   /** The highest numbers that are known to have been issued. */
-  given: Numbers;
+  issued: Numbers;
   /** The highest that may have been issued: `issued`, plus a margin when it is not known. */
   floors: Numbers;
   keys: {
@@ -55,12 +55,12 @@ export function readSinceBackup(backup: Database, path: string | null, now: numb
 }
 
 /** Whether a command wrote to the database at `path` after it was read: the lock keeps servers out, not commands. */
-export function hasGrown(path: string, { given }: SinceBackup): boolean {
+export function hasNewRows(path: string, { issued }: SinceBackup): boolean {
   const sqlite = openReplaced(path);
   try {
     return NUMBERED_TABLES.some((table) => {
-      const highest = sqlite && numberGiven(sqlite, table);
-      return (highest ?? 0) > given[table];
+      const highest = sqlite && numberIssued(sqlite, table);
+      return (highest ?? 0) > issued[table];
     });
   } finally {
     sqlite?.close();
@@ -75,27 +75,31 @@ function compare(
 ): SinceBackup {
   const read = <T>(body: (sqlite: Database) => T): T | null =>
     replaced && unlessUnreadable(() => body(replaced));
-  const goesOn = read((sqlite) => goesOnFrom(backup, sqlite)) ?? false;
-  const numberOf = (table: NumberedTable) => replaced && numberGiven(replaced, table);
-  const given = numbersBy((table) => Math.max(highestNumber(backup, table), numberOf(table) ?? 0));
+  const isContinuation = read((sqlite) => isContinuationOf(backup, sqlite)) ?? false;
+  const numberOf = (table: NumberedTable) => replaced && numberIssued(replaced, table);
+  const issued = numbersBy((table) => Math.max(highestNumber(backup, table), numberOf(table) ?? 0));
   const keys = read(readKeys);
-  const settings = goesOn ? read(readSettings) : null;
+  const settings = isContinuation ? read(readSettings) : null;
   const areNumbersRead = NUMBERED_TABLES.every((table) => numberOf(table) !== null);
   const isRead = keys !== null && areNumbersRead && read(isIntact) === true;
   const unknownBecause = isNone
     ? "there was no database that tells what happened since the backup"
     : !isRead
       ? "the database that was there is damaged or of another program"
-      : !goesOn
+      : !isContinuation
         ? "the database that was there does not go on from this backup"
         : null;
   const added = margins(backup);
   return {
     unknownBecause,
     totals: read(totalsOf),
-    given,
-    floors: unknownBecause === null ? given : numbersBy((table) => given[table] + added[table]),
-    keys: compareKeys(readKeys(backup), keys, { goesOn, isKnown: unknownBecause === null, now }),
+    issued,
+    floors: unknownBecause === null ? issued : numbersBy((table) => issued[table] + added[table]),
+    keys: compareKeys(readKeys(backup), keys, {
+      isContinuation,
+      isKnown: unknownBecause === null,
+      now,
+    }),
     changes: settings ? changesSince(readSettings(backup), settings) : [],
   };
 }
@@ -103,7 +107,7 @@ function compare(
 function compareKeys(
   inBackup: Map<string, KeyState>,
   since: Map<string, KeyState> | null,
-  { goesOn, isKnown, now }: { goesOn: boolean; isKnown: boolean; now: number },
+  { isContinuation, isKnown, now }: { isContinuation: boolean; isKnown: boolean; now: number },
 ): SinceBackup["keys"] {
   const isUsable = ({ active, isEnded, expiresAt }: KeyState) =>
     active && !isEnded && (expiresAt === null || expiresAt > now);
@@ -119,7 +123,7 @@ function compareKeys(
   return {
     ended: usable.filter(isEnded),
     revived: usable.filter((key) => !isEnded(key) && (!isKnown || endsLater(key))),
-    lost: goesOn ? [...(since?.values() ?? [])].filter(({ id }) => !inBackup.has(id)) : [],
+    lost: isContinuation ? [...(since?.values() ?? [])].filter(({ id }) => !inBackup.has(id)) : [],
   };
 }
 
@@ -129,7 +133,7 @@ function openReplaced(path: string): Database | null {
 }
 
 /** Null where it cannot be read, or is none that a service gave out: a damaged or foreign table may hold anything. */
-function numberGiven(sqlite: Database, table: NumberedTable): number | null {
+function numberIssued(sqlite: Database, table: NumberedTable): number | null {
   const number = unlessUnreadable(() => highestNumber(sqlite, table));
   return number !== null && isPlausible(number) ? number : null;
 }
@@ -150,7 +154,7 @@ const IDENTITY = {
  * Whether it is the same database as in the backup, at the same or a later time: created at the same moment, and it has the
  * newest rows of the backup. A new database is not, nor is one to which an older backup was restored.
  */
-function goesOnFrom(backup: Database, replaced: Database): boolean {
+function isContinuationOf(backup: Database, replaced: Database): boolean {
   const origin = "SELECT applied_at FROM migrations WHERE version = 1";
   const newestUser = "SELECT account, id FROM users ORDER BY account DESC LIMIT 1";
   const newestOf = (table: keyof typeof IDENTITY) =>

@@ -1,4 +1,4 @@
-// What an operator sets, as it stands in a database of any version, and in what two of them differ.
+// The settings that operators make, read from a database of any version, and the differences between two databases.
 
 import type { Database } from "bun:sqlite";
 import { formatMicros } from "../domain/money.ts";
@@ -17,25 +17,25 @@ export interface KeyState {
   lastUsedAt: number | null;
 }
 
-/** One thing that a restore sets back. */
+/** A setting that a restore reverts. */
 export interface Change {
   /** E.g. `service followers`. */
   subject: string;
-  /** What it was until the restore. */
+  /** Its value before the restore. */
   since: string;
-  /** What it is again. */
+  /** Its value after the restore, from the backup. */
   now: string;
 }
 
-/** What is set of each subject, by name. */
+/** The settings of each subject, by name. */
 export type Settings = Map<string, Record<string, string>>;
 /** A column that an older version lacks is undefined. */
 type Row = Record<string, string | number | null | undefined>;
 
-/** Of a provider: compared, never shown. */
+/** A provider's key: compared, never shown. */
 const SECRET = "key";
 
-/** By id. Columns that an older version lacks are as if they were never set. */
+/** By id. Columns that an older version lacks are null. */
 export function readKeys(sqlite: Database): Map<string, KeyState> {
   const rows = sqlite
     .query<Record<"id" | "start" | "username" | "type" | "label", string> & Row, []>(
@@ -92,7 +92,7 @@ export function readSettings(sqlite: Database): Settings {
   return settings;
 }
 
-/** What was set otherwise than `restored`, or made, or removed. */
+/** Settings in `since` that differ from `restored`, and subjects that were created or removed. */
 export function changesSince(restored: Settings, since: Settings): Change[] {
   const changes: Change[] = [];
   for (const [subject, was] of since) {
@@ -113,9 +113,9 @@ function diffFacts(
 ): Change[] {
   const names = Object.keys(is).filter((name) => is[name] !== was[name]);
   if (names.length === 0) return [];
-  const told = (settings: Record<string, string>, key: string) =>
+  const describe = (settings: Record<string, string>, key: string) =>
     names.map((name) => (name === SECRET ? key : `${name} ${settings[name]}`)).join(", ");
-  return [{ subject, since: told(was, "another key"), now: told(is, "the backup's key") }];
+  return [{ subject, since: describe(was, "another key"), now: describe(is, "the backup's key") }];
 }
 
 function dollars(micros: string | number | null | undefined): string | null {

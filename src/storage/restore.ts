@@ -1,5 +1,5 @@
-// Putting a backup in the place of the database, docs/specification.md#restore. The backup is copied beside it, upgraded where it is older, and
-// verified; only then do the two change places. At no moment is there no database, whatever happens meanwhile.
+// Restore: replaces the database by a backup. docs/specification.md#restore. The backup is copied beside the database,
+// upgraded if it is older, and verified; only then it is renamed over the database, so that there always is one.
 
 import { Database } from "bun:sqlite";
 import { chownSync, copyFileSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs";
@@ -11,20 +11,20 @@ import { keepReplaced, settleReplaced, STAGING_FOLDER } from "./replaced-file.ts
 import { claimDataDirectory, databasePath, lockDataDirectory, openForCommand } from "./open.ts";
 import { openErrorOf } from "./open-error.ts";
 import { pendingMigrations } from "./migrate.ts";
-import { hasGrown, readSinceBackup, type SinceBackup } from "./replaced-database.ts";
+import { hasNewRows, readSinceBackup, type SinceBackup } from "./replaced-database.ts";
 import { schemaDifferences } from "./schema-check.ts";
 import { type Totals, totalsOf } from "./totals.ts";
 
 export interface Restored {
-  /** What the replaced database told. */
+  /** From the replaced database. */
   since: SinceBackup;
   after: Totals;
-  /** Where the database as it was is kept; null when there was none. */
+  /** Where the replaced database is kept; null when there was none. */
   keptAside: string | null;
 }
 
 /**
- * `prepare` changes what an old state of the database may no longer claim, before it is the database.
+ * `prepare` runs on the restored copy before it goes live.
  * Throws BackupError or OpenError, or what `prepare` throws, and has then changed nothing.
  */
 export function restoreDatabase(
@@ -46,12 +46,12 @@ export function restoreDatabase(
     const { since, after } = prepareStaged(staging, replaced, now, prepare);
     verifyStaged(staged, file);
     if (replaced) {
-      settle(dataDirectory, path);
-      if (hasGrown(path, since))
+      checkpointReplaced(dataDirectory, path);
+      if (hasNewRows(path, since))
         throw new BackupError(`${path} was changed by another command meanwhile: run it again`);
     }
     const keptAside = replaced ? keepReplaced(path, now) : null;
-    // From here on the backup is the database.
+    // The restored copy goes live.
     renameSync(staged, path);
     syncPath(dirname(path));
     return { since, after, keptAside };
@@ -101,7 +101,7 @@ function refuseWithoutRoom(file: string, folder: string): void {
   );
 }
 
-/** The backup as a database of its own, at this binary's schema; returns its path. */
+/** Copies the backup into the staging folder and migrates it to this binary's schema; returns its path. */
 function stage(file: string, staging: string, now: number): string {
   const staged = databasePath(staging);
   mkdirSync(staging, { mode: 0o700 });
@@ -128,7 +128,7 @@ function prepareStaged(
   }
 }
 
-/** Verified, of the owner of the data directory, and synced. */
+/** Verifies the copy, gives it to the owner of the data directory, and syncs it. */
 function verifyStaged(staged: string, file: string): void {
   try {
     verifyCopy(staged);
@@ -142,8 +142,8 @@ function verifyStaged(staged: string, file: string): void {
   syncPath(staged);
 }
 
-/** Brings all of the present database into its one file, so that it can be kept, unless it cannot be read. */
-function settle(dataDirectory: string, path: string): void {
+/** Checkpoints the present database into its one file, so that it can be kept; skipped if it cannot be read. */
+function checkpointReplaced(dataDirectory: string, path: string): void {
   try {
     const { sqlite } = openForCommand(dataDirectory);
     const { busy } = sqlite.query("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };

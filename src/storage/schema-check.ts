@@ -1,5 +1,5 @@
-// The schema of a database (tables, indexes, triggers, views) against what its migrations make. Ledger and state table
-// are held by triggers and constraints too: a database without one of them takes what no check of its rows would find later.
+// Compares the schema of a database (tables, indexes, triggers, views) with that of its migrations. Triggers and
+// constraints enforce the ledger and the state table: without them wrong rows could be written that look right later.
 
 import { Database } from "bun:sqlite";
 import { appliedVersions, migrate, MIGRATIONS } from "./migrate.ts";
@@ -8,13 +8,13 @@ import type { Problem } from "./verify.ts";
 export const SCHEMA_CHECK = "the schema is what the migrations make";
 
 /**
- * Names that start with `sqlite_` are SQLite's own (statistics, the indexes of constraints) and cannot be given to
- * anything else; Litestream keeps its position in tables of its own.
+ * Names that start with `sqlite_` are reserved for SQLite (statistics, the indexes of constraints); Litestream keeps its
+ * position in tables of its own.
  */
 const OBJECTS = `SELECT type || ' ' || name AS subject, sql FROM sqlite_schema
   WHERE name NOT GLOB 'sqlite_*' AND NOT (type = 'table' AND name GLOB '_litestream_*') ORDER BY type, name`;
 
-/** One problem for each object that is missing, differs, or that no migration made. */
+/** One problem for each object that is missing, differs, or is of no migration. */
 export function schemaProblems(sqlite: Database): Problem[] {
   const expected = expectedObjects(appliedVersions(sqlite));
   const found = objectsOf(sqlite);
@@ -25,7 +25,7 @@ export function schemaProblems(sqlite: Database): Problem[] {
   });
 }
 
-/** The same as one text; empty when nothing differs. */
+/** The same as text; empty when nothing differs. */
 export function schemaDifferences(sqlite: Database): string {
   return schemaProblems(sqlite)
     .map(({ subject, problem }) => `${subject} ${problem}`)
@@ -60,8 +60,8 @@ function objectsOf(sqlite: Database): Map<string, string> {
 const TOKEN = /--[^\n]*|\/\*[\s\S]*?\*\/|\s+|'(?:[^']|'')*'|"((?:[^"]|"")*)"|`([^`]*)`|[\w$]+|./gu;
 
 /**
- * SQL without comments, white space, the case of words and quotes round names: ALTER TABLE rewrites the text of a
- * schema, and not the same way in every version of SQLite.
+ * SQL without comments, white space, upper case and quotes of identifiers: ALTER TABLE rewrites the text of a schema, and
+ * differently in different versions of SQLite.
  */
 function normalized(sql: string): string {
   return [...sql.matchAll(TOKEN)]

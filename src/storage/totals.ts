@@ -1,4 +1,4 @@
-// How much a database holds, in a few figures that an operator recognises it by.
+// A few totals of a database, by which an operator recognises it.
 
 import type { Database } from "bun:sqlite";
 
@@ -13,8 +13,7 @@ export interface Totals {
 
 /** Of a database of any version. */
 export function totalsOf(sqlite: Database): Totals {
-  // Added up here: their sum may pass the 64 bits that each keeps to.
-  // To an integer first: a damaged or foreign table may hold anything.
+  // Added up here: the sum may exceed 64 bits. Cast to an integer first: a damaged or foreign table may hold any value.
   const balances = sqlite
     .query("SELECT CAST(CAST(coalesce(balance_micros, 0) AS INTEGER) AS TEXT) FROM users")
     .values();

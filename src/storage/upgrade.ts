@@ -1,5 +1,5 @@
-// Upgrading a database to this binary's schema, with a copy of the old one kept. A process may be killed between any
-// two steps, so the name of the copy says how far it is:
+// Upgrades a database to this binary's schema and keeps a copy of the old one. The process may be killed between any two
+// steps, so the name of the copy says how far the upgrade is:
 //   reseller.db.before-migration-to-8.partial    being written: removed by the next start
 //   reseller.db.before-migration-to-8            whole and synced, the upgrade not known to be committed
 //   reseller.db.before-migration-2026-11-21T…    the upgrade is committed: it stays
@@ -13,8 +13,8 @@ import { migrate, type Migration } from "./migrate.ts";
 const UNNAMED = /^\.before-migration-to-(\d+)(\.partial(?:-journal)?)?$/;
 
 /**
- * Only with the lock of the data directory. Returns where the copy of the old database is, null where there is none.
- * Where anything fails the old database is as it was, and the only one.
+ * The caller holds the lock of the data directory. Returns the path of the copy of the old database, null without one.
+ * If it fails, the old database is unchanged and there is no copy.
  */
 export function upgrade(
   sqlite: Database,
@@ -37,7 +37,7 @@ export function upgrade(
   return isKept ? nameCopy(path, copy, now) : named;
 }
 
-/** Names the copy of an upgrade that was committed, removes those of upgrades that were not. */
+/** Renames the copy of an upgrade that was committed, and removes copies of upgrades that were not. */
 function settleCopies(path: string, pending: readonly Migration[]): string | null {
   let named: string | null = null;
   for (const name of readdirSync(dirname(path))) {
@@ -55,7 +55,7 @@ function settleCopies(path: string, pending: readonly Migration[]): string | nul
   return named;
 }
 
-/** False where there is nothing to keep. */
+/** False for an empty database, of which no copy is made. */
 function copyBeforeMigration(sqlite: Database, copy: string): boolean {
   const { tables } = sqlite.query("SELECT count(*) AS tables FROM sqlite_schema").get() as {
     tables: number;

@@ -1,21 +1,21 @@
-// What must hold of the whole database, as queries that find what does not. Each is one statement, so each sees
-// one moment of a live database, and none keeps the write-ahead log from being emptied for longer than it runs.
+// The invariants of the database, as queries that return violations. Each is one statement, so each has its own snapshot
+// of a live database, and none blocks the reset of the WAL for longer than it runs.
 
 /**
- * The sum of the column `amount` of some rows, in two halves: sum() fails where it passes 64 bits on its way, as the
- * credits of an account can whose orders are refunded again and again, though they less its debits cannot.
+ * The sum of the column `amount`, in two halves: sum() fails when an intermediate sum exceeds 64 bits, which the credits
+ * of an account with many refunded orders can, although credits less debits cannot.
  */
 const sumOf = (rows: string) =>
   `(SELECT coalesce(sum(amount / 1000000000) * 1000000000 + sum(amount % 1000000000), 0) FROM (${rows}))`;
 
-/** What came to a user's account and, below 0, what left it. */
+/** The credits of a user's account, and its debits as negative amounts. */
 const flows = (condition: string) => `
   SELECT amount_micros AS amount FROM transfers
   WHERE credit_account = users.account AND credit_account > 2 AND ${condition}
   UNION ALL SELECT -amount_micros FROM transfers
   WHERE debit_account = users.account AND debit_account > 2 AND ${condition}`;
 
-/** Each query returns a row (subject, problem) for everything that breaks its rule. */
+/** Each query returns a row (subject, problem) for each violation of its rule. */
 export const CHECKS: Record<string, string> = {
   "balances equal the ledger": `
     SELECT 'user ' || username AS subject,

@@ -1,4 +1,4 @@
-// The balance noted with each transfer again, from the transfers before it: one pass, one number a user in memory.
+// Recomputes the balance that each transfer stores, in one pass with one number for each user in memory.
 
 import type { Connection } from "../db/connection.ts";
 import type { Problem } from "./verify.ts";
@@ -24,7 +24,7 @@ export function* transactionProblems({ sqlite }: Connection): Generator<Problem>
       if (total === after) continue;
       const problem = `the balance after it is ${after} micros, the transfers up to it make ${total}`;
       yield { check: CHECK, subject: `transfer ${seq}`, problem };
-      // What follows is held against what was noted: one fault is told once.
+      // Later transfers are compared with the stored balance, so that one wrong balance is reported once.
       balances.set(account, after);
     }
     if (rows.length === 0) return;

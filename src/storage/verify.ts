@@ -1,6 +1,6 @@
-// docs/specification.md#verify. Recomputes what the database claims: every balance from the ledger, every order's charge and refunds, every
-// status against its transfers, every used key against its effect, its schema from the migrations. Reads only, beside a running server too;
-// memory stays bounded whatever the size and however much is off.
+// Verifies the whole database: balances against the ledger, charges and refunds of orders, statuses against transfers,
+// idempotency records against their effects, the schema against the migrations. docs/specification.md#verify.
+// Reads only, also while a server runs; memory is bounded at any size and any number of problems.
 
 import { decideTransition } from "../domain/order-transitions.ts";
 import { chargeMicros, type OrderStatus } from "../domain/orders.ts";
@@ -11,17 +11,17 @@ import { CHECKS } from "./verify-checks.ts";
 import { transactionProblems } from "./verify-transactions.ts";
 import { errorCode } from "../domain/errors.ts";
 
-/** Of one check: what is off beyond this is counted, not listed. */
+/** Of one check; further problems are counted, not listed. */
 const PROBLEMS_LISTED = 50;
-/** Three times the default: the check of the file goes back and forth between tables and indexes. */
+/** 64 MiB: PRAGMA integrity_check reads tables and indexes in turn. */
 const CACHE_KIB = 64 * 1024;
 
 export interface Problem {
-  /** Which rule is broken. */
+  /** The rule that is violated. */
   check: string;
   /** What it is about, e.g. `order 12`. */
   subject: string;
-  /** What is off and by how much. */
+  /** What is wrong and by how much. */
   problem: string;
 }
 
@@ -35,10 +35,10 @@ export interface Verification {
   problemCount: number;
 }
 
-/** How many checks there are, for whoever shows the progress. */
+/** The number of checks, for a progress display. */
 export const CHECK_COUNT = Object.keys(CHECKS).length + 3;
 
-/** `progress` is told how many checks are done. */
+/** `progress` is called with the number of checks that are done. */
 export function verify(
   connection: Connection,
   progress: (done: number) => void = () => {},
@@ -67,10 +67,10 @@ export function verify(
   ];
   for (const [done, { check, problems }] of checks.entries()) {
     progress(done);
-    let ofThis = 0;
+    let problemsOfCheck = 0;
     for (const problem of unlessUnreadable(check, problems(), schema.length > 0)) {
       found.problemCount++;
-      if (ofThis++ < PROBLEMS_LISTED) found.problems.push(problem);
+      if (problemsOfCheck++ < PROBLEMS_LISTED) found.problems.push(problem);
     }
   }
   progress(CHECK_COUNT);
@@ -82,8 +82,8 @@ function rowsOf({ sqlite }: Connection, table: string): number {
 }
 
 /**
- * A check that meets a damaged page, or a schema that differs and lacks what it asks for, is a problem itself; the
- * others still tell what they find.
+ * A check that meets a damaged page, or a table that a differing schema lacks, is a problem itself; the other checks go
+ * on.
  */
 function* unlessUnreadable(
   check: string,
@@ -117,7 +117,7 @@ interface Terms {
   remains: number;
 }
 
-/** Charges and partial refunds again from price, quantity and remains: products beyond SQL's integers. */
+/** Recomputes charges and partial refunds from price, quantity and remains: the products exceed SQLite's integers. */
 function* termProblems({ sqlite }: Connection): Generator<Problem> {
   const rows = sqlite
     .query(
@@ -140,7 +140,7 @@ function* termProblems({ sqlite }: Connection): Generator<Problem> {
   }
 }
 
-/** What an order in its state must have refunded by now. */
+/** The refund that the status of an order implies. */
 function refundOf(order: Terms): number {
   switch (order.status) {
     case "FAILED":

@@ -1,4 +1,4 @@
-// Migration 6 says the rules of orders and transfers anew: nothing is allowed or refused that was not before.
+// Migration 6 rewrites the constraints of orders and transfers: it allows and refuses exactly what was before.
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
@@ -98,7 +98,7 @@ test.each([
   expect(taken(databaseWith(MIGRATIONS), table, rows)).toEqual(before);
 });
 
-test("rows, what they refer to and the guards around them outlive the migration", () => {
+test("rows, foreign keys and triggers survive the migration", () => {
   const sqlite = databaseWith(BEFORE);
   sqlite.run(`
     INSERT INTO accounts VALUES (3, 'user');

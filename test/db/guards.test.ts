@@ -1,4 +1,4 @@
-// The database refuses what must never be, whoever writes: raw SQL on a connection of its own.
+// The constraints and triggers of the database refuse invalid writes: raw SQL on a connection of its own.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -39,7 +39,7 @@ afterAll(() => {
   database.connection.sqlite.close();
 });
 
-/** What SQLite says to the statement; null when it did it (in a transaction that is then rolled back). */
+/** SQLite's error; null when the statement succeeds (in a transaction that is rolled back). */
 function refusalOf(sql: string): string | null {
   raw.run("BEGIN IMMEDIATE");
   try {
@@ -69,7 +69,7 @@ const TERMS = {
 
 type Values = Record<string, string | number>;
 
-/** An INSERT that is in order, and each of its values to be replaced. */
+/** A valid INSERT, of which each value can be replaced. */
 const insertInto =
   (table: string, defaults: Values) =>
   (changes: Values = {}): string => {
@@ -238,7 +238,7 @@ describe("is refused:", () => {
   });
 });
 
-describe("is allowed, so that the refusals above are about what they say:", () => {
+describe("is allowed, so that the refusals above have the reason that they name:", () => {
   test.each([
     ["a transfer", insertTransfer({})],
     ["a user", insertUser("3")],

@@ -70,7 +70,7 @@ test("an order that was stuck because its refund passes 2^53 is settled after th
   expect(verify(database.connection).problems).toEqual([]);
 });
 
-test("rows, what they refer to and the guards around them outlive the migration", () => {
+test("rows, foreign keys and triggers survive the migration", () => {
   const { sqlite } = oldDatabase();
   const rowsOf = () =>
     ["users", "keys", "transfers"].map((table) =>

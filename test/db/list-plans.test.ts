@@ -1,5 +1,5 @@
-// A page costs the same at ten orders and at ten million: no query of a list walks a table, an index without a
-// bound, or a sort of more than it shows.
+// A page costs the same at ten orders and at ten million: no query of a list scans a table, scans an index without a
+// bound, or sorts more than it returns.
 
 import { expect, test } from "bun:test";
 import { listOrdersBelow } from "../../src/db/order-lists.ts";
@@ -10,7 +10,7 @@ import { freshDatabase } from "../support/service.ts";
 
 const NEVER = /SCAN (?!json_each|CONSTANT)|AUTOMATIC/;
 
-test("every query that a list makes goes by an index", () => {
+test("every query of a list uses an index", () => {
   const { connection } = freshDatabase();
   const { sqlite } = connection;
   const queries = new Set<string>();

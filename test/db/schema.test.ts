@@ -1,4 +1,4 @@
-// schema.ts, migrations/sqlite/ and MIGRATIONS tell the same story.
+// schema.ts, migrations/sqlite/ and MIGRATIONS agree.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "bun:test";

@@ -1,4 +1,4 @@
-// The view that requests share: never older than what their callers were told.
+// The snapshot that requests share: never older than a response that their callers got.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createKeyFinder } from "../../src/db/key-cache.ts";
@@ -36,7 +36,7 @@ const credit = () =>
     actor: OPERATOR,
   });
 
-describe("a view", () => {
+describe("a snapshot", () => {
   test("is the same for all reads of a turn of the event loop", () => {
     expect(balance()).toBe(1_000_000n);
     credit();
@@ -74,12 +74,12 @@ describe("a view", () => {
     expect(connection.sqlite.inTransaction).toBe(false);
   });
 
-  test("is over for good once closed, though the writer still answers", () => {
+  test("stays ended once closed, although the writer still replies", () => {
     balance();
     snapshot.close();
     snapshot.end();
     expect(() => balance()).toThrow("closed");
-    // Nothing of it holds up the end of the log.
+    // It does not block the checkpoint that truncates the WAL.
     const { sqlite } = database.connection;
     credit();
     expect(sqlite.query("PRAGMA wal_checkpoint(TRUNCATE)").get()).toMatchObject({
@@ -106,7 +106,7 @@ describe("a key", () => {
       .query("SELECT hash FROM keys WHERE id = ?")
       .values(id)[0]![0] as string;
 
-  test("is as it stands in the view, though it is remembered", () => {
+  test("is as in the snapshot, although it is cached", () => {
     const { id } = database.key("anna", "full");
     const hash = hashOf(id);
     const find = createKeyFinder(connection, snapshot);
@@ -135,7 +135,7 @@ describe("a key", () => {
   });
 });
 
-test("whoever is answered finds what it wrote, with 32 callers at it", async () => {
+test("a caller reads its own write after the response, with 32 concurrent callers", async () => {
   const service = await freshService();
   service.user("bert", "100");
   const { text: key } = service.key("bert", "full");

@@ -10,7 +10,7 @@ import { runCommand } from "../../src/operations/commands.ts";
 import { contextOf } from "../../src/operations/context.ts";
 import { freshDatabase, OPERATOR } from "../support/service.ts";
 
-/** Mostly onwards, at times back. */
+/** Mostly forward, sometimes back. */
 const step = fc.oneof(
   { weight: 8, arbitrary: fc.integer({ min: 0, max: 5 }) },
   { weight: 1, arbitrary: fc.integer({ min: -40, max: -1 }) },
@@ -20,7 +20,7 @@ const bound = fc.option(fc.integer({ min: 900, max: 1300 }), { nil: null });
 
 class Undo extends Error {}
 
-/** Numbers that a restore passes over before a row. */
+/** Numbers that a restore skips before a row. */
 const gap = fc.oneof(
   { weight: 4, arbitrary: fc.constant(0) },
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 1000 }) },

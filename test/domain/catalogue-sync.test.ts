@@ -1,4 +1,4 @@
-// Prices from rates, exactly; and what a sync would do to each of our services.
+// Exact prices from rates, and what a catalogue sync does to each of our services.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -130,7 +130,7 @@ describe("a sync", () => {
     expect(counts([UPSTREAM], [{ ...whole, priceMicros: 8_999_999 }]).belowCost).toBe(1);
   });
 
-  test("deactivates what vanished, once, and brings it back unless the operator took it away", () => {
+  test("deactivates a delisted service once, and reactivates it when listed again unless the operator deactivated it", () => {
     const other = { ...UPSTREAM, service: "2" };
     expect(counts([other], [KNOWN])).toEqual({ ...NOTHING, added: 1, deactivated: 1 });
     const gone = { ...KNOWN, active: false, delisted: true };
@@ -142,7 +142,7 @@ describe("a sync", () => {
     });
   });
 
-  test("leaves other types out, and one that became such a type is gone", () => {
+  test("skips other types, and deactivates a service whose type became another", () => {
     const pack = { ...UPSTREAM, type: "Package", service: "3" };
     expect(counts([UPSTREAM, pack], [])).toEqual({ ...NOTHING, added: 1, skipped: 1 });
     const another = { ...UPSTREAM, service: "9" };
@@ -154,7 +154,7 @@ describe("a sync", () => {
     });
   });
 
-  test("does not empty the catalogue for a list without one service of type Default", () => {
+  test("refuses a list without a service of type Default", () => {
     const packs = [{ ...UPSTREAM, type: "Package" }];
     expect(() => planSync(packs, [KNOWN], NONE)).toThrow("no service of type Default");
     expect(counts(packs, [])).toEqual({ ...NOTHING, skipped: 1 });
@@ -165,7 +165,7 @@ describe("a sync", () => {
     expect(added).toMatchObject({ min: 1, max: 1_000_000_000 });
   });
 
-  test("keeps both bounds when one that was set by hand would cross the other", () => {
+  test("keeps both bounds when one set by hand conflicts with the provider's other", () => {
     const byHand = { ...KNOWN, min: 5000, minByHand: true };
     expect(counts([{ ...UPSTREAM, max: 100 }], [byHand])).toEqual({ ...NOTHING, unchanged: 1 });
   });

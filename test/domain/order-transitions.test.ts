@@ -44,7 +44,7 @@ describe("decideTransition follows the state table, every pair of it:", () => {
   });
 });
 
-describe("a move refunds", () => {
+describe("a transition refunds", () => {
   test.each([
     ["nothing when it is placed", "PENDING", "PROCESSING", 0, undefined, 5, 0],
     ["nothing when all is delivered", "PROCESSING", "COMPLETED", 0, undefined, 0, 0],

@@ -1,4 +1,4 @@
-// What a provider's report may do to an order: docs/specification.md#polling, with every deviation seen in the field.
+// What a provider's report does to an order, docs/specification.md#polling, with every deviation that panels show.
 
 import { describe, expect, test } from "bun:test";
 import {
@@ -87,7 +87,7 @@ test.each([
 test.each([
   ["Canceled", "CANCELLED"],
   ["Fail", "FAILED"],
-])("%s refunds what is left, whatever it says remains", (word, status) => {
+])("%s refunds the rest of the charge, whatever `remains` is reported", (word, status) => {
   for (const remains of [null, 0, 100, 101]) {
     expect(decideReport(ORDER, report(word, remains))).toMatchObject({
       kind: "transition",
@@ -96,7 +96,7 @@ test.each([
   }
 });
 
-test("nonsense in the counts of another status leaves them as they were, sense replaces them", () => {
+test("with another status invalid counts are ignored and valid ones applied", () => {
   expect(decideReport(ORDER, report("Pending", 101, null))).toMatchObject({
     startCount: 7,
     remains: 40,
@@ -110,7 +110,7 @@ test("nonsense in the counts of another status leaves them as they were, sense r
   });
 });
 
-test("after its end nothing that is reported moves an order; what is new is late", () => {
+test("after the end of an order no report changes its status; a new status is a late report", () => {
   for (const status of ORDER_STATUSES.filter(
     (other) => !["PENDING", "PROCESSING"].includes(other),
   )) {
@@ -120,13 +120,13 @@ test("after its end nothing that is reported moves an order; what is new is late
       const { kind } = decideReport(ended, report(word, 5));
       const isNew = reported !== status && reported !== "PROCESSING";
       expect([status, word, kind]).toEqual([status, word, isNew ? "late" : "progress"]);
-      // Said again, it is no news.
+      // The same status again is not late.
       expect(decideReport({ ...ended, reported }, report(word, 5)).kind).toBe("progress");
     }
   }
 });
 
-describe("the next look", () => {
+describe("the next poll", () => {
   const POLL = 60_000;
   const at = (
     unchangedMs: number,
@@ -135,7 +135,7 @@ describe("the next look", () => {
   ) =>
     nextPollAt({ status, changedAt: 1e12 }, 1e12 + unchangedMs, POLL, jitter)! - 1e12 - unchangedMs;
 
-  test("comes after one poll interval at least and thirty at most, later the longer nothing changed", () => {
+  test("is one to thirty poll intervals away, later the longer nothing changed", () => {
     let last = 0;
     for (let unchanged = -1e9; unchanged < 1e9; unchanged += 1e6) {
       const pause = at(unchanged, 0);

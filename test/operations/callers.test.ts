@@ -1,4 +1,4 @@
-// Every command that a key causes checks that key in its own transaction: what has become of it meanwhile counts.
+// Every command that is run for a key checks the key in its own transaction.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findUser } from "../../src/db/users.ts";

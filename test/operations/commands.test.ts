@@ -1,4 +1,4 @@
-// One batch, one transaction: what is answered is committed, and who fails, fails alone.
+// A batch is one transaction: what has a reply is committed, and a command that fails is rolled back alone.
 
 import { Database } from "bun:sqlite";
 import { beforeEach, describe, expect, test } from "bun:test";
@@ -90,7 +90,7 @@ describe("a command that SQLite stops is undone alone, and its neighbours are ke
   });
 });
 
-test("when the whole transaction is lost no command of it is answered as done, and none is kept", () => {
+test("when the whole transaction is rolled back no command is reported as done, and none takes effect", () => {
   const before = database.fingerprint();
   installTrap("transfers", "ROLLBACK");
   const replies = run([place("a"), place("boom"), place("c")]);

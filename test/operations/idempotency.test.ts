@@ -1,4 +1,4 @@
-// What a used key keeps, in the transaction of its effect, and when it is forgotten.
+// Idempotency records: written in the transaction of their effect, deleted after their retention.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
@@ -50,7 +50,7 @@ function runFor(milliseconds: number): void {
   database.run("addUptime", { milliseconds });
 }
 
-test("a key and its effect are kept or lost together", () => {
+test("a record and its effect are committed or rolled back together", () => {
   const before = database.fingerprint();
   const cutOff = () =>
     transact(database.connection, (tx) => {
@@ -64,7 +64,7 @@ test("a key and its effect are kept or lost together", () => {
   expect(place("k", 0).replayed).toBe(true);
 });
 
-describe("used keys", () => {
+describe("idempotency records", () => {
   test("are kept when the clock is corrected by years, either way", () => {
     const [wrong, right] = [Date.UTC(2020, 0), Date.UTC(2026, 10, 21)];
     for (const [key, before, after] of [
@@ -78,7 +78,7 @@ describe("used keys", () => {
     }
   });
 
-  test("are forgotten once the service has run for long enough, oldest first and no more at once than asked", () => {
+  test("expire after their retention of uptime, oldest first, no more at once than the limit", () => {
     for (let index = 0; index < 10; index++) {
       place(`k${index}`, -index);
       runFor(1);
@@ -89,7 +89,7 @@ describe("used keys", () => {
     expect(place("k7", 0).replayed).toBe(false);
   });
 
-  test("are forgotten without their orders and transfers", () => {
+  test("expire without their orders and transfers", () => {
     place("k", 0);
     runFor(4 * IDEMPOTENCY_RETENTION_MS);
     const before = database.fingerprint();
@@ -102,7 +102,7 @@ describe("used keys", () => {
     const step = fc.record({
       placed: fc.boolean(),
       ran: fc.integer({ min: 0, max: 30 * HOUR }),
-      /** Of that the part which a crash kept from being counted. */
+      /** The part of it that a crash lost. */
       lost: fc.integer({ min: 0, max: 60_000 }),
       off: fc.integer({ min: 0, max: 1000 * HOUR }),
       clock: fc.integer({ min: 0, max: 4e12 }),
@@ -153,7 +153,7 @@ describe("used keys", () => {
   });
 });
 
-describe("an order that waits for its answer", () => {
+describe("an order that waits for its response", () => {
   beforeEach(() => {
     place("k", 0);
     database.connection.sqlite.run("DROP TRIGGER idempotency_keeps_its_answer");
@@ -162,7 +162,7 @@ describe("an order that waits for its answer", () => {
     );
   });
 
-  test("is told to its duplicates as it is at that moment", () => {
+  test("is returned to its duplicates in its current state", () => {
     const first = place("k", 1);
     expect(first).toMatchObject({
       replayed: true,
@@ -179,7 +179,7 @@ describe("an order that waits for its answer", () => {
     expect(database.balance("anna")).toBe(micros("99"));
   });
 
-  test("keeps the first answer it is given", () => {
+  test("keeps the first response that is stored", () => {
     const given = { status: 502, body: '{"status":"error"}' };
     const record = (response: typeof given) =>
       database.run("recordResponse", { resellerAccount: account, key: "k", response });
@@ -189,7 +189,7 @@ describe("an order that waits for its answer", () => {
   });
 });
 
-test("the database refuses to change what a key did or was answered", () => {
+test("the database refuses to change the effect or the response of a record", () => {
   place("k", 0);
   const attempt = (sql: string) => () => tryOut(database.connection, sql);
   expect(attempt("UPDATE idempotency SET order_id = 2")).toThrow();

@@ -1,10 +1,10 @@
-// When a key was last used, as it is noted.
+// When the last use of a key is recorded.
 
 import { expect, test } from "bun:test";
 import { findKey } from "../../src/db/keys.ts";
 import { freshDatabase } from "../support/service.ts";
 
-test("a use is noted if it is a minute or more from what is noted, also after the clock was put back", () => {
+test("a use is recorded if it differs by a minute or more from the recorded one, also after the clock was put back", () => {
   const database = freshDatabase();
   database.user("anna");
   const { id } = database.key("anna", "full");

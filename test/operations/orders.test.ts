@@ -1,4 +1,4 @@
-// Orders on a real database: whatever the sequence of moves, money adds up and a refusal writes nothing.
+// Orders on a real database: after any sequence of transitions the ledger adds up, and a refusal writes nothing.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -119,7 +119,7 @@ describe("transitionOrder follows the table for every state and every move:", ()
     });
   });
 
-  test("the same move twice is refused the second time", () => {
+  test("the same transition is refused the second time", () => {
     const { id } = place(database.service(), 10);
     const cancel = () =>
       database.run("transitionOrder", { id, to: "CANCELLED", note: null, actor: OPERATOR });
@@ -165,7 +165,7 @@ describe("progressOrder", () => {
   });
 });
 
-test("whatever the sequence of moves, refunds stay within the charge and the ledger adds up", () => {
+test("after any sequence of transitions refunds stay within the charge and the ledger adds up", () => {
   const anyMove = fc.record({
     to: fc.constantFrom(...TARGETS),
     remains: fc.integer({ min: 0, max: 60 }),

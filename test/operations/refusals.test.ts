@@ -154,7 +154,7 @@ describe("is refused, and writes nothing:", () => {
 });
 
 describe("credit and debit", () => {
-  test("move the balance by exactly the amount and tell what it was", () => {
+  test("change the balance by exactly the amount and return the previous one", () => {
     const credited = database.run("creditUser", adjust("bert", "33.333333"));
     expect([credited.previousBalanceMicros, credited.user.balanceMicros]).toEqual([
       0n,

@@ -1,4 +1,4 @@
-// Migrations: all of them or none, each remembered with its hash, and a copy kept before.
+// Migrations: all or none, each recorded with its hash, and a copy made before.
 
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
@@ -57,7 +57,7 @@ describe("pendingMigrations", () => {
 });
 
 describe("migrate", () => {
-  test("remembers name, hash and time, and marks the file as ours", () => {
+  test("records name, hash and time, and sets application_id", () => {
     const sqlite = databaseWith([NOTES]);
     const hash = new Bun.CryptoHasher("sha256").update(NOTES.sql).digest("hex");
     expect(sqlite.query("SELECT * FROM migrations").all()).toEqual([

@@ -1,4 +1,4 @@
-// Opening: who may, with which files, and one sentence for each refusal.
+// Opening the database: locks, modes of files, and one sentence for each refusal.
 
 import { Database } from "bun:sqlite";
 import {
@@ -28,7 +28,7 @@ import { freshFolder, freshService } from "../support/service.ts";
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-/** The sentence of the OpenError that `body` ends in. */
+/** The message of the OpenError that `body` throws. */
 function sentenceOf(body: () => unknown): string {
   try {
     body();
@@ -71,7 +71,7 @@ describe("files", () => {
     expect(existsSync(join(service.folder, "serve.address"))).toBe(false);
   });
 
-  test("folders on the way are made", () => {
+  test("missing parent folders are created", () => {
     const folder = join(freshFolder(), "a", "b");
     const { path, release } = claimDataDirectory(folder, NOW);
     release();
@@ -133,7 +133,7 @@ describe("connections", () => {
 });
 
 describe("one serve a data directory:", () => {
-  test("a second claim is refused with the path, until the first lets go", () => {
+  test("a second claim is refused with the path, until the first is released", () => {
     const folder = freshFolder();
     const first = claimDataDirectory(folder, NOW);
     const sentence = sentenceOf(() => claimDataDirectory(folder, NOW));
@@ -142,14 +142,14 @@ describe("one serve a data directory:", () => {
     claimDataDirectory(folder, NOW).release();
   });
 
-  test("commands go on beside it", () => {
+  test("commands work while it runs", () => {
     const folder = freshFolder();
     const { release } = claimDataDirectory(folder, NOW);
     openForCommand(folder).sqlite.close();
     release();
   });
 
-  test("a refused opening lets go of the lock", () => {
+  test("a refused opening releases the lock", () => {
     const folder = freshFolder();
     writeFileSync(databasePath(folder), "no database at all".repeat(100));
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -333,7 +333,7 @@ describe("fileSystemOf names the file system of the longest mount point:", () =>
     expect(fileSystemOf(directory, MOUNTS)).toBe(type);
   });
 
-  test("nothing where the system does not tell", () => {
+  test("null where the system has no mountinfo", () => {
     expect(fileSystemOf("/", "")).toBeNull();
   });
 

@@ -1,4 +1,4 @@
-// What a restore must not lose to a command that runs beside it, and what must not stop it.
+// A restore must not lose the writes of a command that runs at the same time; what must not stop it.
 
 import { Database } from "bun:sqlite";
 import { readdirSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The schema is held against what its migrations make: at every version, however it came to be.
+// The schema is compared with that of its migrations, at every version.
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
@@ -15,7 +15,7 @@ test("a database of any version, migrated step by step and vacuumed, is what the
   sqlite.close();
 });
 
-test("every object of every migration is watched: without any one of them, it alone is named", () => {
+test("every object of every migration is checked: if one is missing, exactly that one is named", () => {
   const sqlite = new Database(":memory:");
   migrate(sqlite, MIGRATIONS, 1);
   const objects = sqlite

@@ -1,4 +1,4 @@
-// A process that dies in the middle of its writes: every answered order is there, and the books agree.
+// A process that is killed while it writes: every order with a response is there, and the ledger adds up.
 
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";

@@ -1,4 +1,4 @@
-// The queue and the thread: durable answers, a limit, and an honest end.
+// The writer: responses after the commit, the limit of the queue, and errors of the thread.
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
@@ -69,7 +69,7 @@ const fateOf = (promise: Promise<unknown>): Promise<string> =>
 
 const fatesOf = (promises: Promise<unknown>[]) => Promise.all(promises.map(fateOf));
 
-describe("an answer", () => {
+describe("a response", () => {
   test("comes only after its commit: another connection sees it at once", async () => {
     const writer = await start();
     const other = new Database(database.connection.path, { readonly: true });
@@ -103,7 +103,7 @@ describe("an answer", () => {
   });
 });
 
-test("a command that throws hurts no neighbour in its batch, and its text reaches the log only", async () => {
+test("a command that throws affects no other command of its batch, and its text reaches the log only", async () => {
   database.connection.sqlite.run(
     `CREATE TRIGGER trap BEFORE INSERT ON transfers
      WHEN (SELECT link FROM orders WHERE order_id = NEW.order_id) = 'boom'
@@ -122,7 +122,7 @@ test("a command that throws hurts no neighbour in its batch, and its text reache
 });
 
 describe("past the limit of the queue", () => {
-  test("a caller is refused at once; who was in the queue is answered; then there is room again", async () => {
+  test("a command is refused at once, queued ones are carried out, then there is room again", async () => {
     const writer = await start(WRITER_THREAD, 5);
     const sent = Array.from({ length: 8 }, () => writer.submit("placeOrder", order()));
     const refused = fatesOf(sent.slice(5));
@@ -172,7 +172,7 @@ describe("when the thread", () => {
       const sent = fateOf(submit(how));
       await new Promise((resolve) => setImmediate(resolve));
       const waiting = fatesOf([submit("a"), submit("b")]);
-      // Whether a command that the thread had is in the database nobody knows: no 503, which says it is not.
+      // Whether the command in flight was committed is not known: no 503, which means that it was not.
       expect(await sent).toBe("fault");
       expect(await waiting).toEqual(["service_unavailable", "service_unavailable"]);
       expect(await fatesOf([submit("c"), submit("d")])).toEqual([
