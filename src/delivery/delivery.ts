@@ -22,13 +22,15 @@ export interface DeliveryService {
 
 /** Resolves once attempts that an earlier process left in flight are marked unknown; only then may anything be sent. */
 export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService> {
-  const { connection, log, clock, settings } = deps;
+  const { connection, clock, settings } = deps;
   await markInterrupted(deps);
   await clampSchedules(deps);
 
   const workers = createWorkers(deps, () => ticker.wake());
+  const clamping = createClamping(deps);
   let latenessAt = clock.now();
   const tick = (now: number): number | null => {
+    clamping.run();
     const dueAt = nextDueAt(connection);
     if (dueAt !== null && dueAt <= now) workers.begin();
     if (Math.abs(now - latenessAt) >= LATENESS_MS) {
@@ -37,11 +39,7 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
     }
     return dueAt === null ? null : dueAt - now;
   };
-  const ticker = startTicker(deps, tick, () => {
-    clampSchedules(deps).catch((error: unknown) =>
-      log.error({ error: String(error) }, "clamping the schedules failed"),
-    );
-  });
+  const ticker = startTicker(deps, tick, () => clamping.request());
 
   return {
     placed(order) {
@@ -71,6 +69,31 @@ function clampSchedules({ writer, settings }: DeliveryDeps): Promise<unknown> {
     pollIntervalMs: settings.pollIntervalMs,
     submitBackoffLimitMs: SUBMIT_BACKOFF_LIMIT_MS,
   });
+}
+
+/**
+ * clampSchedules after the clock was set back: run at each tick until it is committed. Left undone while the database
+ * takes no writes, a schedule too far in the future would starve its order.
+ */
+function createClamping(deps: DeliveryDeps) {
+  let isRequested = false;
+  let isRunning = false;
+  return {
+    request() {
+      isRequested = true;
+    },
+    run() {
+      if (!isRequested || isRunning) return;
+      isRequested = false;
+      isRunning = true;
+      clampSchedules(deps)
+        .catch((error: unknown) => {
+          isRequested = true;
+          deps.log.error({ error: String(error) }, "clamping the schedules failed, tried again");
+        })
+        .finally(() => (isRunning = false));
+    },
+  };
 }
 
 /** Resolves with the order after its next attempt, or with `order` itself when that takes longer than `waitMs`. */

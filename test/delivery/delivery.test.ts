@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Connection } from "../../src/db/connection.ts";
 import { openReader } from "../../src/storage/open.ts";
+import { refusal } from "../../src/domain/errors.ts";
 import { systemClock } from "../../src/delivery/clock.ts";
 import { startDelivery } from "../../src/delivery/delivery.ts";
 import { submitBackoffMs } from "../../src/delivery/backoff.ts";
@@ -74,6 +75,51 @@ test("a tick that fails is logged, and the next one follows", async () => {
   broken = false;
   tick();
   await eventually("the order was placed", () => orderOf(database, orderId).placement === "placed");
+  await delivery.stop(1000);
+  reader.sqlite.close();
+});
+
+test("after the clock was set back, the schedules are clamped at the first tick at which the database takes writes", async () => {
+  const database = freshDatabase();
+  shopWith(database);
+  const reader = openReader(database.connection.path);
+  let now = Date.now();
+  let tick = () => {};
+  let isWritable = true;
+  const clamps: boolean[] = [];
+  const delivery = await startDelivery({
+    connection: reader,
+    writer: {
+      submit(name, input) {
+        if (name === "clampSchedules") clamps.push(isWritable);
+        if (!isWritable) return Promise.reject(refusal("service_unavailable"));
+        return Promise.resolve(database.run(name, input));
+      },
+    },
+    log: createLog("silent"),
+    clock: {
+      ...systemClock,
+      now: () => now,
+      timer: (callback) => ((tick = callback), { set() {}, clear() {} }),
+    },
+    random: () => 0,
+    settings: { placeWaitMs: 100, placeRetryMs: 60_000, pollIntervalMs: 1000 },
+    connect: (provider) => connectProvider(provider, 1000),
+  });
+  const tickAndSettle = async () => {
+    tick();
+    await new Promise(setImmediate);
+  };
+  await tickAndSettle();
+  expect(clamps).toEqual([true]);
+  now -= 3_600_000;
+  isWritable = false;
+  await tickAndSettle();
+  await tickAndSettle();
+  isWritable = true;
+  await tickAndSettle();
+  await tickAndSettle();
+  expect(clamps).toEqual([true, false, false, true]);
   await delivery.stop(1000);
   reader.sqlite.close();
 });
