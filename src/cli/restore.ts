@@ -64,11 +64,11 @@ function restore(file: string, options: RestoreOptions, path: string): Outcome {
   }
 }
 
-function floorsOf({ given, floors }: SinceBackup, from?: number): SinceBackup["floors"] {
+function floorsOf({ issued, floors }: SinceBackup, from?: number): SinceBackup["floors"] {
   if (from === undefined) return floors;
-  if (from <= given.orders) {
+  if (from <= issued.orders) {
     throw new CommandFailure(
-      `order numbers up to ${given.orders} were given out: name a higher one with --order-numbers-from`,
+      `order numbers up to ${issued.orders} were given out: name a higher one with --order-numbers-from`,
     );
   }
   return { ...floors, orders: from - 1 };

@@ -124,8 +124,8 @@ test("verify adds up an account whose charges and refunds each pass 64 bits, and
     const context = contextAt(1);
     for (let times = 0; times < 1100; times++) {
       const { id } = runCommand(tx, "placeOrder", orderOf(9), context);
-      const move = { id, to: "CANCELLED" as const, note: null, actor: OPERATOR };
-      runCommand(tx, "transitionOrder", move, context);
+      const command = { id, to: "CANCELLED" as const, note: null, actor: OPERATOR };
+      runCommand(tx, "transitionOrder", command, context);
     }
   });
   expect(balance()).toBe(CHARGE);
