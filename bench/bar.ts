@@ -1,4 +1,4 @@
-// The bar: what the figures of one run on one machine must come to, as ratios where they can be.
+// The performance targets of a run on one machine, as ratios where possible.
 
 import { caseOf } from "./parts/orders.ts";
 import { READS_MEANWHILE } from "./parts/disk.ts";
@@ -99,7 +99,7 @@ export const BAR: readonly Bar[] = [
   })),
 ];
 
-/** What was asked, measured, wanted, and whether it holds. */
+/** Question, measured figure, target, and whether it is met. */
 export function judge(bar: readonly Bar[], results: Results): [string, string, string, string][] {
   return bar.map(({ what, atLeast, atMost, measure }) => {
     const measured = measure(results);

@@ -1,4 +1,4 @@
-// `bun bench/following.ts [ORDERS]`: how long one look at every open order takes, and what memory it needs.
+// `bun bench/following.ts [ORDERS]`: how long one poll of every open order takes, and what memory it needs.
 // The server runs from source; the provider is in this process and answers at once that all are in progress.
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -1,6 +1,6 @@
 // `bun run build && bun bench/instructions.ts`: what a request costs in instructions, by thread, beside bare Bun.serve.
-// Unlike times they hardly change with what else the machine does. Needs `perf` (Debian: linux-perf) and a processor
-// that lets it count.
+// Unlike times they hardly depend on the load of the machine. Needs `perf` (Debian: linux-perf) and a processor with
+// performance counters.
 
 import { bareHeaders, bareServe } from "./subjects/limits.ts";
 import { reseller } from "./subjects/reseller.ts";
@@ -19,9 +19,9 @@ import { print, tableOf } from "./tools/table.ts";
 const CONNECTIONS = 128;
 const WARM_UP_SECONDS = 2;
 const SECONDS = 3;
-/** For perf to find the threads of a server that does nothing yet. */
+/** Time for perf to attach to the threads of an idle server. */
 const ATTACH_MILLISECONDS = 300;
-/** A thread with less is not shown. */
+/** Threads with fewer instructions are not shown. */
 const SHOWN = 1000;
 
 const REQUESTS: [what: string, shots: (running: Running) => Shot[] | Promise<Shot[]>][] = [

@@ -1,4 +1,4 @@
-// The words after `bun run bench`.
+// The command-line arguments of `bun run bench`.
 
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -13,7 +13,7 @@ export interface Options {
   connections: number[];
   /** How many orders the databases of the part `sizes` hold. */
   sizes: number[];
-  /** How long the part `memory` keeps up its load. */
+  /** How long the load of the part `memory` lasts. */
   minutes: number;
   /** Leave the generated databases where they are, for the next run. */
   keep: boolean;
@@ -25,7 +25,7 @@ const USAGE = `bun run bench [--only PART,…] [--rounds N] [--seconds N] [--con
               [--minutes N] [--keep] [--json FILE]
 `;
 
-/** Ends the process when the words are wrong. */
+/** Exits the process on invalid arguments. */
 export function readOptions(words: string[], parts: string[]): Options {
   try {
     const { values } = parseArgs({

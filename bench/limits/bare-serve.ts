@@ -1,5 +1,5 @@
 // The limit of HTTP: Bun.serve with the same JSON, and nothing behind it. With `--headers` it reads the two headers that
-// the service reads and gives those that every answer of it has.
+// the service reads and sends those that each of its responses has.
 
 import { responseTemplate } from "../../src/http/response-template.ts";
 

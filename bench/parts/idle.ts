@@ -1,4 +1,4 @@
-// What a server costs that nobody calls: processor time and wake-ups, beside a bare `Bun.serve` in the same minutes.
+// The cost of an idle server: CPU time and wake-ups, beside a bare `Bun.serve` in the same minutes.
 
 import { cpSync } from "node:fs";
 import type { Options } from "../options.ts";
@@ -10,7 +10,7 @@ import { cpuSeconds, voluntarySwitches } from "../tools/processes.ts";
 import type { Results } from "../tools/results.ts";
 import { say } from "../tools/say.ts";
 
-/** By then the first backup is made, which comes a minute after the start, and the collector has come to rest. */
+/** By then the first backup, a minute after the start, is made, and garbage collection has settled. */
 const SETTLE_SECONDS = 90;
 const SECONDS = 120;
 

@@ -12,7 +12,7 @@ const CONNECTIONS = 128;
 /** How long the process is left alone before it counts as idle. */
 const SETTLE_MILLISECONDS = 5000;
 const SAMPLE_MILLISECONDS = 1000;
-/** The load is looked at in so many parts: memory that is flat is the same in each. */
+/** Samples are grouped into this many intervals: with flat memory they are alike. */
 const PARTS = 5;
 
 export const IDLE = "idle";

@@ -11,7 +11,7 @@ import type { Results } from "../tools/results.ts";
 import { say } from "../tools/say.ts";
 
 const RESELLER_COUNTS = [1, RESELLERS];
-/** Where the bare loop, whose batches are of 128, is compared. */
+/** The number of connections at which the bare loop is compared: its batches are of 128 orders. */
 const LOOP_CONNECTIONS = 128;
 
 export async function orders(options: Options, results: Results): Promise<void> {
@@ -23,7 +23,7 @@ export async function orders(options: Options, results: Results): Promise<void> 
     await measureOrders(running, mode, seconds, name, (metric, value) =>
       results.add("orders", what, name, metric, value),
     );
-    // Beside ours, so that both meet the same machine.
+    // In the same round as ours, so that both run under the same conditions.
     if (subject !== reseller || mode.connections !== LOOP_CONNECTIONS) return;
     const perSecond = await bareSqlite(mode.resellers, seconds);
     results.add("orders", what, BARE_SQLITE, "per second", perSecond);

@@ -49,7 +49,7 @@ async function grow(orders: number, folder: string, keysFile: string): Promise<v
 /** Copies the orders that are there, and their transfers, until there are `wanted`; balances follow the ledger. */
 function multiply(path: string, wanted: number): void {
   const database = new Database(path, { readwrite: true, create: false });
-  // Nothing of this has to survive anything: it is made again.
+  // No durability needed: the database can be generated again.
   for (const pragma of ["journal_mode = OFF", "synchronous = OFF", "foreign_keys = OFF"]) {
     database.run(`PRAGMA ${pragma}`);
   }

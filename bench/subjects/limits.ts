@@ -1,4 +1,4 @@
-// What nothing built on this runtime and this disk can pass.
+// Upper limits of anything that is built on this runtime and this disk.
 
 import { cpSync } from "node:fs";
 import { join } from "node:path";

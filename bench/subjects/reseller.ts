@@ -21,7 +21,7 @@ import {
 
 export const BINARY = join(import.meta.dir, "../../dist/reseller");
 const READY = /listening on (http:\S+)/;
-/** Above any load: the limiter counts, and lets everything pass. */
+/** Above any load: the rate limiter counts, but refuses nothing. */
 const RATE_LIMIT = "1000000/s";
 
 export const reseller: Subject = {

@@ -29,8 +29,8 @@ export interface Subject {
 }
 
 /**
- * Measures every case with one subject after the other, so that what else the machine does meets them alike; the
- * other way round in every second round. The subjects are started anew for each round, and all wait while one works.
+ * Measures every case with one subject after the other, in reverse order in every second round, so that other load of
+ * the machine affects them alike. The subjects are restarted for each round, and the others are idle while one works.
  */
 export async function inTurn<Case>(
   subjects: Subject[],

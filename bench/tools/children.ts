@@ -1,10 +1,10 @@
-// Every process and every folder that a run makes, so that none outlives it: not after an error, not after Ctrl-C.
+// The processes and folders that a run creates: all are ended and removed, also after an error or Ctrl-C.
 
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** How long a process may take to end once it was asked to. */
+/** How long a process may take to end after SIGTERM. */
 const STOP_MILLISECONDS = 15_000;
 /** How long a process may take to say that it is ready. */
 const READY_MILLISECONDS = 30_000;
@@ -45,14 +45,14 @@ export function freshFolderInMemory(): string {
   return freshFolder(MEMORY_FOLDER);
 }
 
-/** A fresh folder, under the system's temporary one unless told otherwise, gone when the run ends. */
+/** A new folder, by default in the system's temporary one, removed when the run ends. */
 export function freshFolder(parent = tmpdir()): string {
   const folder = mkdtempSync(join(parent, "reseller-bench-"));
   folders.add(folder);
   return folder;
 }
 
-/** For a folder that others make. */
+/** Registers a folder that was created elsewhere. */
 export function removeAtEnd(folder: string): void {
   folders.add(folder);
 }

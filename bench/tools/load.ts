@@ -20,7 +20,7 @@ export interface Load {
   seconds: number;
   /** Before each request of a connection; without one the next follows at once. */
   pauseMilliseconds?: number;
-  /** That nothing is answered is a result too. */
+  /** No response at all is a result too. */
   mayStarve?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Which machine, which versions: what a figure means nothing without.
+// The machine and the versions, without which a figure means nothing.
 
 import { cpus, loadavg, totalmem, version } from "node:os";
 import { tmpdir } from "node:os";

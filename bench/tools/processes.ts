@@ -1,4 +1,4 @@
-// What the kernel tells of a process and everything it started.
+// Figures of a process and its descendants from /proc.
 
 import { readdirSync, readFileSync } from "node:fs";
 

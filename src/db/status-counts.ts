@@ -61,14 +61,10 @@ export function countFirstStatuses(
       `SELECT coalesce(
           (SELECT from_status FROM order_events AS event
             WHERE event.order_id = orders.order_id ORDER BY seq LIMIT 1),
-          status) AS first, count(*) AS orders
-      FROM orders WHERE order_id > ? AND order_id <= ? GROUP BY first`,
+          status) AS status, count(*) AS orders
+      FROM orders WHERE order_id > ? AND order_id <= ? GROUP BY 1`,
     )
-    .all(after, upTo)
-    .map((row) => {
-      const { first, orders } = row as { first: OrderStatus; orders: number };
-      return { status: first, orders };
-    });
+    .all(after, upTo) as StatusCount[];
 }
 
 export function countTransitions(

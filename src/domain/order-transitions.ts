@@ -50,16 +50,11 @@ export function decideTransition(
   }
   const unrefundedMicros = order.chargeMicros - order.refundedMicros;
   switch (to) {
-    case "PARTIAL":
+    case "PARTIAL": {
       refuseRemainsAboveQuantity(order.quantity, remains);
-      return {
-        status: to,
-        remains,
-        refundMicros: Math.min(
-          unrefundedMicros,
-          multiplyDivideDown(order.chargeMicros, remains, order.quantity),
-        ),
-      };
+      const proportionalMicros = multiplyDivideDown(order.chargeMicros, remains, order.quantity);
+      return { status: to, remains, refundMicros: Math.min(unrefundedMicros, proportionalMicros) };
+    }
     case "COMPLETED":
       return { status: to, remains: 0, refundMicros: 0 };
     case "FAILED":

@@ -19,7 +19,6 @@ const BYTES: Record<string, number> = {
   TB: 1000 ** 4,
   TiB: 1024 ** 4,
 };
-const SIZE_UNITS = ["TiB", "GiB", "MiB", "KiB"] as const;
 const RATE_UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000 };
 
 const DURATION = /^(\d{1,10}(?:\.\d{1,3})?)(ms|s|m|h|d)$/;
@@ -49,23 +48,18 @@ export function parseRate(text: string): Rate | null {
   return { requests: Number(requests), milliseconds: RATE_UNITS[unit!]! };
 }
 
-/** In the largest unit that leaves a whole number. */
 export function formatDuration(milliseconds: number): string {
-  if (milliseconds === 0) return "0s";
-  for (const unit of ["d", "h", "m", "s"]) {
-    const size = MILLISECONDS[unit]!;
-    if (milliseconds % size === 0) return `${milliseconds / size}${unit}`;
-  }
-  return `${milliseconds}ms`;
+  return milliseconds === 0 ? "0s" : format(milliseconds, ["d", "h", "m", "s", "ms"], MILLISECONDS);
+}
+
+export function formatSize(bytes: number): string {
+  return bytes === 0 ? "0B" : format(bytes, ["TiB", "GiB", "MiB", "KiB", "B"], BYTES);
 }
 
 /** In the largest unit that leaves a whole number. */
-export function formatSize(bytes: number): string {
-  for (const unit of SIZE_UNITS) {
-    const size = BYTES[unit]!;
-    if (bytes > 0 && bytes % size === 0) return `${bytes / size}${unit}`;
-  }
-  return `${bytes}B`;
+function format(value: number, largestFirst: string[], units: Record<string, number>): string {
+  const unit = largestFirst.find((name) => value % units[name]! === 0)!;
+  return `${value / units[unit]!}${unit}`;
 }
 
 export function formatRate({ requests, milliseconds }: Rate): string {

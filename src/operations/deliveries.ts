@@ -102,7 +102,7 @@ export interface MarkInterruptedUnknown {
   cause: string;
 }
 
-/** After a restart: every attempt without an outcome is unknown, for the process that made it is gone. Returns their orders. */
+/** After a restart: every attempt without an outcome is unknown, because its process died. Returns their orders. */
 export function markInterruptedUnknown(
   tx: Tx,
   command: MarkInterruptedUnknown,

@@ -32,7 +32,7 @@ export interface Checkpointer {
 }
 
 export function createCheckpointer({ sqlite }: Connection): Checkpointer {
-  /** The pages that a long reader kept in the WAL at the last try; lower once it has ended. */
+  /** The pages that a long reader pinned in the WAL at the last try; lower once it has ended. */
   let pinned = 0;
   return {
     checkpointDue() {

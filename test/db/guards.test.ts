@@ -21,7 +21,7 @@ beforeAll(() => {
       link: "x",
       quantity: 100,
     });
-  const move = (to: "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "REFUNDED") => {
+  const transition = (to: "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "REFUNDED") => {
     const { id } = place();
     if (to === "REFUNDED") {
       database.run("transitionOrder", { id, to: "COMPLETED", note: null, actor: OPERATOR });
@@ -29,7 +29,8 @@ beforeAll(() => {
     database.run("transitionOrder", { id, to, remains: 50, note: null, actor: OPERATOR });
   };
   place();
-  for (const to of ["COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "REFUNDED"] as const) move(to);
+  for (const to of ["COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "REFUNDED"] as const)
+    transition(to);
   database.run("grantService", { id: "s1", username: "anna", priceMicros: 1 });
   raw = new Database(database.connection.path, { readwrite: true, create: false });
   raw.run("PRAGMA busy_timeout = 10000; PRAGMA foreign_keys = ON");
@@ -227,7 +228,7 @@ describe("is refused:", () => {
       "keeps the terms",
     ]),
     ...["FAILED", "CANCELLED", "REFUNDED"].map((status): [string, string, string] => [
-      `a move out of ${status}`,
+      `a transition from ${status}`,
       `UPDATE orders SET status = 'PARTIAL' WHERE status = '${status}'`,
       "are final",
     ]),

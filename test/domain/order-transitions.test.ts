@@ -58,8 +58,8 @@ describe("a transition refunds", () => {
     ["all of it after completion", "COMPLETED", "REFUNDED", 0, undefined, 5, 100],
     ["nothing that is refunded already", "PARTIAL", "REFUNDED", 100, undefined, 5, 0],
   ] as const)("%s", (_title, from, to, refundedMicros, remains, remainsAfter, refund) => {
-    const move = decideTransition(position(from, { refundedMicros }), to, remains);
-    expect(move).toEqual({ status: to, remains: remainsAfter, refundMicros: refund });
+    const transition = decideTransition(position(from, { refundedMicros }), to, remains);
+    expect(transition).toEqual({ status: to, remains: remainsAfter, refundMicros: refund });
   });
 
   test("a part that is exact, rounded down and never above the charge", () => {

@@ -61,15 +61,18 @@ describe("words", () => {
     "success",
     "constructor",
     "Отменён",
-  ])("%p is no status and moves nothing", (word) => {
+  ])("%p is no status and changes nothing", (word) => {
     expect(statusOfWord(word)).toBeNull();
     expect(decideReport(ORDER, report(word, 10, 10))).toEqual({ kind: "ignore" });
   });
 });
 
-test.each([null, 101, 1_000_000])("a PARTIAL whose remains read as %p moves nothing", (remains) => {
-  expect(decideReport(ORDER, report("Partial", remains, 9))).toEqual({ kind: "ignore" });
-});
+test.each([null, 101, 1_000_000])(
+  "a PARTIAL whose remains read as %p changes nothing",
+  (remains) => {
+    expect(decideReport(ORDER, report("Partial", remains, 9))).toEqual({ kind: "ignore" });
+  },
+);
 
 test.each([
   [0, 0],

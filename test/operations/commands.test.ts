@@ -67,7 +67,7 @@ test("a batch of refusals writes nothing", () => {
   expect(database.fingerprint()).toBe(before);
 });
 
-describe("a command that SQLite stops is undone alone, and its neighbours are kept:", () => {
+describe("a command whose statement SQLite fails is rolled back alone, and the others are committed:", () => {
   test.each([
     ["before its first write", "orders", "ABORT"],
     ["between its order and its transfer", "transfers", "ABORT"],
@@ -99,7 +99,7 @@ test("when the whole transaction is rolled back no command is reported as done, 
   expect(run([place("d")]).map(kindOf)).toEqual(["done"]);
 });
 
-test("a database that another process holds, or that is full, is `service_unavailable` and nothing is half done", () => {
+test("a database that another process holds, or that is full, is `service_unavailable` and nothing is written", () => {
   const { sqlite } = database.connection;
   const before = database.fingerprint();
   sqlite.run(

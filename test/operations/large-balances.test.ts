@@ -123,8 +123,8 @@ test("verify adds up an account whose charges and refunds each pass 64 bits, and
   transact(database.connection, (tx) => {
     for (let times = 0; times < 1100; times++) {
       const { id } = executeIn(tx, "placeOrder", orderOf(9), 1);
-      const move = { id, to: "CANCELLED" as const, note: null, actor: OPERATOR };
-      executeIn(tx, "transitionOrder", move, 1);
+      const command = { id, to: "CANCELLED" as const, note: null, actor: OPERATOR };
+      executeIn(tx, "transitionOrder", command, 1);
     }
   });
   expect(balance()).toBe(CHARGE);

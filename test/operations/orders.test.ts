@@ -91,7 +91,7 @@ describe("an order is charged", () => {
   });
 });
 
-describe("transitionOrder follows the table for every state and every move:", () => {
+describe("transitionOrder follows the table for every pair of states:", () => {
   const pairs = Object.keys(WAYS).flatMap((from) => TARGETS.map((to) => [from, to] as const));
   test.each(pairs)("%s to %s", (from, to) => {
     const service = database.service({ price: "33.333333", per: "1", min: 1 });
@@ -101,15 +101,15 @@ describe("transitionOrder follows the table for every state and every move:", ()
     }
     const order = reload(id);
     const before = database.balance("anna");
-    const move = { id, to, remains: 2, note: "because", actor: OPERATOR };
+    const command = { id, to, remains: 2, note: "because", actor: OPERATOR };
     const decided = refusalOf(() => decideTransition(order, to, 2));
-    expect(refusalOf(() => database.run("transitionOrder", move))).toBe(decided);
+    expect(refusalOf(() => database.run("transitionOrder", command))).toBe(decided);
     if (decided !== null) return expect(reload(id)).toEqual(order);
 
-    const moved = reload(id);
-    expect(moved.status).toBe(to);
-    expect(moved.chargeMicros).toBe(order.chargeMicros);
-    expect(database.balance("anna") - before).toBe(moved.refundedMicros - order.refundedMicros);
+    const after = reload(id);
+    expect(after.status).toBe(to);
+    expect(after.chargeMicros).toBe(order.chargeMicros);
+    expect(database.balance("anna") - before).toBe(after.refundedMicros - order.refundedMicros);
     const event = listOrderEvents(database.connection, order.orderId).at(-1);
     expect(event).toMatchObject({
       fromStatus: from,
@@ -166,7 +166,7 @@ describe("progressOrder", () => {
 });
 
 test("after any sequence of transitions refunds stay within the charge and the ledger adds up", () => {
-  const anyMove = fc.record({
+  const anyStep = fc.record({
     to: fc.constantFrom(...TARGETS),
     remains: fc.integer({ min: 0, max: 60 }),
     progress: fc.option(fc.integer({ min: 0, max: 60 })),
@@ -175,15 +175,15 @@ test("after any sequence of transitions refunds stay within the charge and the l
     price: anyPrice.filter((price) => price <= 100_000_000),
     per: fc.constantFrom<PriceUnit>("1000", "1", "order"),
     quantity: fc.integer({ min: 1, max: 50 }),
-    moves: fc.array(anyMove, { maxLength: 8 }),
+    steps: fc.array(anyStep, { maxLength: 8 }),
   });
   const service = database.service({ min: 1 });
   fc.assert(
-    fc.property(anyLife, ({ price, per, quantity, moves }) => {
+    fc.property(anyLife, ({ price, per, quantity, steps }) => {
       database.run("updateService", { id: service, changes: { priceMicros: price, per } });
       const before = database.balance("anna");
       const { id, chargeMicros } = place(service, quantity);
-      for (const { to, remains, progress } of moves) {
+      for (const { to, remains, progress } of steps) {
         if (progress !== null) {
           refusalOf(() =>
             database.run("progressOrder", { id, startCount: null, remains: progress }),

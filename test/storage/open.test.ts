@@ -49,7 +49,7 @@ function madeDatabase(): { folder: string; path: string } {
 }
 
 describe("files", () => {
-  test("a folder that is made is 0700, and every file in it 0600, while the server runs", async () => {
+  test("a created folder is 0700, and every file in it 0600, while the server runs", async () => {
     const service = await freshService();
     service.user("anna", "1");
     const { text } = service.key("anna", "full");
@@ -158,7 +158,7 @@ describe("one serve a data directory:", () => {
   });
 });
 
-describe("is refused in one sentence with the path, and left as it is:", () => {
+describe("is refused in one sentence with the path, and not changed:", () => {
   const foreign = (path: string) => {
     const sqlite = new Database(path);
     sqlite.run("CREATE TABLE songs (title TEXT)");
@@ -263,7 +263,7 @@ describe("an older database", () => {
     readdirSync(folder).filter((name) => name.includes("before-migration"));
   const LAST = MIGRATIONS.at(-1)!.version;
 
-  test("leaves exactly one copy, whatever tries that were killed have left", () => {
+  test("leaves exactly one copy, whatever files killed upgrades have left", () => {
     const { folder, path } = olderDatabase();
     const copy = `${path}.before-migration-to-${LAST}`;
     for (const end of [".partial", ".partial-journal"]) writeFileSync(copy + end, "half");

@@ -9,7 +9,7 @@ import { freshDatabase } from "../support/service.ts";
 
 const LOAD = new URL("../support/load.ts", import.meta.url).pathname;
 
-/** Runs the load until it has printed so many answers, kills it, and returns the order numbers it printed. */
+/** Runs the load until it has printed that many responses, kills it, and returns the order numbers it printed. */
 async function killAfter(answers: number, argv: string[]): Promise<number[]> {
   const load = Bun.spawn(["bun", LOAD, ...argv], { stdout: "pipe", stderr: "pipe" });
   let text = "";
@@ -24,7 +24,7 @@ async function killAfter(answers: number, argv: string[]): Promise<number[]> {
 }
 
 describe("a server killed under load", () => {
-  test("keeps every answered order, and balance, orders and ledger agree, time after time", async () => {
+  test("keeps every order that had a response, and balances, orders and ledger agree, after each of many kills", async () => {
     const database = freshDatabase();
     database.user("anna", "1000000");
     const { account } = findUser(database.connection, "anna")!;

@@ -196,7 +196,7 @@ describe("when the thread", () => {
     expect(await nowhere.catch((error: Error) => error.message)).toContain("cannot be opened");
   });
 
-  test("finds the database damaged, onFatal hears of it and nothing is answered as done", async () => {
+  test("finds the database damaged, onFatal is called and no command is reported as done", async () => {
     const { sqlite, path } = database.connection;
     sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
     sqlite.close();
@@ -209,7 +209,7 @@ describe("when the thread", () => {
 });
 
 describe("close", () => {
-  test("answers what is queued, takes nothing more, and leaves no write-ahead log behind", async () => {
+  test("runs what is queued, accepts nothing more, and leaves no WAL behind", async () => {
     const writer = await start();
     const sent = Array.from({ length: 600 }, () => writer.submit("placeOrder", order()));
     const closed = writer.close();
