@@ -1,5 +1,5 @@
-// A simulated provider: honest in its own book, and unreliable in all that it says of it.
-// It tells the auditor what it was sent and what of its answers reached a process that lived.
+// A simulated provider: its own records are correct, its replies are unreliable.
+// It reports to the auditor what it was sent and which of its replies reached a live process.
 
 import type { Reply, Send } from "../../../src/providers/call.ts";
 import type { Auditor, Meaning } from "./auditor.ts";
