@@ -1,4 +1,4 @@
-// The shape of the code base, held by reading it: ARCHITECTURE.md, Folders of src.
+// The structure of the code base, checked by reading its files: ARCHITECTURE.md, Folders of src.
 
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { builtinModules } from "node:module";

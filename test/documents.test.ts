@@ -1,4 +1,4 @@
-// The documents are true of the tree: what they name exists, what cites them finds its place, what is generated is current.
+// The documents match the tree: files they name exist, anchors that code cites exist, generated tables are current.
 
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";

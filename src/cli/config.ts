@@ -1,4 +1,4 @@
-// `config show` and `config check`: the settings that `serve` would run with, where each comes from, and whether it could.
+// `config show` and `config check`: the settings of `serve`, where each comes from, and whether it could run with them.
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";

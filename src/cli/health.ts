@@ -41,7 +41,7 @@ interface ReadinessResponse {
   checks?: Record<string, { ok: boolean; detail?: string }>;
 }
 
-/** `own`: the server of this data directory. Its certificate may be for another host name; nothing secret is sent to it. */
+/** `own`: the server of this data directory. Its certificate may be for another host name; nothing secret is sent. */
 async function ask(url: string, own: boolean): Promise<void> {
   let response: Response;
   try {

@@ -1,4 +1,4 @@
-// Values on the command line (docs/specification.md#cli-values), checked without the database: a wrong one is wrong usage (exit 2).
+// Values on the command line (docs/specification.md#cli-values), checked without the database: exit 2 for a wrong one.
 
 import { InvalidArgumentError } from "commander";
 import { formatNetwork, parseNetwork } from "../config/networks.ts";

@@ -11,7 +11,7 @@ import type { DeliveryDeps, ProviderWorker } from "./provider-worker.ts";
 
 /** Batches of one provider that may be in flight at once. */
 const POLLS_LIMIT = 4;
-/** A refused batch is halved until the bad entry is alone: seven steps for 100. More failures mean the provider itself fails. */
+/** A refused batch is halved until the bad entry is alone: seven steps for 100. After nine the provider itself fails. */
 const FAILURES_LIMIT = 9;
 
 export interface Poller {

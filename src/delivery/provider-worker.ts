@@ -1,4 +1,4 @@
-// The worker of one provider, with its own limits of calls in flight: a slow provider does not delay the orders of others.
+// The worker of one provider, with its own limits of calls in flight: a slow provider delays no other one's orders.
 
 import type { Connection } from "../db/connection.ts";
 import type { Provider } from "../db/providers.ts";

@@ -21,7 +21,7 @@ export interface OrderDeps extends ClaimDeps {
   placed(order: Order): Promise<Order>;
 }
 
-/** An order that its provider refuses while the caller waits is refunded and a 502. docs/specification.md#delivery-wait. */
+/** An order that its provider refuses while the caller waits is refunded: 502. docs/specification.md#delivery-wait. */
 export async function postOrder(deps: OrderDeps, call: Call): Promise<object> {
   const { writer } = deps;
   const { request, key } = call;

@@ -82,7 +82,7 @@ function csvOf(
         controller.enqueue(encoder.encode(page.rows.map(csvLine).join("")));
       } catch (error) {
         onInternalError(error);
-        // Breaks off the connection, so that a part is not taken for the whole. Without a reason, which Bun would print.
+        // Breaks off the connection: a part must not be taken for the whole. Bun would print a reason given here.
         controller.error();
       }
     },

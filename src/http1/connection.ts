@@ -13,7 +13,7 @@ export type { Malformed };
 const SLICE_BYTES = 16 * 1024;
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
-/** Seconds. For a head or a body: in all, however slowly it arrives. For the other phases: since the last byte. */
+/** Seconds: for a head or a body in all, however slowly it arrives; for the other phases since the last progress. */
 const IDLE_SECONDS = 30;
 const HEAD_SECONDS = 10;
 const BODY_SECONDS = 30;
@@ -56,7 +56,7 @@ export class Connection {
   readonly #parser: RequestParser;
   readonly #address: string;
   /** Received, not yet parsed. */
-  #held: Uint8Array | null = null;
+  #unparsed: Uint8Array | null = null;
   #isPaused = false;
   /** The response to the first message is awaited, or its body is being sent. */
   #isHandling = false;
@@ -82,7 +82,7 @@ export class Connection {
 
   receive(bytes: Uint8Array): void {
     if (this.#isOver) return;
-    this.#held = this.#held ? Buffer.concat([this.#held, bytes]) : bytes;
+    this.#unparsed = this.#unparsed ? Buffer.concat([this.#unparsed, bytes]) : bytes;
     this.#advance();
   }
 
@@ -143,7 +143,7 @@ export class Connection {
     if (this.#phase === "idle" && (this.#hasPeerEnded || this.host.isRetiring)) {
       return this.#end();
     }
-    this.#pause(this.#held !== null);
+    this.#pause(this.#unparsed !== null);
   }
 
   /** False when there is nothing to do. */
@@ -172,10 +172,10 @@ export class Connection {
   }
 
   #parse(): boolean {
-    const held = this.#held;
-    if (!held) return false;
-    this.#held = held.byteLength > SLICE_BYTES ? held.subarray(SLICE_BYTES) : null;
-    this.#parser.read(this.#held ? held.subarray(0, SLICE_BYTES) : held);
+    const unparsed = this.#unparsed;
+    if (!unparsed) return false;
+    this.#unparsed = unparsed.byteLength > SLICE_BYTES ? unparsed.subarray(SLICE_BYTES) : null;
+    this.#parser.read(this.#unparsed ? unparsed.subarray(0, SLICE_BYTES) : unparsed);
     return true;
   }
 
@@ -280,7 +280,7 @@ export class Connection {
   /** What the peer still sends is read and discarded: closing a socket with unread bytes would send a reset. */
   #shutDown(): void {
     this.#enter("lingering", undefined);
-    this.#held = null;
+    this.#unparsed = null;
     this.#pause(false);
     this.socket.shutdown();
   }

@@ -48,7 +48,7 @@ export class Message {
     return this.#body !== undefined;
   }
 
-  /** Resolves with the whole body, or with null as soon as it exceeds the limit. Rejects when the connection ends first. */
+  /** Resolves with the whole body, or null as soon as it exceeds the limit. Rejects when the connection ends first. */
   body(): Promise<Uint8Array | null> {
     if (!this.#body) {
       this.#body = Promise.withResolvers();
@@ -125,7 +125,7 @@ export class RequestParser {
     }
   }
 
-  /** A method may be any token (RFC 9110, 9.1): one that llhttp does not know gets a 405 like one that a path does not have. */
+  /** A method may be any token (RFC 9110, 9.1): one that llhttp does not know gets the same 405 as any unsupported one. */
   #readUnknown(text: string): void {
     this.isInside = true;
     this.#unknown = null;

@@ -91,7 +91,7 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
     }, milliseconds);
   };
   const start = async (): Promise<void> => {
-    const left = await attempt("backups of an earlier version not looked for", () =>
+    const left = await attempt("backups of an earlier version could not be listed", () =>
       adoptOlderBackups(folder, id(), path),
     );
     if (left?.length) {

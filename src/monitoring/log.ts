@@ -24,7 +24,7 @@ export interface Logger {
   requests(method: string, route: string | null): RequestLog;
   /** Lines that standard error did not take. */
   lostLines(): number;
-  /** Resolves once the buffered lines are written or lost, at the latest after a second; called before the process ends. */
+  /** Called before the process ends. Resolves once the buffered lines are written or lost, at the latest after a second. */
   close(): Promise<void>;
 }
 

@@ -48,10 +48,10 @@ export interface CallOptions {
   onBytes?: (bytes: number) => void;
 }
 
-/** `json` for any body that is JSON under any status but a redirect and 429; `fault` for everything else. */
+/** `json` for any body that is JSON under any status but a redirect and 429; `failure` for everything else. */
 export type Reply =
   | { kind: "json"; status: number; json: unknown }
-  | { kind: "fault"; fault: "not_sent" | "unanswered" | "unreadable"; cause: string };
+  | { kind: "failure"; failure: "not_sent" | "unanswered" | "unreadable"; cause: string };
 
 /** Sends one form and reads the reply. Never rejects. */
 export type Send = (form: Record<string, string>, options: CallOptions) => Promise<Reply>;
@@ -78,11 +78,11 @@ export function createSender(url: string, timeoutMs: number): Send {
       answered = true;
       return await readReply(response, options);
     } catch (error) {
-      if (timeout.aborted) return fault("unanswered", `no answer within ${timeoutMs / 1000} s`);
-      if (options.stop.aborted) return fault("unanswered", "the service was stopped");
+      if (timeout.aborted) return failure("unanswered", `no answer within ${timeoutMs / 1000} s`);
+      if (options.stop.aborted) return failure("unanswered", "the service was stopped");
       const code = errorCode(error);
       const isNotSent = !answered && NOT_SENT_CODES.has(code);
-      return fault(isNotSent ? "not_sent" : "unanswered", code || "the connection broke");
+      return failure(isNotSent ? "not_sent" : "unanswered", code || "the connection broke");
     }
   };
 }
@@ -92,19 +92,19 @@ async function readReply(response: Response, options: CallOptions): Promise<Repl
   if (status === TOO_MANY_REQUESTS) {
     // Not awaited: the status alone decides, also where the connection breaks in the body.
     response.body?.cancel().catch(() => {});
-    return fault("not_sent", `HTTP ${status}`);
+    return failure("not_sent", `HTTP ${status}`);
   }
   if (status >= 300 && status < 400) {
     await response.body?.cancel();
-    return fault("unreadable", `HTTP ${status}, a redirect`);
+    return failure("unreadable", `HTTP ${status}, a redirect`);
   }
   const { limitBytes = REPLY_LIMIT_BYTES } = options;
-  const tooLong = () => fault("unreadable", `HTTP ${status}, a reply that is too long`);
+  const tooLong = () => failure("unreadable", `HTTP ${status}, a reply that is too long`);
   const encoding = response.headers.get("content-encoding")?.trim().toLowerCase() ?? IDENTITY;
   const isGzip = GZIP_NAMES.has(encoding);
   if (encoding !== IDENTITY && !isGzip) {
     await response.body?.cancel();
-    return fault("unreadable", `HTTP ${status}, a Content-Encoding that was not asked for`);
+    return failure("unreadable", `HTTP ${status}, a Content-Encoding that was not asked for`);
   }
   let bytes = await readBytes(response, limitBytes, options.onBytes);
   if (!bytes) return tooLong();
@@ -113,13 +113,13 @@ async function readReply(response: Response, options: CallOptions): Promise<Repl
       bytes = await decompress(bytes, { maxOutputLength: limitBytes });
     } catch (error) {
       if (isTooLong(error)) return tooLong();
-      return fault("unreadable", `HTTP ${status}, a reply that is not ${GZIP}`);
+      return failure("unreadable", `HTTP ${status}, a reply that is not ${GZIP}`);
     }
   }
   try {
     return { kind: "json", status, json: JSON.parse(utf8.decode(bytes)) };
   } catch {
-    return fault("unreadable", `HTTP ${status}, a reply that is not JSON`);
+    return failure("unreadable", `HTTP ${status}, a reply that is not JSON`);
   }
 }
 
@@ -145,6 +145,6 @@ async function readBytes(
   return Buffer.concat(chunks);
 }
 
-function fault(kind: "not_sent" | "unanswered" | "unreadable", cause: string): Reply {
-  return { kind: "fault", fault: kind, cause };
+function failure(kind: "not_sent" | "unanswered" | "unreadable", cause: string): Reply {
+  return { kind: "failure", failure: kind, cause };
 }

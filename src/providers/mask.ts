@@ -1,4 +1,5 @@
-// docs/specification.md#provider-mask. Makes a provider's texts safe to store, log and print: its key masked, no control characters, cut.
+// docs/specification.md#provider-mask. Makes a provider's texts safe to store, log and print: its key masked, control
+// characters removed, cut.
 // The key is found in any escaped form, nested escapes included, and in any case.
 
 import { beginsEscape, createReader, type Reading } from "./escapes.ts";

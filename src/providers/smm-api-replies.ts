@@ -162,7 +162,7 @@ function readReport(found: unknown, mask: Mask): Report {
   };
 }
 
-/** Whether an entry says that the poll was refused, not that the order failed: it has an `error`, or a failure with a message. */
+/** Whether an entry means that the poll was refused, not that the order failed: an `error`, or a failure with a message. */
 function isRefusal(found: unknown): boolean {
   if (!isObject(found)) return false;
   const { error = null, message = null, status } = found;

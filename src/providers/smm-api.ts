@@ -32,7 +32,7 @@ export function smmApi(send: Send, key: string): ProviderApi {
       const form = { service, link, quantity: String(quantity) };
       const reply = await act("add", form, { stop, once: true });
       if (reply.kind === "json") return readSubmission(reply.json, reply.status, mask);
-      const outcome = reply.fault === "not_sent" ? "not_sent" : "unknown";
+      const outcome = reply.failure === "not_sent" ? "not_sent" : "unknown";
       return { outcome, cause: mask(reply.cause) };
     },
 
@@ -43,8 +43,8 @@ export function smmApi(send: Send, key: string): ProviderApi {
         ? { order: only! }
         : { orders: providerOrders.join(",") };
       const reply = await act("status", form, { stop });
-      if (reply.kind === "fault") {
-        return { failed: mask(reply.cause), answered: reply.fault === "unreadable" };
+      if (reply.kind === "failure") {
+        return { failed: mask(reply.cause), answered: reply.failure === "unreadable" };
       }
       if (reply.status >= 400) return { failed: `HTTP ${reply.status}`, answered: true };
       if (isOne) return readOneReport(reply.json, only!, mask);
@@ -65,7 +65,7 @@ export function smmApi(send: Send, key: string): ProviderApi {
 
 /** Why a reply cannot be used; null when it can. */
 function failureOf(reply: Reply, mask: Mask): string | null {
-  if (reply.kind === "fault") return mask(reply.cause);
+  if (reply.kind === "failure") return mask(reply.cause);
   const error = readError(reply.json);
   if (error !== null) return `it says: ${mask(error)}`;
   return reply.status >= 400 ? `HTTP ${reply.status}` : null;

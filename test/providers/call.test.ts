@@ -51,7 +51,7 @@ async function listening(onConnection: (socket: Socket) => void) {
 test("connection refused or an unknown host name: not sent", async () => {
   for (const url of ["http://127.0.0.1:1/", "https://127.0.0.1:1/"]) {
     const reply = await createSender(url, TIMEOUT_MS * 10)(FORM, { stop: never, once: true });
-    expect([url, reply]).toMatchObject([url, { kind: "fault", fault: "not_sent" }]);
+    expect([url, reply]).toMatchObject([url, { kind: "failure", failure: "not_sent" }]);
   }
 });
 
@@ -70,7 +70,7 @@ test("an untrusted certificate: not sent, and the server never receives the requ
     stop: never,
     once: true,
   });
-  expect(reply).toMatchObject({ kind: "fault", fault: "not_sent" });
+  expect(reply).toMatchObject({ kind: "failure", failure: "not_sent" });
   expect(seen).toBe(0);
 });
 
@@ -78,7 +78,7 @@ test("a failed TLS handshake has the same error as a failure within a reply: una
   using server = await listening((socket) => socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n"));
   const url = server.url.replace("http:", "https:");
   const reply = await createSender(url, TIMEOUT_MS * 10)(FORM, { stop: never, once: true });
-  expect(reply).toMatchObject({ kind: "fault", fault: "unanswered" });
+  expect(reply).toMatchObject({ kind: "failure", failure: "unanswered" });
 });
 
 test("a connection that breaks, before or after a byte was read, may have carried the request: unanswered, once", async () => {
@@ -91,7 +91,7 @@ test("a connection that breaks, before or after a byte was read, may have carrie
       stop: never,
       once: true,
     });
-    expect(reply).toMatchObject({ kind: "fault", fault: "unanswered" });
+    expect(reply).toMatchObject({ kind: "failure", failure: "unanswered" });
     expect(server.heard.connections).toBe(1);
   }
 });
@@ -99,14 +99,14 @@ test("a connection that breaks, before or after a byte was read, may have carrie
 test("a call without a reply ends with the time-out, or with the service", async () => {
   using server = await listening(() => {});
   const late = await createSender(server.url, TIMEOUT_MS)(FORM, { stop: never, once: true });
-  expect(late).toEqual({ kind: "fault", fault: "unanswered", cause: "no answer within 0.3 s" });
+  expect(late).toEqual({ kind: "failure", failure: "unanswered", cause: "no answer within 0.3 s" });
   const stop = new AbortController();
   const stopped = createSender(server.url, TIMEOUT_MS * 100)(FORM, {
     stop: stop.signal,
     once: true,
   });
   stop.abort();
-  expect(await stopped).toMatchObject({ fault: "unanswered", cause: "the service was stopped" });
+  expect(await stopped).toMatchObject({ failure: "unanswered", cause: "the service was stopped" });
 });
 
 test("a reply is read up to its limit and no further", async () => {
@@ -123,7 +123,7 @@ test("a reply is read up to its limit and no further", async () => {
     });
   expect(await lengthOf(300)).toMatchObject({ kind: "json" });
   expect(await lengthOf(REPLY_LIMIT_BYTES)).toMatchObject({ kind: "json" });
-  expect(await lengthOf(REPLY_LIMIT_BYTES + 1)).toMatchObject({ fault: "unreadable" });
+  expect(await lengthOf(REPLY_LIMIT_BYTES + 1)).toMatchObject({ failure: "unreadable" });
   expect(await lengthOf(REPLY_LIMIT_BYTES + 1, REPLY_LIMIT_BYTES * 2)).toMatchObject({
     kind: "json",
   });
@@ -200,6 +200,6 @@ describe("a compressed reply", () => {
     ["small, of more than is read", gzipSync(Buffer.alloc(64 << 20)), "gzip", "too long"],
   ])("%s: unreadable", async (_, body, encoding, cause) => {
     const reply = await replyTo(body, encoding);
-    expect(reply).toMatchObject({ fault: "unreadable", cause: expect.stringContaining(cause) });
+    expect(reply).toMatchObject({ failure: "unreadable", cause: expect.stringContaining(cause) });
   });
 });

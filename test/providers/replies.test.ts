@@ -97,9 +97,9 @@ test.each([400, 401, 500, 503])("HTTP %d gives no order a status", async (status
 
 test.each(["not_sent", "unanswered", "unreadable"] as const)(
   "a call that is %s fails",
-  async (fault) => {
-    const failing = smmApi(() => Promise.resolve({ kind: "fault", fault, cause: "why" }), KEY);
-    const answered = fault === "unreadable";
+  async (failure) => {
+    const failing = smmApi(() => Promise.resolve({ kind: "failure", failure, cause: "why" }), KEY);
+    const answered = failure === "unreadable";
     expect(await failing.status(["1", "2"], never)).toEqual({ failed: "why", answered });
     expect(await failureOf(failing.balance(never))).toContain("why");
     expect(await failureOf(failing.services(never))).toContain("why");

@@ -1,4 +1,4 @@
-// The audit log over the compiled binary: every change is there with who, what, before and after, and no secret.
+// The audit log over the compiled binary: every change is recorded with author, action, before and after, and no secret.
 
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import { binary, binaryJson, stall, stop } from "../../support/binary.ts";
 import { type Body, callApi, freshFolder } from "../../support/service.ts";
 
-test("every change by an operator or a key is a row, with who, what, before and after", async () => {
+test("every change by an operator or a key is a row, with author, action, before and after", async () => {
   const folder = freshFolder();
   const { server, key } = await stall(folder);
   const cli = (command: string) => binaryJson(folder, ...command.split(" "));
@@ -81,7 +81,7 @@ test("every change by an operator or a key is a row, with who, what, before and 
   await stop(server);
 });
 
-test("what was refused or rolled back leaves no row, and no row is ever changed or a secret", async () => {
+test("a refused or rolled-back change leaves no row, and no row is ever changed or a secret", async () => {
   const folder = freshFolder();
   const { server, key } = await stall(folder);
   const path = join(folder, "data", "reseller.db");

@@ -1,4 +1,4 @@
-// Backups of a server under load: whole, verified, never over another file; and back again on another place.
+// Backups of a server under load: whole, verified, never over another file; and their restore elsewhere.
 
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
@@ -108,7 +108,7 @@ describe("restore", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining("stop it first")]);
   });
 
-  test("keeps what was there, and tells the totals before and after", async () => {
+  test("keeps the previous database, and prints the totals before and after", async () => {
     const loaded = await loadedServer();
     const early = await load(loaded, 0, (sent) => sent < 40);
     const file = join(freshFolder(), "copy.db");
@@ -124,7 +124,7 @@ describe("restore", () => {
     expect(problemsOf(aside, [...early, ...late])).toEqual([]);
   });
 
-  test("changes nothing for a file that is damaged, foreign, empty or not there", async () => {
+  test("changes nothing for a file that is damaged, foreign, empty or missing", async () => {
     const loaded = await loadedServer();
     const wishes = await load(loaded, 0, (sent) => sent < 40);
     const place = freshFolder();
@@ -186,7 +186,7 @@ test("a folder that is there already under the name of an unfinished backup lose
   expect(readdirSync(`${target}.partial`)).toEqual(["notes.txt"]);
 });
 
-test("doctor looks at a folder that is not there, and at one that others can read", async () => {
+test("doctor reports a missing folder, and one that others can read", async () => {
   const folder = join(freshFolder(), "data");
   const { code, stdout } = await binary(freshFolder(), "doctor", "--data", folder);
   expect([code, stdout]).toEqual([0, expect.stringContaining("is not there")]);

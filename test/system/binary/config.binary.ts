@@ -1,4 +1,4 @@
-// Configuration over the compiled binary: where each value comes from, what is wrong before anything runs.
+// Configuration over the compiled binary: where each value comes from, errors before the server starts.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ test("a value comes from the flag, else the variable, else the file it names, el
   expect(variable).toEqual(["7/s", "variable RESELLER_RATE_LIMIT"]);
 });
 
-test("what is shown can be given again and means the same", async () => {
+test("printed values parse to the same values", async () => {
   const folder = freshFolder();
   const given = {
     "trusted-proxy": "10.0.0.0/8,2001:db8::/32",
@@ -81,7 +81,7 @@ describe("is wrong usage:", () => {
     expect([code, stdout]).toEqual([2, ""]);
   });
 
-  test("a file that is not there", async () => {
+  test("a missing file", async () => {
     const environment = { RESELLER_PORT_FILE: "/nowhere/port" };
     const { code, stderr } = await binaryWith(environment, freshFolder(), "serve");
     expect([code, stderr.startsWith("error: RESELLER_PORT_FILE names /nowhere/port")]).toEqual([
@@ -133,7 +133,7 @@ describe("the file of a setting", () => {
     expect(port).toMatchObject({ value: "8099", origin: expect.stringMatching(/^file /) });
   });
 
-  test("a certificate and key of endless files are told in one sentence", () => {
+  test("a certificate and key in endless files fail with one sentence", () => {
     const { exitCode, stderr } = check('"$1" serve --tls-cert /dev/zero --tls-key /dev/zero');
     expect([exitCode, stderr]).toEqual([
       1,
@@ -191,7 +191,7 @@ describe("config check", () => {
     expect((await check({}, ...shared)).states.get("addresses")).toBe("fail");
   });
 
-  test("fails on a key of another certificate, and warns of one that ends soon", async () => {
+  test("fails on a key of another certificate, and warns of one that expires soon", async () => {
     const folder = freshFolder();
     const [one, other] = [makeCertificate(folder, "one"), makeCertificate(folder, "other", 3)];
     const tls = (cert: string, key: string) => check({}, "--tls-cert", cert, "--tls-key", key);

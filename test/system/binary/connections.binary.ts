@@ -1,5 +1,5 @@
-// Connections to the compiled binary, byte by byte, plain and over TLS: a write is answered as what it did whatever
-// follows it, and a server that stops says so in its last response.
+// Connections to the compiled binary, byte by byte, plain and over TLS: no bytes that follow a write change its
+// response, and a server that stops sends `Connection: close` with its last response.
 
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -144,7 +144,7 @@ describe.each([false, true])("whatever follows a write, TLS: %p,", (isTls) => {
     }).finally(release);
   });
 
-  test("while its provider is awaited, it is placed and answered", async () => {
+  test("while its provider is awaited, it is placed and gets its response", async () => {
     for (const sent of CASES) {
       const before = provider.asked();
       const write = writesOf(shop)["POST /orders"]!;
@@ -216,7 +216,7 @@ describe("a server that is told to stop", () => {
     },
   );
 
-  test("or to take a new certificate says so with the next response over the old one", async () => {
+  test("or to reload its certificate sends `Connection: close` with the next response over the old one", async () => {
     const folder = freshFolder();
     const files = makeCertificate(folder, "first");
     const { server, key } = await stall(folder, "--tls-cert", files.cert, "--tls-key", files.key);

@@ -1,4 +1,4 @@
-// The steps of deploy/README.md and of README.md are run in a clean folder; the unit is verified and weighed by systemd.
+// The steps of deploy/README.md and of README.md are run in a clean folder; the unit is verified and rated by systemd.
 
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -149,7 +149,7 @@ test("from the build to the first order, a day's work and every call of the API,
 }, 120_000);
 
 describe("the unit", () => {
-  test("is one that systemd understands", () => {
+  test("is valid for systemd", () => {
     const folder = freshFolder();
     const unit = readFileSync(UNIT, "utf8").replace("/usr/local/bin/reseller", BINARY);
     writeFileSync(join(folder, "reseller.service"), unit);

@@ -1,5 +1,5 @@
-// The documentation page of the binary in Chromium, as a reader meets it: wide, narrow, dark; offline; with its key.
-// The screenshots are left in dist/screenshots, to be looked at.
+// The documentation page of the binary in Chromium, as a reader sees it: wide, narrow, dark; offline; with a key.
+// The screenshots are in dist/screenshots.
 
 import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -52,7 +52,7 @@ async function open(snapshot: (typeof VIEWS)[number]) {
 const read = <T>(page: Page, expression: string): Promise<T> => page.evaluate<T>(expression);
 
 describe.each([...VIEWS])("the documentation page, $name", (snapshot) => {
-  test("shows itself without an error, without a request and without scrolling sideways", async () => {
+  test("renders without an error, without a request and without scrolling sideways", async () => {
     const { page, requests, complaints } = await open(snapshot);
     expect(await page.title()).toBe("Reseller Ordering API");
     for (const id of ["quick-start", "idempotency", "states", "placeOrder", "errors", "samples"]) {
@@ -74,7 +74,7 @@ describe.each([...VIEWS])("the documentation page, $name", (snapshot) => {
     await page.context().close();
   });
 
-  test("takes the reader's key, keeps it to itself, and asks this server alone", async () => {
+  test("uses the reader's key, does not store it, and calls this server only", async () => {
     const { page, requests, complaints } = await open(snapshot);
     await page.fill("#key", key);
     await page.click("#own button");

@@ -1,4 +1,4 @@
-// The binary takes nothing from the folder it runs in, and says clearly what it cannot work with.
+// The binary reads nothing from its working directory, and names clearly what it cannot use.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ test("a data directory with blanks and letters of any script is served", async (
   await stop(server);
 });
 
-describe("what cannot be served or printed is told in one sentence, without a stack trace", () => {
+describe("a failure to serve or print is one sentence, without a stack trace", () => {
   const SERVES: [what: string, argv: string[], told: string][] = [
     ["a data directory that is a file", ["serve", "--data", "file"], "file cannot be used"],
     ["an address of another machine", ["serve", "--host", "192.0.2.1"], "EADDRNOTAVAIL"],

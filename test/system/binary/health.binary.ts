@@ -1,4 +1,4 @@
-// Health over the compiled binary: alive, ready or not and why, asked over HTTP and by `reseller health`.
+// Health over the compiled binary: alive, ready or not and why, over HTTP and by `reseller health`.
 
 import { Database } from "bun:sqlite";
 import { join } from "node:path";

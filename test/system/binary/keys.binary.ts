@@ -1,4 +1,4 @@
-// Keys over the compiled binary: they expire, keep to their networks, are replaced, and show when they were used.
+// Keys over the compiled binary: expiry, networks, rotation and last use.
 
 import { describe, expect, test } from "bun:test";
 import { binary, binaryJson, stall, stop, until } from "../../support/binary.ts";
@@ -22,7 +22,7 @@ test("an expired key is refused in its own words from that moment on", async () 
   await stop(server);
 });
 
-test("a key keeps to its networks, v4 and v6, as the trusted proxy tells where it comes from", async () => {
+test("a key is refused outside its networks, v4 and v6, by the address that the trusted proxy reports", async () => {
   const folder = freshFolder();
   const { server } = await stall(folder, "--trusted-proxy", "127.0.0.0/8");
   const created = await binaryJson(
@@ -88,7 +88,7 @@ test("behind a trusted proxy an address that cannot be read is in no network, th
   await stop(server);
 });
 
-test("a key that is deactivated while a request's body is under way pays for nothing any more", async () => {
+test("a key that is deactivated while a request's body is arriving pays for nothing any more", async () => {
   const folder = freshFolder();
   const { server, key } = await stall(folder);
   const [{ id }] = await list(folder);
@@ -200,7 +200,7 @@ test("wrong lifetimes and networks are wrong usage, and make no key", async () =
   await stop(server);
 });
 
-test("the last use of a key is noted within seconds, and once a minute however often it is used", async () => {
+test("the last use of a key is recorded within seconds, and once a minute however often it is used", async () => {
   const folder = freshFolder();
   const { server, key } = await stall(folder);
   const [made] = await list(folder);

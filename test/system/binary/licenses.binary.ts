@@ -1,4 +1,4 @@
-// The licences that the binary prints are those of what is in it.
+// The licences that the binary prints are those of the packages in it.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,10 +1,10 @@
-// Rate limits over the compiled binary: of a key, of an address that offers unknown keys, behind a proxy or not.
+// Rate limits over the compiled binary: of a key, of an address that sends unknown keys, behind a proxy or not.
 
 import { expect, test } from "bun:test";
 import { binaryJson, stall, stop } from "../../support/binary.ts";
 import { callApi, freshFolder } from "../../support/service.ts";
 
-test("a key has twice its rate at once, then 429 with when to come back; other keys go on; nothing is changed", async () => {
+test("a key has twice its rate at once, then 429 with Retry-After; other keys are served; nothing is changed", async () => {
   const folder = freshFolder();
   const { server, key } = await stall(folder, "--rate-limit", "5/h");
   const { key: other } = await binaryJson(
@@ -47,7 +47,7 @@ test("a limit that was reached lets requests through again at its rate", async (
   await stop(server);
 });
 
-test("refusals of the key come before its limit: a deactivated key is a 403 however often it asks", async () => {
+test("refusals of the key come before its limit: a deactivated key is a 403 however often it calls", async () => {
   const folder = freshFolder();
   const { server, key } = await stall(folder, "--rate-limit", "1/h");
   for (let asked = 0; asked < 3; asked++) await callApi(server.url, "GET", "/balance", key);
@@ -58,7 +58,7 @@ test("refusals of the key come before its limit: a deactivated key is a 403 howe
   await stop(server);
 });
 
-test("an address may offer 20 unknown keys a minute, then nothing; behind a trusted proxy the caller counts, not the proxy", async () => {
+test("an address may send 20 unknown keys a minute, then gets 429; behind a trusted proxy the caller counts, not the proxy", async () => {
   const { server, key } = await stall(
     freshFolder(),
     "--rate-limit",
@@ -81,7 +81,7 @@ test("an address may offer 20 unknown keys a minute, then nothing; behind a trus
   await stop(server);
 });
 
-test("callers whose address a trusted proxy does not tell count as one", async () => {
+test("callers whose address a trusted proxy does not report count as one", async () => {
   const { server, key } = await stall(
     freshFolder(),
     "--rate-limit",
@@ -100,7 +100,7 @@ test("callers whose address a trusted proxy does not tell count as one", async (
   await stop(server);
 });
 
-test("without a trusted proxy X-Forwarded-For counts for nothing, and the log says so once", async () => {
+test("without a trusted proxy X-Forwarded-For is ignored, and the log says so once", async () => {
   const { server, key } = await stall(freshFolder(), "--rate-limit", "100/s");
   const ask = (address: string, text: string) =>
     callApi(server.url, "GET", "/balance", text, undefined, { "x-forwarded-for": address });

@@ -1,4 +1,4 @@
-// The write-ahead log stays small under load that never pauses, though somebody always reads.
+// The write-ahead log stays small under continuous load with continuous reads.
 
 import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
@@ -47,7 +47,7 @@ async function market() {
   return { path, server, load };
 }
 
-test("the log begins anew every 16 MB while requests write and read without pause", async () => {
+test("the WAL is reset every 16 MB while requests write and read continuously", async () => {
   const { server, load } = await market();
   const largest = await load((_bytes, placed) => placed >= 15_000);
   await server.stop();
@@ -55,7 +55,7 @@ test("the log begins anew every 16 MB while requests write and read without paus
   expect(largest).toBeLessThan(24 * MEBIBYTE);
 });
 
-test("what a long reader made the log grow by is given back once it is gone, under the same load", async () => {
+test("a WAL that grew under a long reader is truncated once the reader ends, under the same load", async () => {
   const { path, server, load } = await market();
   const reader = new Database(path, { readonly: true });
   reader.run("BEGIN");

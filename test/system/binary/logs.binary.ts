@@ -1,4 +1,4 @@
-// The log over the compiled binary: what a line has, what is left out, what never appears, and how people see it.
+// The log over the compiled binary: members of a line, what is left out, what never appears, and the format on a terminal.
 
 import { expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
@@ -53,7 +53,7 @@ test("--log-reads leaves out successful reads, or all but a share of them, and n
   expect(reads).toBeLessThan(150);
 });
 
-test("a key in an x-request-id is answered as it came and masked in the log", async () => {
+test("a key in an x-request-id is returned unchanged and masked in the log", async () => {
   const { server, key } = await stall(freshFolder(), "--log-level", "debug");
   const headers = { "x-request-id": `trace-${key}` };
   const answer = await callApi(server.url, "GET", "/balance", key, undefined, headers);
@@ -64,7 +64,7 @@ test("a key in an x-request-id is answered as it came and masked in the log", as
   expect(server.stdout() + server.stderr()).not.toContain(key);
 });
 
-test("a fault of ours is logged with its cause, without key, body or hash, and answered with none of it", async () => {
+test("an internal error is logged with its cause, without key, body or hash, and its response has none of it", async () => {
   const folder = freshFolder();
   const { server, key } = await stall(folder, "--log-level", "debug");
   const database = new Database(join(folder, "data", "reseller.db"));
@@ -102,7 +102,7 @@ test("a provider's reply that is not the gzip it says: every line is JSON, and o
   expect(lines.filter(({ cause }) => cause?.includes("not gzip"))).toHaveLength(1);
 });
 
-test("a statement that breaks off: the caller sees that, and every line is JSON", async () => {
+test("a CSV that breaks off: the caller sees that, and every line is JSON", async () => {
   const folder = freshFolder();
   const { server, key } = await stall(folder);
   const database = new Database(join(folder, "data", "reseller.db"));

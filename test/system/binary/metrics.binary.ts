@@ -1,4 +1,4 @@
-// Metrics over the compiled binary, read by a Prometheus parser; the dashboard asks for nothing that is not there.
+// Metrics over the compiled binary, read by a Prometheus parser; the dashboard uses only metrics that exist.
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "bun:test";
@@ -99,7 +99,7 @@ test("the dashboard asks for metrics that exist, and shows every one of ours", a
   await stop(server);
 });
 
-test("nothing listens for metrics unless it is told to", async () => {
+test("no metrics are served unless --metrics-listen is set", async () => {
   const { server } = await stall(freshFolder());
   await until(() => server.stderr().includes("started"));
   expect(server.stderr()).toContain('"metrics":null');

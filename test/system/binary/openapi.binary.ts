@@ -1,5 +1,5 @@
-// What others make of the binary's OpenAPI document: a linter finds no error, a generator makes a client that
-// compiles and places an order.
+// The binary's OpenAPI document in other tools: a linter finds no error, and a generated client compiles and places
+// an order.
 
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The compiled server and a provider: killed, or stopped, while the provider holds the order.
+// The compiled server and a provider: killed, or stopped, while a submission is in flight.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";

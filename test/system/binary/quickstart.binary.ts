@@ -53,7 +53,7 @@ test("every printed command works when pasted, and the same data is there after 
   expect((await binary(folder, "verify")).code).toBe(0);
 });
 
-test("a port that is taken costs no key: the next try still makes one", async () => {
+test("a port in use costs no key: the next start still makes one", async () => {
   const folder = freshFolder();
   const taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const { code, stderr } = await binary(folder, "quickstart", "--port", String(taken.port));

@@ -1,5 +1,5 @@
-// A restore takes rows back in time, but not what callers and operators were told meanwhile: numbers that were given
-// out, keys that were ended. And it takes nothing for a backup that is none.
+// A restore takes rows back in time, but never reuses numbers that were given out since, nor reactivates keys that were
+// ended since. It refuses a file that is not a backup.
 
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
@@ -99,7 +99,7 @@ describe("numbers that were given out", () => {
     }
   });
 
-  test("are passed over by a margin where nothing tells of them: no database, or a new one", async () => {
+  test("are skipped by a margin where they are unknown: no database, or a new one", async () => {
     const { key, file } = await shopWithBackup();
     for (const isNew of [false, true]) {
       const elsewhere = freshFolder();
@@ -117,7 +117,7 @@ describe("numbers that were given out", () => {
     }
   });
 
-  test("are passed over by a margin above what a damaged database still tells", async () => {
+  test("are skipped by a margin above those that can be read from a damaged database", async () => {
     const { folder, key, file } = await shopWithBackup();
     await ordering(folder, key.text, 4);
     damageTables(join(folder, "reseller.db"), ["order_events"]);
@@ -232,7 +232,7 @@ describe("keys", () => {
     expect(status).toBe(403);
   });
 
-  test("are named one by one where nothing tells which were ended", async () => {
+  test("are listed one by one where it is unknown which were ended", async () => {
     const { folder, key, second, file } = await shopWithBackup();
     const elsewhere = freshFolder();
     const { keys } = await restored(elsewhere, file);
@@ -329,7 +329,7 @@ test("a backup whose write-ahead log is no file is refused at once", async () =>
   expect([code, stderr]).toEqual([1, expect.stringContaining(`${file}-wal is not a regular file`)]);
 });
 
-describe("what is no file is refused at once and named:", () => {
+describe("a path that is not a regular file is refused at once and named:", () => {
   const fifo = (path: string) => Bun.spawnSync(["mkfifo", path]);
   test.each<[what: string, make: (path: string) => void, says: string]>([
     ["a FIFO", fifo, "is not a regular file"],
@@ -373,7 +373,7 @@ test("a data directory that is there with mode 0755 is closed from the first sta
   }
 });
 
-test("a data directory in memory: serve warns, doctor says what becomes of it", async () => {
+test("a data directory in memory: serve and doctor warn that a reboot loses it", async () => {
   const data = mkdtempSync("/dev/shm/reseller-test-");
   try {
     const server = await startServerProcess({ data });

@@ -1,5 +1,5 @@
-// The samples of docs/samples, as they stand there, against the binary: each places one order and no second one,
-// though its first try meets a server that is not there.
+// The samples of docs/samples, unchanged, against the binary: each places exactly one order, although the response to
+// its first try is lost.
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -68,7 +68,7 @@ function lossyProxy() {
 }
 
 for (const [file, interpreter] of Object.entries(INTERPRETERS)) {
-  test(`${file} places one order, whose first answer was lost`, async () => {
+  test(`${file} places one order, whose first response was lost`, async () => {
     const before = await countOrders();
     const proxy = lossyProxy();
     const sample = Bun.spawn([...interpreter, join(SAMPLES, file)], {
@@ -89,7 +89,7 @@ for (const [file, interpreter] of Object.entries(INTERPRETERS)) {
     expect(await countOrders()).toBe(before + 1);
   });
 
-  test(`${file} says what was refused`, async () => {
+  test(`${file} prints a refusal`, async () => {
     const sample = Bun.spawn([...interpreter, join(SAMPLES, file)], {
       env: { PATH: process.env["PATH"] ?? "", RESELLER_URL: server.url, RESELLER_KEY: "rk_wrong" },
       stdout: "pipe",

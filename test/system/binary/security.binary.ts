@@ -1,4 +1,4 @@
-// What slow, idle and greedy callers can do to the compiled binary: nothing that lasts.
+// Slow, idle and excessive clients do no lasting harm to the compiled binary.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
@@ -36,7 +36,7 @@ function trickle(server: Serving, first: string, more: string | null): Trickle {
   return { ended };
 }
 
-test("slow heads, slow bodies and silence are cut within a minute, whatever trickles in", async () => {
+test("slow heads, slow bodies and silence are cut off within a minute, however slowly bytes arrive", async () => {
   const { server, key } = await stall(freshFolder());
   const post = ["POST /api/v1/orders HTTP/1.1", "host: x", `x-api-key: ${key}`].join("\r\n");
   const json = `${post}\r\ncontent-type: application/json`;
@@ -104,7 +104,7 @@ describe("too much", () => {
   });
 });
 
-test("every answer says that nothing may keep, sniff, frame or run it", async () => {
+test("every response forbids caching, sniffing, framing and scripts", async () => {
   const { server, key } = await stall(freshFolder());
   const paths = ["/api/v1/balance", "/api/v1/nothing", "/livez", "/readyz", "/", "/api/v1/user"];
   for (const path of paths) {
@@ -120,7 +120,7 @@ test("every answer says that nothing may keep, sniff, frame or run it", async ()
   await stop(server);
 });
 
-test("a link is stored and never asked for", async () => {
+test("a link is stored and never fetched", async () => {
   const asked: string[] = [];
   const listener = Bun.serve({
     port: 0,

@@ -20,7 +20,7 @@ import { freshFolder } from "../../support/service.ts";
 const CONNECTIONS = 16;
 
 describe.each(["SIGTERM", "SIGINT"] as const)("%s under load", (signal) => {
-  test("answers what is in flight, checkpoints, lets the folder go and exits 0", async () => {
+  test("completes requests in flight, checkpoints, releases the data directory and exits 0", async () => {
     const folder = freshFolder();
     const { server, key } = await stall(folder);
     const orders = load(server.url, key, CONNECTIONS);
@@ -63,7 +63,7 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s under load", (signal) => {
   });
 });
 
-test("kill -9 in mid-load, twice: every acknowledged order is there once and the books agree", async () => {
+test("kill -9 in mid-load, twice: every acknowledged order exists once and verify is clean", async () => {
   const folder = freshFolder();
   let { server, key } = await stall(folder);
   const answered: string[] = [];
@@ -180,7 +180,7 @@ test("a database damaged under the server: no order is answered with success, it
   expect(verified.stderr).toMatch(/^error: .+\n$/);
 });
 
-test("start to first answer and idle memory are printed", async () => {
+test("start to first response and idle memory are printed", async () => {
   const folder = freshFolder();
   await stop(await serving(folder, "serve"));
   const times: number[] = [];

@@ -1,5 +1,5 @@
 // A folder of backups with more than one in it: other services, backups by hand, remains, names of an earlier
-// version. A server touches what it made, and nothing that fails keeps it from the next backup.
+// version. A server changes only its own backups, and no failure prevents the next one.
 
 import {
   cpSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync,
@@ -98,7 +98,7 @@ describe("two `backup` commands to one file:", () => {
     }
   });
 
-  test("one that was killed is in nobody's way", async () => {
+  test("one that was killed blocks no other", async () => {
     const data = largeDataDirectory();
     const file = join(freshFolder(), "copy.db");
     const killed = await startBackup(data, file);

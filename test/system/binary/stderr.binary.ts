@@ -1,4 +1,4 @@
-// What becomes of the service when nobody takes what it writes: a log may be lost, counted and told; an answer may not.
+// The service when nobody reads its output: log lines may be lost, counted and reported; no response is.
 
 import { afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { execFileSync } from "node:child_process";

@@ -1,4 +1,4 @@
-// TLS over the compiled binary, spoken to by openssl and curl: old versions refused, a new certificate on SIGHUP.
+// TLS over the compiled binary, called by openssl and curl: old versions refused, a new certificate on SIGHUP.
 
 import { copyFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:tls";
@@ -34,7 +34,7 @@ async function serveTls(folder: string, ...flags: string[]) {
   return { files, server: await serving(folder, "serve", ...tls, ...flags) };
 }
 
-test("openssl and curl speak TLS 1.2 and 1.3 to it, nothing older and no plain HTTP; health still asks it", async () => {
+test("openssl and curl speak TLS 1.2 and 1.3 to it, nothing older and no plain HTTP; health still works", async () => {
   const folder = freshFolder();
   const { files, server } = await serveTls(folder);
   expect(server.url).toStartWith("https://127.0.0.1:");
@@ -50,7 +50,7 @@ test("openssl and curl speak TLS 1.2 and 1.3 to it, nothing older and no plain H
   await stop(server);
 });
 
-test("routes are found over TLS as they are without it", async () => {
+test("routes are the same over TLS", async () => {
   const folder = freshFolder();
   const files = makeCertificate(folder, "first");
   const flags = ["--tls-cert", files.cert, "--tls-key", files.key];
@@ -101,7 +101,7 @@ async function beginPost(server: Serving, key: string, body: string) {
   };
 }
 
-test("SIGHUP: the next connection sees the new certificate, and a request half sent is answered over the old", async () => {
+test("SIGHUP: the next connection sees the new certificate, and a request in flight gets its response over the old", async () => {
   const folder = freshFolder();
   const files = makeCertificate(folder, "first");
   const { server, key } = await stall(folder, "--tls-cert", files.cert, "--tls-key", files.key);
@@ -118,7 +118,7 @@ test("SIGHUP: the next connection sees the new certificate, and a request half s
   await stop(server);
 });
 
-test("SIGHUP under load loses at most what was being opened in that moment", async () => {
+test("SIGHUP under load loses at most connections that are being opened", async () => {
   const folder = freshFolder();
   const { server } = await serveTls(folder);
   let asking = true;
@@ -157,7 +157,7 @@ test("a certificate that cannot be used leaves the old one in place and says why
   await stop(server);
 });
 
-test("SIGHUP without a certificate is no reason to end", async () => {
+test("SIGHUP without a certificate does not end the server", async () => {
   const folder = freshFolder();
   const server = await serving(folder, "serve");
   server.kill("SIGHUP");
@@ -176,7 +176,7 @@ test("a TLS port that is taken is refused, though a reload shares it", async () 
   await stop(server);
 });
 
-test("files that do not belong together or are not there: serve ends with 1 and says which", async () => {
+test("files that do not belong together or are missing: exit 1 with their names", async () => {
   const folder = freshFolder();
   const [one, other] = [makeCertificate(folder, "one"), makeCertificate(folder, "other")];
   const start = (cert: string, key: string) =>

@@ -77,7 +77,7 @@ test("systemd starts it after the network is up and the clock is corrected", () 
   }
 });
 
-// Once as the unit has it, and once deadly: then no call is refused unnoticed because another was tried instead.
+// Once as in the unit, and once killing the process: a refused call cannot go unnoticed by a fallback.
 describe.each(["EPERM", "killed"] as const)("with other calls refused (%s),", (refused) => {
   let confined: Confined;
   beforeAll(() => {
@@ -160,7 +160,7 @@ test("where the priority of a backup cannot be lowered it is made all the same, 
   expect(server.log()).not.toContain('"level":"error"');
 });
 
-test("what the unit keeps out is kept out here: calls, file modes, families of sockets, other folders", async () => {
+test("what the unit forbids is forbidden here: calls, file modes, families of sockets, other folders", async () => {
   const { program, folder } = confine(unitSettings(), "EPERM");
   const script = join(folder, "probe.ts");
   await Bun.write(

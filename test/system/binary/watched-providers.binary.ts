@@ -1,5 +1,5 @@
-// Providers as the operator sees them over the compiled binary: placements in the metrics, looks in readiness,
-// their making in the audit log, and their key nowhere.
+// Monitoring of providers over the compiled binary: submissions in the metrics, polls in readiness, their creation in
+// the audit log, and their key nowhere.
 
 import { expect, test } from "bun:test";
 import { binaryJson, stall, stop, until } from "../../support/binary.ts";
@@ -21,7 +21,7 @@ async function createProvider(folder: string, name: string, url: string): Promis
   return printed.join("");
 }
 
-test("placements are counted by outcome, looks are on time, and the provider's key is nowhere to be read", async () => {
+test("submissions are counted by outcome, polls are on time, and the provider's key appears nowhere", async () => {
   const folder = freshFolder();
   const upstream = await startUpstream();
   const flags = ["--log-level", "debug", "--metrics-listen", "127.0.0.1:0", "--place-wait", "2s"];

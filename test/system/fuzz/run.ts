@@ -1,5 +1,5 @@
-// `bun run fuzz [requests] [seed]`: the compiled binary, asked what nobody should ask. Ends with 1 when something
-// does not hold, and names the request. Traffic to 127.0.0.1 only.
+// `bun run fuzz [requests] [seed]`: random malformed requests to the compiled binary. Exits 1 when an invariant
+// fails, and prints the request. Traffic to 127.0.0.1 only.
 
 import { join } from "node:path";
 import { binary, binaryJson, stall, stop } from "../../support/binary.ts";

@@ -1,4 +1,4 @@
-// A disk that is fed a trace and loses its power: what was synced is there, what was not may be there,
+// A model of a disk that replays a trace and loses power: synced writes are there, others may be there
 // in whole, in part, or in another order. Contents and directory entries are synced apart, as POSIX has it.
 
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";

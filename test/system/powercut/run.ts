@@ -1,5 +1,5 @@
 // `bun run test:powercut [images] [seed] [--synchronous-normal]`: power cuts, replayed.
-// The binary's writes, syncs and answers are traced under load; the trace is cut anywhere, unsynced writes are
+// The binary's writes, syncs and responses are traced under load; the trace is cut anywhere, unsynced writes are
 // dropped, kept, cut off, reordered or torn, and the server's own code opens what is left. Each image must be
 // intact, add up, and hold every order and recharge that was acknowledged before the cut, once.
 // With --synchronous-normal a binary is built that does not sync its commits: it must be seen to lose some.

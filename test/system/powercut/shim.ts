@@ -1,4 +1,4 @@
-// Compiles the shim that sits between the binary and the kernel, and says how to preload it.
+// Compiles the LD_PRELOAD shim between the binary and the kernel, and returns the environment that loads it.
 
 import { join } from "node:path";
 import { freshFolder } from "../../support/service.ts";

@@ -1,4 +1,4 @@
-// Reading what the shim wrote: the changes, syncs and answers of one process, in their order.
+// Reading the shim's trace: the writes, syncs and responses of one process, in order.
 
 import { readFileSync } from "node:fs";
 

@@ -1,6 +1,6 @@
-// An auditor that shares nothing with the service but the database file it inspects. It sees what was ordered,
-// what went out to providers and what came back, and what operators did; from that alone it recomputes what
-// every order may be and what every balance must be.
+// An auditor that shares nothing with the service but the database file it inspects. It sees the orders,
+// the calls to providers with their replies, and what operators did; from that alone it recomputes the possible states
+// of every order and every balance.
 
 import type { Database } from "bun:sqlite";
 

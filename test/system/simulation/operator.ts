@@ -1,4 +1,4 @@
-// What a simulated operator does: mostly what is sensible, sometimes what must be refused.
+// A simulated operator: mostly valid commands, sometimes ones that must be refused.
 
 import { Refusal } from "../../../src/domain/errors.ts";
 import type { Market } from "./simulate.ts";

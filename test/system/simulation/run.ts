@@ -1,4 +1,4 @@
-// `bun run simulate SEED` prints the trace of one market; `bun run simulate FROM TO` runs many and says what it found.
+// `bun run simulate SEED` prints the trace of one market; `bun run simulate FROM TO` runs many and prints what it found.
 
 import { simulate } from "./simulate.ts";
 

@@ -1,6 +1,6 @@
 // One simulated market from a seed: resellers order, providers fail in every way there is, operators intervene,
-// the clock jumps, the process crashes between any two steps and starts again; then the faults end and all that
-// is open must come to its end. An auditor watches from outside.
+// the clock jumps, the process crashes between any two steps and starts again; then the failures end and every
+// open order must reach a final state. An independent auditor checks the result.
 
 import { Database } from "bun:sqlite";
 import { connectionOf, type Connection, transact, type Tx } from "../../../src/db/connection.ts";

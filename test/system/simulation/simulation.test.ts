@@ -1,4 +1,4 @@
-// Money stays right and every order ends, whatever fails. `bun run simulate SEED` prints the trace of one seed.
+// The ledger stays correct and every order reaches a final state, whatever fails. `bun run simulate SEED` prints the trace of one seed.
 
 import { expect, test } from "bun:test";
 import { simulate } from "./simulate.ts";
@@ -23,7 +23,7 @@ test(
   LIMIT_MS,
 );
 
-test("a seed plays out the same each time", async () => {
+test("a seed gives the same run each time", async () => {
   const traces = await Promise.all([traceOf(7), traceOf(7)]);
   expect(traces[0]).toEqual(traces[1]!);
   expect(traces[0]!.length).toBeGreaterThan(20);

@@ -1,5 +1,5 @@
-// A simulated provider: honest in its own book, and unreliable in all that it says of it.
-// It tells the auditor what it was sent and what of its answers reached a process that lived.
+// A simulated provider: its own records are correct, its replies are unreliable.
+// It reports to the auditor what it was sent and which of its replies reached a live process.
 
 import type { Reply, Send } from "../../../src/providers/call.ts";
 import type { Auditor, Meaning } from "./auditor.ts";
@@ -71,9 +71,9 @@ export function createProvider({ name, world, auditor, faults }: ProviderSetup):
           heard();
           resolve(reply);
         };
-        const fail = (fault: "not_sent" | "unanswered", cause: string) =>
-          end({ kind: "fault", fault, cause }, () => {
-            if (isAdd && fault === "not_sent") auditor.heardNotSent(link);
+        const fail = (failure: "not_sent" | "unanswered", cause: string) =>
+          end({ kind: "failure", failure, cause }, () => {
+            if (isAdd && failure === "not_sent") auditor.heardNotSent(link);
           });
         if (isAdd) auditor.sent(link);
         if (goes(0.05)) downUntil = world.elapsed() + chance.whole(1000, 900_000);
@@ -128,7 +128,7 @@ export function createProvider({ name, world, auditor, faults }: ProviderSetup):
         };
       default:
         return {
-          reply: { kind: "fault", fault: "unanswered", cause: "ECONNRESET" } as Reply,
+          reply: { kind: "failure", failure: "unanswered", cause: "ECONNRESET" } as Reply,
           heard: nothing,
         };
     }
@@ -219,5 +219,5 @@ function json(body: unknown): Reply {
 }
 
 function unreadable(cause: string): Reply {
-  return { kind: "fault", fault: "unreadable", cause };
+  return { kind: "failure", failure: "unreadable", cause };
 }

@@ -1,4 +1,4 @@
-// The simulated world's time and chance: one queue of events, one seeded source of numbers, nothing real.
+// The simulation's clock and randomness: one queue of events and one seeded random source.
 
 import type { Clock } from "../../../src/delivery/clock.ts";
 
