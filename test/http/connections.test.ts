@@ -107,6 +107,15 @@ describe("bytes that are no request are refused with the envelope, and the conne
   });
 });
 
+test("a field counts whatever the case of its name and the whitespace around its value", async () => {
+  const connection = await sent(
+    request("GET", "/api/v1/balance", [`X-aPi-KEY: \t ${key} \t`, "X-REQUEST-ID:mine"]),
+  );
+  const answer = (await connection.response())!;
+  expect([answer.status, answer.headers.get("x-request-id")]).toEqual([200, "mine"]);
+  connection.close();
+});
+
 describe("a method is refused where a path does not take it:", () => {
   const METHODS = ["FOO", "get", "G3T", "Post", "post", "X", "PROPFIND", "QUERY", "TRACE", "PATCH"];
   const PATHS: [path: string, allow: string | null][] = [
