@@ -11,6 +11,7 @@ import {
   refuseEndedKey,
   refuseMissingPermission,
 } from "../domain/keys.ts";
+import type { IncomingRequest } from "../http1/request.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
 /** Allow lists cached in parsed form: parsing one of two networks takes 10 µs of CPU time, a third of a request. */
@@ -26,7 +27,7 @@ export interface AuthDeps {
 
 /** The request that is authenticated. */
 export interface AuthRequest {
-  request: Request;
+  request: Pick<IncomingRequest, "headers">;
   /** Computed only where it is needed: most requests need no address. */
   address(): string;
   /** Set as soon as the key is found, even if it is refused after that. */

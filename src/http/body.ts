@@ -1,7 +1,7 @@
 // Reading a request body: bytes up to a limit, strict UTF-8, strict JSON, strict fields.
 // No refusal repeats anything of the body.
 
-import { bodyOf } from "../http1/request.ts";
+import type { IncomingRequest } from "../http1/request.ts";
 import { Refusal, refusal } from "../domain/errors.ts";
 import { BATCH_FORM, BATCH_LIMIT, BODY_LIMIT_BYTES } from "../domain/limits.ts";
 import { AMOUNT_LIMIT_MICROS, microsFromNumber, MICROS_PER_DOLLAR } from "../domain/money.ts";
@@ -27,7 +27,7 @@ export interface Body {
 }
 
 /** Refuses, in this order: body_too_large, content_type_invalid, body_invalid. */
-export async function readBody(request: Request): Promise<Body> {
+export async function readBody(request: IncomingRequest): Promise<Body> {
   const bytes = await readBytes(request).catch((error: unknown) => {
     // The client disconnected or its chunked encoding was invalid: no internal error.
     throw error instanceof Refusal ? error : new Refusal("body_invalid", { must: "valid JSON" });
@@ -39,12 +39,12 @@ export async function readBody(request: Request): Promise<Body> {
 }
 
 /** Whether Content-Length exceeds the limit. */
-export function announcesTooMuch(request: Request): boolean {
-  return Number(request.headers.get("content-length") ?? 0) > BODY_LIMIT_BYTES;
+export function announcesTooMuch({ headers }: Pick<IncomingRequest, "headers">): boolean {
+  return Number(headers.get("content-length") ?? 0) > BODY_LIMIT_BYTES;
 }
 
-async function readBytes(request: Request): Promise<Uint8Array> {
-  const bytes = announcesTooMuch(request) ? null : await bodyOf(request);
+async function readBytes(request: IncomingRequest): Promise<Uint8Array> {
+  const bytes = announcesTooMuch(request) ? null : await request.body();
   if (bytes === null) throw refusal("body_too_large");
   return bytes;
 }

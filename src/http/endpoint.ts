@@ -12,12 +12,14 @@ import type { Logger } from "../monitoring/log.ts";
 import type { Observer } from "../monitoring/metrics.ts";
 import type { RequestLog } from "../monitoring/request-line.ts";
 import { type AuthRequest, authenticate, type AuthDeps } from "./auth.ts";
-import { peerAddress } from "../http1/request.ts";
+import type { IncomingRequest } from "../http1/request.ts";
+import { UNKNOWN_METHOD } from "../http1/parser.ts";
 import type { ResponseTemplate } from "../http1/response.ts";
 import { announcesTooMuch } from "./body.ts";
-import { clientAddress, FORWARDED_HEADER } from "./client-address.ts";
+import { clientAddress, FORWARDED_HEADER, UNKNOWN_ADDRESS } from "./client-address.ts";
 import { REQUEST_ID_PATTERN } from "../domain/limits.ts";
 import { type ErrorResponse, errorResponseOf, errorBody, INTERNAL } from "./errors.ts";
+import type { RouteContext } from "./router.ts";
 
 /** Dependencies of every endpoint; each handler declares its own besides. */
 export interface EndpointDeps extends AuthDeps, InternalErrorDeps {
@@ -41,7 +43,7 @@ export interface InternalErrorDeps {
 }
 
 export interface Call {
-  request: Request;
+  request: IncomingRequest;
   params: Record<string, string>;
   key: Readonly<CallerKey>;
   requestId: string;
@@ -58,11 +60,8 @@ export class PreparedResponse {
 /** Returns the JSON value of a 200, a PreparedResponse, or a Response that is no JSON. */
 export type Handler = (call: Call) => object | Promise<object>;
 
-/** The part of Elysia's context that is used here: Elysia builds only the members that a handler names. */
-export interface RouteContext {
-  request: Request;
-  params: Record<string, string>;
-}
+/** The members of a request that its response and its log line need. */
+type RequestHead = Pick<IncomingRequest, "method" | "headers" | "address">;
 
 /** Marks the response to a duplicate. */
 const REPLAYED = { "idempotent-replayed": "true" };
@@ -108,7 +107,7 @@ export function publicEndpoint(
   route: string,
   handle: () => Promise<PublicResponse>,
 ) {
-  return async ({ request }: { request: Request }): Promise<Response> => {
+  return async ({ request }: RouteContext): Promise<Response> => {
     const context = new RequestContext(deps, request, route);
     try {
       const { status, body } = await handle();
@@ -121,7 +120,7 @@ export function publicEndpoint(
 
 /** The Elysia handler of a documentation page, which needs no key. */
 export function openPage(deps: EndpointDeps, route: string, page: () => Response) {
-  return ({ request }: { request: Request }): Response => {
+  return ({ request }: RouteContext): Response => {
     const context = new RequestContext(deps, request, route);
     return streamResponse(context, page());
   };
@@ -130,7 +129,7 @@ export function openPage(deps: EndpointDeps, route: string, page: () => Response
 /** Responds to a request that reaches no handler. */
 export function respondWith(
   deps: EndpointDeps,
-  request: Request,
+  request: IncomingRequest,
   route: string | null,
   response: ErrorResponse,
 ): Response {
@@ -145,14 +144,18 @@ export function respondMalformed(deps: EndpointDeps, response: ErrorResponse): R
 /** Responds 500 for an error outside a handler. */
 export function respondInternalError(
   deps: EndpointDeps,
-  request: Request | null,
+  request: IncomingRequest | null,
   error: unknown,
 ): Response {
   return fail(new RequestContext(deps, request ?? UNREAD, null), error);
 }
 
 /** Takes the place of a request that could not be parsed. */
-const UNREAD = new Request("http://localhost/");
+const UNREAD: RequestHead = {
+  method: UNKNOWN_METHOD,
+  headers: { get: () => null, has: () => false },
+  address: UNKNOWN_ADDRESS,
+};
 
 /** One request and what its log line needs. */
 class RequestContext implements AuthRequest {
@@ -164,7 +167,7 @@ class RequestContext implements AuthRequest {
 
   constructor(
     readonly deps: EndpointDeps,
-    readonly request: Request,
+    readonly request: RequestHead,
     /** The route's pattern, never the requested path; null where no route matches. */
     readonly route: string | null,
     readonly log: RequestLog = deps.log.requests(request.method, route),
@@ -179,7 +182,7 @@ class RequestContext implements AuthRequest {
     const { deps, request } = this;
     const forwarded = request.headers.get(FORWARDED_HEADER);
     if (forwarded !== null && deps.trustedProxy.length === 0) deps.noteUntrustedProxy();
-    return clientAddress(peerAddress(request), forwarded, deps.trustedProxy);
+    return clientAddress(request.address, forwarded, deps.trustedProxy);
   }
 
   noteUnknownKey(mistyped: boolean): void {

@@ -9,6 +9,7 @@ import {
   isIdempotencyKey,
   KEY_FORM,
 } from "../domain/idempotency.ts";
+import type { IncomingRequest } from "../http1/request.ts";
 import type { Outcome } from "../operations/idempotency.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
@@ -16,8 +17,8 @@ import { type Call, PreparedResponse } from "./endpoint.ts";
 import { errorResponseOf, errorBody } from "./errors.ts";
 
 const HEADER = "idempotency-key";
-/** Read from the text: a Host header that makes no address would throw in `new URL`. */
-const PATH = /^[a-z]+:\/\/[^/]*([^?#]*)/;
+/** The path without its query. */
+const PATH = /^[^?#]*/;
 
 /** The requests with an Idempotency-Key in flight; each promise resolves when its request ends. */
 export type InFlight = Map<string, Promise<void>>;
@@ -29,13 +30,13 @@ export interface ClaimDeps {
 }
 
 /** The claim a request makes with its key; null without one. `body` is what was sent. Refuses: field_invalid. */
-export function claimOf(request: Request, body: Uint8Array): Claim | null {
+export function claimOf(request: IncomingRequest, body: Uint8Array): Claim | null {
   const key = request.headers.get(HEADER);
   if (key === null) return null;
   if (!isIdempotencyKey(key)) {
     throw new Refusal("field_invalid", { field: "Idempotency-Key", must: KEY_FORM });
   }
-  const path = PATH.exec(request.url)?.[1] ?? "";
+  const path = PATH.exec(request.path)![0];
   return { key, requestHash: hashRequest(request.method, path, body) };
 }
 

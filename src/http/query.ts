@@ -10,6 +10,7 @@ import {
 import { ORDER_STATUSES, isReference, REFERENCE_FORM } from "../domain/orders.ts";
 import { TRANSFER_KINDS } from "../domain/ledger.ts";
 import type { TimeWindow } from "../db/time-spans.ts";
+import type { IncomingRequest } from "../http1/request.ts";
 import { invalidField } from "./body.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -21,8 +22,7 @@ const WHOLE = /^[1-9]\d{0,15}$/;
 
 export type Query = URLSearchParams;
 
-/** Read from the text: a Host header that makes no address would throw in `new URL`. */
-export function queryOf({ url }: Request): Query {
+export function queryOf({ url }: IncomingRequest): Query {
   const start = url.indexOf("?");
   return new URLSearchParams(start === -1 ? "" : url.slice(start));
 }

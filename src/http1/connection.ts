@@ -4,7 +4,7 @@
 
 import { Outgoing } from "./outgoing.ts";
 import { type Malformed, type Message, RequestParser } from "./parser.ts";
-import { requestOf } from "./request.ts";
+import { IncomingRequest } from "./request.ts";
 import { chunkOf, type Framing, headOf, LAST_CHUNK, saysLast, textOf } from "./response.ts";
 
 export type { Malformed };
@@ -23,7 +23,7 @@ const LINGER_SECONDS = 5;
 
 /** Makes the responses. */
 export interface Handler {
-  handle(request: Request): Response | Promise<Response>;
+  handle(request: IncomingRequest): Response | Promise<Response>;
   /** The response to bytes that are not a valid request. */
   refuse(status: Malformed): Response;
   /** The response when `handle` throws. */
@@ -181,16 +181,14 @@ export class Connection {
 
   #handle(message: Message): void {
     const { handler } = this.host;
-    const request = requestOf(message, this.#address);
-    if (!request) {
+    if (!hasOneHost(message)) {
       this.#isOver = true;
       return this.#respond(message, handler.refuse(400));
     }
-    if (!message.isComplete && expectsContinue(message, request))
-      message.onAwaited = () => this.#continue();
+    if (!message.isComplete && expectsContinue(message)) message.onAwaited = () => this.#continue();
     let response: Response | Promise<Response>;
     try {
-      response = handler.handle(request);
+      response = handler.handle(new IncomingRequest(message, this.#address));
     } catch (error) {
       response = handler.fail(error);
     }
@@ -293,6 +291,16 @@ export class Connection {
   }
 }
 
-function expectsContinue({ isHttp10 }: Message, { headers }: Request): boolean {
-  return !isHttp10 && headers.get("expect")?.toLowerCase() === "100-continue";
+function expectsContinue(message: Message): boolean {
+  return !message.isHttp10 && message.get("expect")?.toLowerCase() === "100-continue";
+}
+
+/** RFC 9112, 3.2: a request with several Host fields, or with none, gets a 400. HTTP/1.0 does not know the field. */
+function hasOneHost({ fields, isHttp10 }: Message): boolean {
+  let hosts = 0;
+  for (let index = 0; index < fields.length; index += 2) {
+    const name = fields[index]!;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+  }
+  return hosts === 1 || (hosts === 0 && isHttp10);
 }

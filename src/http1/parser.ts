@@ -7,8 +7,10 @@ import { HTTPParser, methods } from "node:_http_common";
 export const HEAD_LIMIT_BYTES = 16 * 1024;
 /** Maximum length of an unknown method; a longer one is malformed. */
 const METHOD_LIMIT = 32;
-/** Bun turns a method that it does not know into GET. This one stands for all of them: no route has it either. */
-const UNKNOWN_METHOD = "TRACE";
+/** The method of a request whose method llhttp does not know: no text of a client's choice is logged or counted. */
+export const UNKNOWN_METHOD = "UNKNOWN";
+/** What llhttp parses in its place. */
+const SUBSTITUTE_METHOD = "TRACE";
 
 const NOT_LENIENT = 0;
 /** Both look at no more characters than a method may have: where it is not, a longer search would be quadratic. */
@@ -39,6 +41,23 @@ export class Message {
     readonly isHttp10: boolean,
     readonly bodyLimitBytes: number,
   ) {}
+
+  /** A field's value by its name in lower case; the values of a repeated field are joined (RFC 9110, 5.3). */
+  get(name: string): string | null {
+    const { fields } = this;
+    let found: string | null = null;
+    for (let index = 0; index < fields.length; index += 2) {
+      const field = fields[index]!;
+      if (field.length !== name.length || field.toLowerCase() !== name) continue;
+      const value = fields[index + 1]!;
+      found = found === null ? value : `${found}, ${value}`;
+    }
+    return found;
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== null;
+  }
 
   get isTooLong(): boolean {
     return this.#length > this.bodyLimitBytes;
@@ -133,7 +152,7 @@ export class RequestParser {
     if (method !== undefined && end === " ") {
       this.#parser = this.#createParser();
       this.#isMethodUnknown = true;
-      return this.read(Buffer.from(`${UNKNOWN_METHOD}${text.slice(method.length)}`, "latin1"));
+      return this.read(Buffer.from(`${SUBSTITUTE_METHOD}${text.slice(method.length)}`, "latin1"));
     }
     if (method === undefined) this.malformed = 400;
     else this.#unknown = text;
@@ -172,7 +191,7 @@ export class RequestParser {
       }
       const isHttp10 = minor === 0;
       this.#current = new Message(
-        this.#isMethodUnknown ? UNKNOWN_METHOD : knownMethod(methods[method]!),
+        this.#isMethodUnknown ? UNKNOWN_METHOD : methods[method]!,
         target ?? this.#target,
         fields ?? this.#fields,
         isHttp10 || isUpgrade || !isKeptAlive,
@@ -192,14 +211,6 @@ export class RequestParser {
     };
     return parser;
   }
-}
-
-const KNOWN_METHODS = new Set(
-  methods.filter((method) => new Request("http://localhost/", { method }).method === method),
-);
-
-function knownMethod(method: string): string {
-  return KNOWN_METHODS.has(method) ? method : UNKNOWN_METHOD;
 }
 
 function statusOf(code: string): Malformed {

@@ -107,6 +107,15 @@ describe("malformed requests get the error envelope, and the connection closes:"
   });
 });
 
+test("a field counts whatever the case of its name and the whitespace around its value", async () => {
+  const connection = await sent(
+    request("GET", "/api/v1/balance", [`X-aPi-KEY: \t ${key} \t`, "X-REQUEST-ID:mine"]),
+  );
+  const answer = (await connection.response())!;
+  expect([answer.status, answer.headers.get("x-request-id")]).toEqual([200, "mine"]);
+  connection.close();
+});
+
 describe("a method that a path does not support is a 405:", () => {
   const METHODS = ["FOO", "get", "G3T", "Post", "post", "X", "PROPFIND", "QUERY", "TRACE", "PATCH"];
   const PATHS: [path: string, allow: string | null][] = [

@@ -71,6 +71,17 @@ function storyOf(operationId: string) {
   );
 }
 
+test.each(["/docs", "/openapi.json"])(
+  "GET %s repeats the request id and sends nosniff",
+  async (path) => {
+    const { status, headers } = await fetch(service.url + path, {
+      headers: { "x-request-id": "mine" },
+    });
+    expect([status, headers.get("x-request-id")]).toEqual([200, "mine"]);
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+  },
+);
+
 describe("the document", () => {
   test("is returned by GET /openapi.json, without a key", async () => {
     const response = await fetch(`${service.url}/openapi.json`);
