@@ -45,7 +45,7 @@ export function code(text: string, label: string): Html {
   );
 }
 
-/** A table with headings; wide ones scroll by themselves. */
+/** A table with headings. A wide one scrolls sideways inside its own frame. */
 export function table(headings: readonly string[], rows: readonly (readonly Html[])[]): Html {
   const head = headings.map((heading) => html`<th scope="col">${heading}</th>`);
   const body = rows.map(

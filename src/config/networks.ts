@@ -1,6 +1,7 @@
 // Network addresses: parsing networks in CIDR notation, and whether an address is in one.
-// An IPv4-mapped IPv6 address (::ffff:192.0.2.1, RFC 4291 2.5.5.2) is the IPv4 address: a dual-stack socket names its
-// IPv4 peers so. Other IPv6 forms that embed an IPv4 address (::192.0.2.1, 64:ff9b::/96, 2002::/16) are IPv6 hosts.
+// An IPv4-mapped IPv6 address (::ffff:192.0.2.1, RFC 4291 2.5.5.2) is the IPv4 address: a dual-stack socket
+// reports its IPv4 peers in that form. Other IPv6 forms that embed an IPv4 address (::192.0.2.1, 64:ff9b::/96,
+// 2002::/16) are IPv6 hosts.
 
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
@@ -23,7 +24,7 @@ export function parseNetwork(text: string): Network | null {
   const prefix = bits === undefined ? size : Number(bits);
   if (prefix > size) return null;
   const network: Network = [address, prefix];
-  return isBase(network) ? network : null;
+  return hasOnlyPrefixBits(network) ? network : null;
 }
 
 export function formatNetwork([address, prefix]: Network): string {
@@ -52,13 +53,13 @@ export function rateLimitGroup(address: string): string {
   return `${groups.map((group) => group.toString(16)).join(":")}::/${IPV6_CUSTOMER_BITS}`;
 }
 
-/** Parsed like inet_pton: no octal parts, no short forms. No zone id: it names an interface, not an address. */
+/** Strict: no octal parts, no short forms such as 10.1, and no zone id (%eth0), which names an interface. */
 function parsed(text: string): Address | null {
   if (isIP(text) === 0 || text.includes("%")) return null;
   return ipaddr.process(text.replace(IPV4_COMPATIBLE, "0:0:0:0:0:0:"));
 }
 
-function isBase([address, prefix]: Network): boolean {
+function hasOnlyPrefixBits([address, prefix]: Network): boolean {
   const bytes = address.toByteArray();
   return bytes.every((byte, index) => {
     const prefixBits = Math.min(Math.max(prefix - index * 8, 0), 8);

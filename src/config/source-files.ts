@@ -1,5 +1,5 @@
-// Files of this program that it starts by URL: threads, and itself. In the source tree they are where they are named
-// here; in the compiled binary every module is bundled into one file below `src`, and each thread is an entry point of
+// The files that this program starts by URL: the entry files of its threads, and itself. The paths below are those of
+// the source tree; in the compiled binary every module is bundled into one file below `src`, and each thread is an entry point of
 // its own beside it (deploy/entry-points.ts).
 
 /** Paths in Bun's file system of a compiled binary: `/$bunfs/` on Linux and macOS, `B:\~BUN\` on Windows. */

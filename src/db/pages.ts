@@ -1,4 +1,4 @@
-// Pages of a list: a cursor is a number, never a time or an offset, so that rows that are added meanwhile shift nothing.
+// Pages of a list: a cursor is a number, never a time or an offset, so that rows added meanwhile do not shift the next page.
 
 export interface Page<Row> {
   /** Newest first. */

@@ -3,7 +3,7 @@
 
 import { ExponentialBackoff, noJitterGenerator } from "cockatiel";
 
-/** The first delay of an order that was not sent is at most this, and none is longer than the limit. */
+/** Delays between attempts to submit an order that was not sent: the longest first one, and the longest of all. */
 const SUBMIT_BACKOFF_FIRST_MS = 1000;
 export const SUBMIT_BACKOFF_LIMIT_MS = 60_000;
 /** Delays between polls of a provider that does not respond. */

@@ -4,7 +4,7 @@
 import { oldestDuePoll } from "../db/polling.ts";
 import type { ProviderWorker } from "./provider-worker.ts";
 
-/** Polls that are overdue by this many poll intervals, and by this long, are late. */
+/** Polls are late when they are overdue by more than this many poll intervals and by more than LATE_LEAST_MS. */
 const LATE_INTERVALS = 5;
 const LATE_LEAST_MS = 60_000;
 /** Time between two log lines about the same lateness. */

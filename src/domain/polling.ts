@@ -10,7 +10,7 @@ import type { OrderStatus } from "./orders.ts";
 
 /** The longest backoff between two polls of an open order, in poll intervals. */
 export const POLL_BACKOFF_LIMIT_INTERVALS = 30;
-/** How long after its end an order is still polled, ever more rarely: providers change statuses within days. */
+/** How long an order that is no longer PROCESSING is polled, ever more rarely: providers change statuses for days. */
 export const LATE_POLL_MS = 3 * 24 * 60 * 60 * 1000;
 /** Random jitter as a fraction of the backoff, so that orders placed together are not polled together for ever. */
 const JITTER_FRACTION = 0.2;
@@ -56,7 +56,8 @@ export interface PolledOrder extends TransitionInput {
 }
 
 /**
- * ignore: the report is invalid. late: a status change after the end of the order, for the log and `order list --late`.
+ * ignore: the report is invalid. late: a new status of an order that is no longer PROCESSING, for the log and
+ * `order list --late`.
  * progress: counts, possibly unchanged. transition: a transition of the state table with its refund.
  */
 export type ReportDecision =
@@ -89,7 +90,8 @@ export function decideReport(order: PolledOrder, report: Report): ReportDecision
 
 /**
  * When an order is polled next. The backoff is half the time since the last change, from one poll interval to
- * POLL_BACKOFF_LIMIT_INTERVALS of them; after the order's end it has no such limit, and is null after LATE_POLL_MS.
+ * POLL_BACKOFF_LIMIT_INTERVALS of them. For an order that is no longer PROCESSING the backoff has no such limit; null
+ * (no further poll) once its last change is more than LATE_POLL_MS ago.
  * `jitter` is 0 to 1.
  */
 export function nextPollAt(

@@ -51,7 +51,7 @@ export function createDocument(): OpenApiDocument {
   const described = new Elysia();
   for (const route of ROUTES) {
     const [method, path] = route;
-    // Elysia takes a parameter in braces for text, so it leaves the description in `detail` as it is.
+    // To Elysia `{id}` is plain text and not a parameter, so it leaves the description in `detail` as it is.
     const written = path.replace(/:(\w+)/g, "{$1}");
     described.route(method, written, () => null, { detail: detailOf(route) as object });
   }

@@ -18,7 +18,7 @@ import {
   windowFilter,
 } from "./query.ts";
 
-/** Most steps for one page of a service's orders: 5,000 orders are scanned, so that other requests hardly wait. */
+/** Maximum number of steps for one page of a service's orders: at most 5,000 are examined, so that other requests hardly wait. */
 const STEPS_A_PAGE = 5;
 
 export function getOrders(

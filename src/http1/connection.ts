@@ -13,7 +13,7 @@ export type { Malformed };
 const SLICE_BYTES = 16 * 1024;
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
-/** Seconds: for a head or a body in all, however slowly it arrives; for the other phases since the last progress. */
+/** Seconds. A whole head or body must arrive within its limit; the other limits count from the last progress. */
 const IDLE_SECONDS = 30;
 const HEAD_SECONDS = 10;
 const BODY_SECONDS = 30;
@@ -121,7 +121,7 @@ export class Connection {
     if (this.#phase === "idle") this.#end();
   }
 
-  /** A request that arrives before the socket is closed, as it may with TLS, could not be answered: it is not taken. */
+  /** Takes no further request: with TLS one may arrive before the socket is closed, too late to be answered. */
   #end(): void {
     this.#isOver = true;
     this.socket.end();
@@ -249,7 +249,7 @@ export class Connection {
         const { value, done } = await reader.read();
         if (done) break;
         const taken = this.#out.write(framing === "chunked" ? chunkOf(value) : value);
-        // A peer that stops reading in the middle of a stream has no more time than any other.
+        // The limit for sending also holds for a peer that stops reading in the middle of a stream.
         if (this.#out.isBlocked && !this.#isClosed) this.#enter("sending", message);
         await taken;
         if (this.#isClosed) {

@@ -53,7 +53,7 @@ export function listen(
           connections.add(socket.data);
           clock.start();
         },
-        // With this handler `open` is called before the handshake of TLS, so that its time is limited too.
+        // Empty, but with it Bun calls `open` before the TLS handshake, so that the handshake is under a timeout too.
         handshake() {},
         data: ({ data: connection }, bytes) => connection.receive(bytes),
         drain: ({ data: connection }) => connection.drain(),
@@ -63,7 +63,7 @@ export function listen(
           connections.delete(connection);
           if (connections.size === 0 && isStopping) stopped.resolve();
         },
-        // Thrown by one of the above: a fault of ours, that leaves its connection in no known state.
+        // One of the handlers above threw: an internal error, after which the connection's state is unknown.
         error(socket, error) {
           handler.fail(error);
           socket.terminate();

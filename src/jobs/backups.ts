@@ -72,7 +72,7 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
   const run = async (): Promise<void> => {
     await clear();
     const made = await attempt("backup not made", make);
-    // Its process may have been killed at any moment.
+    // The backup's process may have been killed and have left an incomplete file.
     if (made === null) await clear();
     await attempt("old backups not removed", () => removeOutdated(folder, id(), keep, made));
   };

@@ -10,9 +10,9 @@ const INTERVAL_MS = 60_000;
 const BATCH_LIMIT = 200;
 /** Delay between two full batches: at most 4,000 records a second. */
 const DELAY_MS = 50;
-/** A wall clock that differs from the monotonic one by more than this within a minute was set. */
+/** When the wall clock gains or loses more than this against the monotonic one between two runs, somebody set it. */
 const STEP_MS = 1000;
-/** Keys expire by the wall clock only if it was not set for this long: a wrong one is corrected by then. */
+/** Keys expire only after the wall clock was not set for this long: by then a wrong clock has been corrected. */
 const STEADY_MS = 3_600_000;
 
 export interface BackgroundJob {

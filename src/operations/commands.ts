@@ -110,7 +110,7 @@ export function runCommand<Name extends CommandName>(
 export interface Request {
   name: CommandName;
   input: unknown;
-  /** For what the command creates. */
+  /** For the rows that the command creates (command-ids.ts). */
   ids: string[];
 }
 

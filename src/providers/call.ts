@@ -48,7 +48,7 @@ export interface CallOptions {
   onBytes?: (bytes: number) => void;
 }
 
-/** `json` for any body that is JSON under any status but a redirect and 429; `failure` for everything else. */
+/** `json`: the body is JSON and the status is neither a redirect nor 429. `failure`: everything else. */
 export type Reply =
   | { kind: "json"; status: number; json: unknown }
   | { kind: "failure"; failure: "not_sent" | "unanswered" | "unreadable"; cause: string };

@@ -1,5 +1,6 @@
-// The characters that a text may represent at a position, unescaped: percent-encoding (RFC 3986), escapes of JSON and
-// JavaScript strings, HTML character references, in any case and nested in one another. Visible ASCII only.
+// Every character that may be meant at a position of a text, when escapes are resolved: percent-encoding (RFC 3986),
+// escapes of JSON and JavaScript strings, HTML character references; in upper or lower case, also an escape within an
+// escape. Visible ASCII only.
 
 /** Levels of nested escapes, such as JSON in JSON in a form. */
 const LAYERS = 4;

@@ -16,7 +16,7 @@ export interface ServerDatabase {
   /** Path of the file with the server's address; deleted when the database is closed. */
   addressFile: string;
   writer: Writer;
-  /** For the reads of requests; `connection` is the snapshot's. */
+  /** For the reads of requests: the connection on which `snapshot` reads. */
   connection: Connection;
   snapshot: Snapshot;
   /** For long reads, which would hold the requests' snapshot open. */

@@ -9,7 +9,7 @@ import type { Address, Server } from "../http1/listen.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Metrics } from "../monitoring/metrics.ts";
 
-/** The address cannot be listened on. The message is the system's code for why. */
+/** The address cannot be listened on. The message is the system's error code, such as EADDRINUSE. */
 export class ListenError extends Error {
   override name = "ListenError";
 

@@ -11,7 +11,7 @@ self.onmessage = (event: MessageEvent<ToCopyThread>) => {
   const { path, partial } = event.data;
   try {
     copyDatabase(path, partial);
-    // The copy's read transaction pinned pages in the WAL: they are checkpointed here, not in the writer.
+    // While the copy was read, its read transaction kept the WAL from being checkpointed: done here, not in the writer.
     checkpointBeside(path);
     send({ copied: true });
     send({ verified: verifyCopy(partial) });

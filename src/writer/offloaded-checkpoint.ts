@@ -7,7 +7,7 @@ import type { FromThread, ToThread } from "./messages.ts";
 const RETRY_MS = 1000;
 
 export interface OffloadedCheckpoint {
-  /** Starts one, unless one is running or has just written nothing. */
+  /** Starts one, unless one is running, or wrote nothing less than RETRY_MS ago. */
   start(): void;
   /** Resolves once none is running. */
   idle(): Promise<void>;
