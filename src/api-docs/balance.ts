@@ -1,6 +1,6 @@
 // The OpenAPI descriptions of the balance and the transactions.
 
-import { Refusal } from "../domain/errors.ts";
+import { Refusal } from "../domain/refusals.ts";
 import { TRANSFER_KINDS } from "../domain/ledger.ts";
 import { CREATED_AT } from "./examples.ts";
 import type { Operation } from "./operation.ts";

@@ -1,6 +1,6 @@
 // The type of an operation's description, from which the OpenAPI document, the documentation page and tests are made.
 
-import type { Refusal } from "../domain/errors.ts";
+import type { Refusal } from "../domain/refusals.ts";
 
 /** A JSON Schema of OpenAPI 3.1. */
 export type Schema = Record<string, unknown>;

@@ -1,6 +1,6 @@
 // The OpenAPI descriptions of orders: placing, listing, reading, batches.
 
-import { Refusal, refusal } from "../domain/errors.ts";
+import { Refusal, refusal } from "../domain/refusals.ts";
 import {
   BATCH_FORM,
   BATCH_LIMIT,

@@ -1,6 +1,6 @@
 // The OpenAPI descriptions of user look-up and recharges.
 
-import { Refusal, refusal } from "../domain/errors.ts";
+import { Refusal, refusal } from "../domain/refusals.ts";
 import { USERNAME_FORM, USERNAME_PATTERN } from "../domain/users.ts";
 import { DEMO_USER } from "./examples.ts";
 import type { Operation } from "./operation.ts";

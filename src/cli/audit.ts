@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { type ListedAuditEntry, listAuditEntries } from "../db/audit.ts";
 import { findUser } from "../db/users.ts";
 import type { AuditFacts } from "../domain/audit.ts";
-import { refusal } from "../domain/errors.ts";
+import { refusal } from "../domain/refusals.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
 import { print, table } from "./output.ts";

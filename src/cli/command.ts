@@ -7,7 +7,7 @@ import { BackupError } from "../storage/backup.ts";
 import type { Connection } from "../db/connection.ts";
 import { openErrorOf } from "../storage/open-error.ts";
 import { closeForCommand, databasePath, openForCommand } from "../storage/open.ts";
-import { Refusal } from "../domain/errors.ts";
+import { Refusal } from "../domain/refusals.ts";
 import {
   type CommandInput,
   type CommandName,

@@ -1,6 +1,6 @@
 // One table from refusal to a sentence for the operator: what is wrong and what to do.
 
-import type { CommandLineCode, Refusal, RefusalCode, Refusals } from "../domain/errors.ts";
+import type { CommandLineCode, Refusal, RefusalCode, Refusals } from "../domain/refusals.ts";
 import { BALANCE_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS, formatMicros } from "../domain/money.ts";
 
 const SENTENCES = {

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { type Command, Option } from "commander";
 import { type ListedKey, listKeys } from "../db/keys.ts";
 import { findUser } from "../db/users.ts";
-import { refusal } from "../domain/errors.ts";
+import { refusal } from "../domain/refusals.ts";
 import {
   formatKey,
   hashKey,

@@ -7,7 +7,7 @@ import { providerOf } from "../db/providers.ts";
 import { findUser, findUserByAccount } from "../db/users.ts";
 import { placementOf } from "../domain/deliveries.ts";
 import { orderStatus } from "../domain/responses.ts";
-import { refusal } from "../domain/errors.ts";
+import { refusal } from "../domain/refusals.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import {

@@ -1,4 +1,5 @@
 // The whole command line, and how its errors are printed.
+// Flags are declared in config/settings.ts (settings) and in the file of the command that takes them.
 
 import { Command, CommanderError, Help, type Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };

@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import { CsvError, parse } from "csv-parse/sync";
-import { errorCode, Refusal } from "../domain/errors.ts";
+import { errorCode, Refusal } from "../domain/refusals.ts";
 import { type PriceUnit, PRICE_UNITS } from "../domain/services.ts";
 import type { ServiceTerms } from "../operations/services.ts";
 import { CommandFailure, type CommonOptions, declare, withDatabase } from "./command.ts";

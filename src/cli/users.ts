@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { findUser, listUsers, type User } from "../db/users.ts";
-import { refusal } from "../domain/errors.ts";
+import { refusal } from "../domain/refusals.ts";
 import { userBalances } from "../domain/responses.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { USERNAME_FORM } from "../domain/users.ts";

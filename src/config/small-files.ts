@@ -1,7 +1,7 @@
 // Small files that the operator names, read with a limit of size and, for pipes, of time.
 
 import { closeSync, constants, openSync, readSync, statSync } from "node:fs";
-import { errorCode } from "../domain/errors.ts";
+import { errorCode } from "../domain/refusals.ts";
 
 /** How long the writer of a pipe, such as the command of a process substitution, may take. */
 const PIPE_MS = 5_000;

@@ -4,7 +4,7 @@
 import type { Order } from "../db/orders.ts";
 import { listDueSubmissions, type OrderWithDelivery } from "../db/deliveries.ts";
 import type { SubmissionResult } from "../domain/deliveries.ts";
-import { Refusal } from "../domain/errors.ts";
+import { Refusal } from "../domain/refusals.ts";
 import type { CommandInput, CommandOutput } from "../operations/commands.ts";
 import { sleep } from "./clock.ts";
 import type { ProviderWorker } from "./provider-worker.ts";

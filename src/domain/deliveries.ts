@@ -1,7 +1,7 @@
 // Delivery: the states of an order at its provider, and the outcomes of submissions. docs/specification.md#delivery-outcomes.
 // An order that was or may have been sent is never sent again; only one that was certainly not sent is retried.
 
-import { Refusal, refusal } from "./errors.ts";
+import { Refusal, refusal } from "./refusals.ts";
 import type { OrderStatus } from "./orders.ts";
 
 export const PLACEMENTS = [

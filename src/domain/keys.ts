@@ -1,7 +1,7 @@
 // API keys: `rk_`, 22 base62 characters of randomness (131 bits), 6 base62 characters of checksum.
 // The checksum distinguishes a mistyped key from an unknown one, in the log only. Only a key's SHA-256 is stored.
 
-import { Refusal, refusal } from "./errors.ts";
+import { Refusal, refusal } from "./refusals.ts";
 
 export const KEY_TYPES = ["order", "recharge", "full"] as const;
 export type KeyType = (typeof KEY_TYPES)[number];

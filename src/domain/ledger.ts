@@ -1,7 +1,7 @@
 // Double entry: a transfer debits one account and credits another by the same amount.
 // A user's balance is its account's credits less its debits; it is never negative.
 
-import { refusal } from "./errors.ts";
+import { refusal } from "./refusals.ts";
 import { BALANCE_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS } from "./money.ts";
 
 /** Money paid in from outside or paid out again. */

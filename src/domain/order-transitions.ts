@@ -1,7 +1,7 @@
 // The state table of orders: which transitions a status allows, and what each refunds. docs/specification.md#order-transitions.
 // FAILED, CANCELLED and REFUNDED are final.
 
-import { Refusal } from "./errors.ts";
+import { Refusal } from "./refusals.ts";
 import { multiplyDivideDown } from "./money.ts";
 import type { OrderStatus } from "./orders.ts";
 

@@ -1,6 +1,6 @@
 // Orders: the limits of their fields, their states, and what an order costs. Transitions: order-transitions.ts.
 
-import { refusal } from "./errors.ts";
+import { refusal } from "./refusals.ts";
 import { multiplyDivideUp, TRANSFER_LIMIT_MICROS } from "./money.ts";
 import type { PriceUnit } from "./services.ts";
 import { isLabel } from "./text.ts";

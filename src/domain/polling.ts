@@ -10,7 +10,7 @@ import type { OrderStatus } from "./orders.ts";
 
 /** The longest backoff between two polls of an open order, in poll intervals. */
 export const POLL_BACKOFF_LIMIT_INTERVALS = 30;
-/** How long an order that is no longer PROCESSING is polled, ever more rarely: providers change statuses for days. */
+/** How long an order that is no longer PROCESSING is polled, ever more rarely: providers change statuses within days. */
 export const LATE_POLL_MS = 3 * 24 * 60 * 60 * 1000;
 /** Random jitter as a fraction of the backoff, so that orders placed together are not polled together for ever. */
 const JITTER_FRACTION = 0.2;

@@ -3,7 +3,7 @@
 
 import { isWithin, type Network, parseNetwork } from "../config/networks.ts";
 import type { CallerKey } from "../db/keys.ts";
-import { refusal } from "../domain/errors.ts";
+import { refusal } from "../domain/refusals.ts";
 import {
   hashKey,
   isKeyWellFormed,

@@ -2,7 +2,7 @@
 // No refusal repeats anything of the body.
 
 import type { IncomingRequest } from "../http1/request.ts";
-import { Refusal, refusal } from "../domain/errors.ts";
+import { Refusal, refusal } from "../domain/refusals.ts";
 import { BATCH_FORM, BATCH_LIMIT, BODY_LIMIT_BYTES } from "../domain/limits.ts";
 import { AMOUNT_LIMIT_MICROS, microsFromNumber, MICROS_PER_DOLLAR } from "../domain/money.ts";
 import {

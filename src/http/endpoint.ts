@@ -5,7 +5,7 @@
 import type { Network } from "../config/networks.ts";
 import type { CallerKey } from "../db/keys.ts";
 import type { Snapshot } from "../db/snapshot.ts";
-import { Refusal } from "../domain/errors.ts";
+import { Refusal } from "../domain/refusals.ts";
 import { maskKeys, type Permission } from "../domain/keys.ts";
 import type { StoredResponse } from "../domain/idempotency.ts";
 import type { Logger } from "../monitoring/log.ts";

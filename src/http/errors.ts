@@ -1,7 +1,7 @@
 // One table from refusal to response. Messages and status codes are docs/specification.md#error-table.
 // `code` is for programs: it never changes, even if the message does.
 
-import type { ApiCode, RateExceeded, Refusal, RefusalCode, Refusals } from "../domain/errors.ts";
+import type { ApiCode, RateExceeded, Refusal, RefusalCode, Refusals } from "../domain/refusals.ts";
 import {
   BALANCE_LIMIT_MICROS,
   DEPOSIT_LIMIT_MICROS,

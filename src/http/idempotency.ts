@@ -1,7 +1,7 @@
 // Requests with an Idempotency-Key. The writer decides what is a duplicate; here duplicates that arrive while the
 // first is in flight wait for it, so that all get the same response. docs/specification.md#idempotency-concurrent.
 
-import { Refusal } from "../domain/errors.ts";
+import { Refusal } from "../domain/refusals.ts";
 import {
   type Claim,
   type StoredResponse,

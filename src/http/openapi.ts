@@ -14,7 +14,7 @@ import { REQUEST_ID } from "../api-docs/examples.ts";
 import { INTRODUCTION } from "../api-docs/introduction.ts";
 import { type Example, type Operation, type Schema, schemaRef } from "../api-docs/operation.ts";
 import { SCHEMAS } from "../api-docs/schemas.ts";
-import { Refusal, refusal } from "../domain/errors.ts";
+import { Refusal, refusal } from "../domain/refusals.ts";
 import { KEY_FORM, KEY_LENGTH_LIMIT, KEY_PATTERN } from "../domain/idempotency.ts";
 import type { Permission } from "../domain/keys.ts";
 import { BODY_LIMIT_TEXT, REQUEST_ID_PATTERN } from "../domain/limits.ts";

@@ -2,7 +2,7 @@
 // response is a 200 that lists refusals too, because the batch as such succeeded.
 
 import type { CallerKey } from "../db/keys.ts";
-import { attempt, Refusal } from "../domain/errors.ts";
+import { attempt, Refusal } from "../domain/refusals.ts";
 import { orderResponse } from "../domain/responses.ts";
 import type { Placed } from "../operations/order-batches.ts";
 import { objectOf, ordersField, readBody } from "./body.ts";

@@ -2,7 +2,7 @@
 
 import type { Connection } from "../db/connection.ts";
 import { findPublicOrder, type Order } from "../db/orders.ts";
-import { Refusal, refusal } from "../domain/errors.ts";
+import { Refusal, refusal } from "../domain/refusals.ts";
 import { orderResponse, orderCreated, orderStatus } from "../domain/responses.ts";
 import type { PlaceOrder } from "../operations/orders.ts";
 import {

@@ -3,7 +3,7 @@
 
 import { TokenBucket } from "limiter";
 import { rateLimitGroup } from "../config/networks.ts";
-import { type RateExceeded, Refusal } from "../domain/errors.ts";
+import { type RateExceeded, Refusal } from "../domain/refusals.ts";
 import type { Rate } from "../domain/units.ts";
 
 /** A key may save up this many intervals' worth of requests. */

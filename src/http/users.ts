@@ -2,7 +2,7 @@
 
 import type { Connection } from "../db/connection.ts";
 import { balanceOf, findUser } from "../db/users.ts";
-import { Refusal, refusal } from "../domain/errors.ts";
+import { Refusal, refusal } from "../domain/refusals.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { isInScope } from "../domain/users.ts";
 import { rechargeResponse, userBalances } from "../domain/responses.ts";

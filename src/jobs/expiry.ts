@@ -1,7 +1,7 @@
 // The background job that runs once a minute: it counts the service's running time, deletes old idempotency records and
 // deactivates expired keys.
 
-import { Refusal } from "../domain/errors.ts";
+import { Refusal } from "../domain/refusals.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 

@@ -2,7 +2,7 @@
 // A key is written at most once a minute, however often it is used and however often the server starts.
 
 import { KEY_USE_INTERVAL_MS } from "../domain/keys.ts";
-import { Refusal } from "../domain/errors.ts";
+import { Refusal } from "../domain/refusals.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 

@@ -3,7 +3,7 @@
 
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
-import type { RateExceeded, RefusalCode } from "../domain/errors.ts";
+import type { RateExceeded, RefusalCode } from "../domain/refusals.ts";
 import { createRequestTimes } from "./request-times.ts";
 import { readProcessFigures } from "./process-metrics.ts";
 

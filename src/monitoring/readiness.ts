@@ -6,7 +6,7 @@ import type { Connection } from "../db/connection.ts";
 import { freeBytesIn } from "../storage/files.ts";
 import { pendingMigrations } from "../storage/migrate.ts";
 import { formatSize } from "../domain/units.ts";
-import { Refusal } from "../domain/errors.ts";
+import { Refusal } from "../domain/refusals.ts";
 import type { Writer } from "../writer/writer.ts";
 
 /** How long a result is cached. */

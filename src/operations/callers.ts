@@ -4,7 +4,7 @@
 
 import { type CallerKey, findCallerKey } from "../db/keys.ts";
 import type { Tx } from "../db/connection.ts";
-import { refusal } from "../domain/errors.ts";
+import { refusal } from "../domain/refusals.ts";
 import { type Permission, refuseEndedKey, refuseMissingPermission } from "../domain/keys.ts";
 import type { Context } from "./context.ts";
 

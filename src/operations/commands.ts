@@ -10,7 +10,7 @@ import {
   transact,
   type Tx,
 } from "../db/connection.ts";
-import { Refusal, type RefusalCode } from "../domain/errors.ts";
+import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 import { type Context, contextOf } from "./context.ts";
 import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";
 import { createKey, endExpiredKeys, recordKeyUsage, rotateKey, setKeyActive } from "./keys.ts";

@@ -1,7 +1,7 @@
 // API keys: creation, activation, rotation, expiry and last use.
 
 import type { AuditAction, AuditFacts } from "../domain/audit.ts";
-import { refusal } from "../domain/errors.ts";
+import { refusal } from "../domain/refusals.ts";
 import { isKeyExpired, type KeyScope, type KeyType } from "../domain/keys.ts";
 import type { Actor } from "../domain/ledger.ts";
 import type { Tx } from "../db/connection.ts";

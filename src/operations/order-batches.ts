@@ -1,6 +1,6 @@
 // Several orders in one command, and so in one commit.
 
-import { attempt, Refusal, type RefusalCode } from "../domain/errors.ts";
+import { attempt, Refusal, type RefusalCode } from "../domain/refusals.ts";
 import type { Claim } from "../domain/idempotency.ts";
 import type { Tx } from "../db/connection.ts";
 import type { IdempotencyRecord } from "../db/idempotency.ts";

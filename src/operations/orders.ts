@@ -1,7 +1,7 @@
 // Orders: placing one charges the reseller's balance; the operator may change its status or its progress.
 // docs/specification.md#post-orders, #order-transitions.
 
-import { Refusal, refusal } from "../domain/errors.ts";
+import { Refusal, refusal } from "../domain/refusals.ts";
 import type { Claim } from "../domain/idempotency.ts";
 import { type Actor, refuseDebitAboveBalance, SALES_ACCOUNT } from "../domain/ledger.ts";
 import { decideTransition, refuseProgress } from "../domain/order-transitions.ts";

@@ -1,6 +1,6 @@
 // Recharges: a payment bot credits a balance with its Recharge key. docs/specification.md#post-recharge.
 
-import { refusal } from "../domain/errors.ts";
+import { refusal } from "../domain/refusals.ts";
 import type { Claim } from "../domain/idempotency.ts";
 import { CASH_ACCOUNT, refuseCreditAboveLimit } from "../domain/ledger.ts";
 import { rechargeResponse } from "../domain/responses.ts";

@@ -1,7 +1,7 @@
 // The catalogue: services, imports, and grants to resellers.
 
 import type { AuditFacts } from "../domain/audit.ts";
-import { Refusal, refusal } from "../domain/errors.ts";
+import { Refusal, refusal } from "../domain/refusals.ts";
 import type { Actor } from "../domain/ledger.ts";
 import type { PriceUnit } from "../domain/services.ts";
 import type { Tx } from "../db/connection.ts";

@@ -1,6 +1,6 @@
 // Settlement: the operator decides whether an unknown submission reached the provider. docs/specification.md#delivery-settle.
 
-import { Refusal } from "../domain/errors.ts";
+import { Refusal } from "../domain/refusals.ts";
 import { refuseSettlement } from "../domain/deliveries.ts";
 import type { Actor } from "../domain/ledger.ts";
 import type { Tx } from "../db/connection.ts";

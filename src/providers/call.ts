@@ -3,7 +3,7 @@
 
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { errorCode } from "../domain/errors.ts";
+import { errorCode } from "../domain/refusals.ts";
 
 /** The only encoding in Accept-Encoding. */
 const GZIP = "gzip";

@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import type { Config } from "../config/settings.ts";
 import { type Endpoint, formatEndpoint } from "../config/values.ts";
 import { startMetricsServer } from "../http/metrics.ts";
-import { errorCode } from "../domain/errors.ts";
+import { errorCode } from "../domain/refusals.ts";
 import type { Address, Server } from "../http1/listen.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Metrics } from "../monitoring/metrics.ts";

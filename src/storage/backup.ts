@@ -10,7 +10,7 @@ import { freeBytesIn, mebibytes, sizeOf, syncPath } from "./files.ts";
 import { takeLock } from "./lock.ts";
 import { openReader } from "./open.ts";
 import { verify, type Verification } from "./verify.ts";
-import { errorCode } from "../domain/errors.ts";
+import { errorCode } from "../domain/refusals.ts";
 
 /** Disk space that a backup leaves free, for the database itself. */
 const ROOM_LEFT_BYTES = 64 * 1024 * 1024;

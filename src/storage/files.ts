@@ -1,7 +1,7 @@
 // Files: size, free disk space, fsync.
 
 import { closeSync, fsyncSync, openSync, type Stats, statfsSync, statSync } from "node:fs";
-import { errorCode } from "../domain/errors.ts";
+import { errorCode } from "../domain/refusals.ts";
 
 /** fsync of a file, or of a folder after a file in it was created or renamed, so that it survives a power cut. */
 export function syncPath(path: string): void {

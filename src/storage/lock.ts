@@ -3,7 +3,7 @@
 
 import { constants, Database } from "bun:sqlite";
 import { chmodSync } from "node:fs";
-import { errorCode } from "../domain/errors.ts";
+import { errorCode } from "../domain/refusals.ts";
 
 export interface Lock {
   release(): void;

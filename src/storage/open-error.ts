@@ -1,6 +1,6 @@
 // Errors of opening a database, as a sentence for the operator.
 
-import { errorCode } from "../domain/errors.ts";
+import { errorCode } from "../domain/refusals.ts";
 
 /** A database that must not be opened. The message is one sentence for the operator: what is wrong, what to do. */
 export class OpenError extends Error {

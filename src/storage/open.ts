@@ -13,7 +13,7 @@ import { fileSystemUnder, isNetworkFileSystem } from "./file-systems.ts";
 import { syncPath, whyNoFile } from "./files.ts";
 import { OpenError, openErrorOf } from "./open-error.ts";
 import { upgrade } from "./upgrade.ts";
-import { errorCode } from "../domain/errors.ts";
+import { errorCode } from "../domain/refusals.ts";
 
 /** How long a connection waits for another connection's lock. */
 const BUSY_TIMEOUT_MS = 10_000;

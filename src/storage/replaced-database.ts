@@ -20,7 +20,7 @@ import {
   numbersBy,
 } from "../db/numbers.ts";
 import { type Totals, totalsOf } from "./totals.ts";
-import { errorCode } from "../domain/errors.ts";
+import { errorCode } from "../domain/refusals.ts";
 
 /** What happened since a backup, as found in the database that it replaces. */
 export interface SinceBackup {

@@ -9,7 +9,7 @@ import type { Connection } from "../db/connection.ts";
 import { SCHEMA_CHECK, schemaProblems } from "./schema-check.ts";
 import { CHECKS } from "./verify-checks.ts";
 import { transactionProblems } from "./verify-transactions.ts";
-import { errorCode } from "../domain/errors.ts";
+import { errorCode } from "../domain/refusals.ts";
 
 /** Of one check; further problems are counted, not listed. */
 const PROBLEMS_LISTED = 50;

@@ -1,6 +1,6 @@
 // The queue of the writer: commands that wait, and the batch that is in flight in the writer thread.
 
-import { Refusal, refusal } from "../domain/errors.ts";
+import { Refusal, refusal } from "../domain/refusals.ts";
 import { createCommandIds } from "../operations/command-ids.ts";
 import type {
   CommandInput,

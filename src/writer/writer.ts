@@ -2,7 +2,7 @@
 // queued while the thread runs a batch, and the next batch takes them all (group commit). When the queue is full a
 // command is refused at once, so that no caller waits without bound.
 
-import { refusal } from "../domain/errors.ts";
+import { refusal } from "../domain/refusals.ts";
 import type { Connection } from "../db/connection.ts";
 import {
   type CommandInput,

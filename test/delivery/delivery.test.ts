@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Connection } from "../../src/db/connection.ts";
 import { openReader } from "../../src/storage/open.ts";
-import { refusal } from "../../src/domain/errors.ts";
+import { refusal } from "../../src/domain/refusals.ts";
 import { systemClock } from "../../src/delivery/clock.ts";
 import { startDelivery } from "../../src/delivery/delivery.ts";
 import { submitBackoffMs } from "../../src/delivery/backoff.ts";

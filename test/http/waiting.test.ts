@@ -7,7 +7,7 @@ import { findOrder, type Order } from "../../src/db/orders.ts";
 import { findUser } from "../../src/db/users.ts";
 import { orderResponse } from "../../src/domain/responses.ts";
 import { type Claim, hashRequest } from "../../src/domain/idempotency.ts";
-import { refusal } from "../../src/domain/errors.ts";
+import { refusal } from "../../src/domain/refusals.ts";
 import { respondOnce } from "../../src/http/idempotency.ts";
 import type { Outcome } from "../../src/operations/idempotency.ts";
 import { startWriter } from "../../src/writer/writer.ts";

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findUser } from "../../src/db/users.ts";
-import type { RefusalCode } from "../../src/domain/errors.ts";
+import type { RefusalCode } from "../../src/domain/refusals.ts";
 import { hashRequest } from "../../src/domain/idempotency.ts";
 import type { KeyType } from "../../src/domain/keys.ts";
 import type { CommandInput } from "../../src/operations/commands.ts";

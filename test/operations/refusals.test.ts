@@ -1,7 +1,7 @@
 // Users, keys, the catalogue and credit: what each operation refuses, having written nothing, and what it does.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { RefusalCode } from "../../src/domain/errors.ts";
+import type { RefusalCode } from "../../src/domain/refusals.ts";
 import { findGrant, findService } from "../../src/db/services.ts";
 import { findUser } from "../../src/db/users.ts";
 import type { UnsignedInput, CommandName } from "../../src/operations/commands.ts";

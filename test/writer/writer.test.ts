@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { openReader } from "../../src/storage/open.ts";
 import { findUser } from "../../src/db/users.ts";
-import { Refusal } from "../../src/domain/errors.ts";
+import { Refusal } from "../../src/domain/refusals.ts";
 import { startServer } from "../../src/http/server.ts";
 import type { CommandInput } from "../../src/operations/commands.ts";
 import { CommandError } from "../../src/writer/queue.ts";

@@ -1,6 +1,6 @@
 // A simulated operator: mostly valid commands, sometimes ones that must be refused.
 
-import { Refusal } from "../../../src/domain/errors.ts";
+import { Refusal } from "../../../src/domain/refusals.ts";
 import type { Market } from "./simulate.ts";
 
 /** An order is settled only once the provider's own book can be trusted to show it. */

@@ -7,7 +7,7 @@ import { connectionOf, type Connection, transact, type Tx } from "../../../src/d
 import { migrate, MIGRATIONS } from "../../../src/storage/migrate.ts";
 import type { Order } from "../../../src/db/orders.ts";
 import { placementOf } from "../../../src/domain/deliveries.ts";
-import { Refusal, refusal } from "../../../src/domain/errors.ts";
+import { Refusal, refusal } from "../../../src/domain/refusals.ts";
 import { type DeliveryService, startDelivery } from "../../../src/delivery/delivery.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../../../src/operations/commands.ts";
 import { runCommand } from "../../../src/operations/commands.ts";
