@@ -61,7 +61,7 @@ export class PreparedResponse {
 export type Handler = (call: Call) => object | Promise<object>;
 
 /** The members of a request that its response and its log line need. */
-type RequestHead = Pick<IncomingRequest, "method" | "headers" | "address">;
+type RequestHead = Pick<IncomingRequest, "sentMethod" | "headers" | "address">;
 
 /** Marks the response to a duplicate. */
 const REPLAYED = { "idempotent-replayed": "true" };
@@ -152,7 +152,7 @@ export function respondInternalError(
 
 /** Takes the place of a request that could not be parsed. */
 const UNREAD: RequestHead = {
-  method: UNKNOWN_METHOD,
+  sentMethod: UNKNOWN_METHOD,
   headers: { get: () => null, has: () => false },
   address: UNKNOWN_ADDRESS,
 };
@@ -170,7 +170,7 @@ class RequestContext implements AuthRequest {
     readonly request: RequestHead,
     /** The route's pattern, never the requested path; null where no route matches. */
     readonly route: string | null,
-    readonly log: RequestLog = deps.log.requests(request.method, route),
+    readonly log: RequestLog = deps.log.requests(request.sentMethod, route),
   ) {
     const given = request.headers.get("x-request-id");
     const isGiven = given !== null && REQUEST_ID.test(given);
@@ -258,7 +258,7 @@ function streamResponse(context: RequestContext, response: Response): Response {
 
 function recordRequest(context: RequestContext, status: number): void {
   const { deps, route, loggedId: requestId, started, keyId } = context;
-  const { method } = context.request;
+  const { sentMethod: method } = context.request;
   const elapsed = performance.now() - started;
   deps.observer.request(method, route, status, elapsed / 1000);
   if (!isLogged(deps, method, status)) return;

@@ -66,8 +66,7 @@ function createRouter(deps: ServerDeps): Router {
       if (decoded) return router.handle(decoded);
       return respondWith(deps, request, path, methodNotAllowed(methods.join(", ")));
     };
-    // HEAD and OPTIONS are 405 too, docs/specification.md#http-paths; Elysia would answer HEAD with the GET route.
-    addRoute(router, "HEAD", path, refuse);
+    // HEAD and OPTIONS are 405 too, docs/specification.md#http-paths.
     addRoute(router, "ALL", path, refuse);
   }
   router.onError(({ error, request }) => {

@@ -12,10 +12,14 @@ export const UNKNOWN_METHOD = "UNKNOWN";
 /** What llhttp parses in its place. */
 const SUBSTITUTE_METHOD = "TRACE";
 
+const METHODS = new Set(methods);
+/** Maximum of the last line of an incomplete header that is kept to be parsed again. */
+const LINE_LIMIT = 2048;
+
 const NOT_LENIENT = 0;
-/** Both look at no more characters than a method may have: where it is not, a longer search would be quadratic. */
-const TOKEN_END = /[!#$%&'*+\-.^_`|~0-9A-Za-z]*$/;
-const METHOD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32})( |$)/;
+const TOKEN_CHARACTER = /[!#$%&'*+\-.^_`|~0-9A-Za-z]/;
+const LINE_START = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}(?: |$)/;
+const REQUEST_LINE = /^([^ ]+) ([^ ]+) (HTTP\/\d\.\d\r)$/;
 
 /** The response status for bytes that are not a valid request. */
 export type Malformed = 400 | 431 | 505;
@@ -118,8 +122,10 @@ export class RequestParser {
   #current: Message | null = null;
   #fields: string[] = [];
   #target = "";
-  /** The beginning of a request whose method llhttp does not know. */
-  #unknown: string | null = null;
+  /** The last line of an incomplete header, or what arrived of it. */
+  #lastLine = "";
+  /** The beginning of a request line that llhttp rejects, until the line is complete. */
+  #rejected: string | null = null;
   #isMethodUnknown = false;
 
   constructor(bodyLimitBytes: number) {
@@ -128,15 +134,17 @@ export class RequestParser {
 
   read(bytes: Uint8Array): void {
     if (this.isOver || this.malformed !== null) return;
-    if (this.#unknown !== null) return this.#readUnknown(this.#unknown + latin1(bytes));
+    if (this.#rejected !== null) return this.#readRejected(this.#rejected + latin1(bytes));
     const result = this.#parser.execute(bytes);
     if (typeof result === "number") {
       // After CONNECT and Upgrade llhttp stops parsing: what follows is another protocol, which is not supported here.
       if (result < bytes.byteLength) this.isOver = true;
-    } else if (result.code === "HPE_INVALID_METHOD") {
-      const start = Math.max(0, result.bytesParsed - METHOD_LIMIT);
-      const before = TOKEN_END.exec(latin1(bytes.subarray(start, result.bytesParsed)))![0];
-      this.#readUnknown(before + latin1(bytes.subarray(result.bytesParsed)));
+      const isHeader = this.isInside && !this.#current;
+      this.#lastLine = isHeader ? lastLineOf(this.#lastLine + latin1(bytes)) : "";
+    } else if (result.code === "HPE_INVALID_METHOD" || result.code === "HPE_INVALID_URL") {
+      const before = this.#lastLine + latin1(bytes.subarray(0, result.bytesParsed));
+      const start = startOfLine(before, result.code === "HPE_INVALID_URL");
+      this.#readRejected(before.slice(start) + latin1(bytes.subarray(result.bytesParsed)));
     } else {
       // What follows a request with `Connection: close` is ignored.
       if (result.code === "HPE_CLOSED_CONNECTION") this.isOver = true;
@@ -144,18 +152,34 @@ export class RequestParser {
     }
   }
 
-  /** A method may be any token (RFC 9110, 9.1): one that llhttp does not know gets the same 405 as any unsupported one. */
-  #readUnknown(text: string): void {
+  /**
+   * llhttp has a list of methods and rejects non-ASCII bytes in a target. But a method may be any token (RFC 9110, 9.1),
+   * and gets the same 405 as any unsupported one; and some clients (curl) send UTF-8 in a target without escaping it.
+   */
+  #readRejected(text: string): void {
     this.isInside = true;
-    this.#unknown = null;
-    const [, method, end] = METHOD.exec(text) ?? [];
-    if (method !== undefined && end === " ") {
-      this.#parser = this.#createParser();
-      this.#isMethodUnknown = true;
-      return this.read(Buffer.from(`${SUBSTITUTE_METHOD}${text.slice(method.length)}`, "latin1"));
+    this.#rejected = null;
+    const end = text.indexOf("\n");
+    if (end === -1 && text.length < HEAD_LIMIT_BYTES && LINE_START.test(text)) {
+      this.#rejected = text;
+      return;
     }
-    if (method === undefined) this.malformed = 400;
-    else this.#unknown = text;
+    const [, method, target, version] = REQUEST_LINE.exec(text.slice(0, end)) ?? [];
+    const escaped = target?.replace(
+      /[\x80-\xff]/g,
+      (byte) => `%${byte.charCodeAt(0).toString(16)}`,
+    );
+    const isUnknown = method !== undefined && !METHODS.has(method);
+    // A line that neither substitution changes would be rejected again.
+    if (method === undefined || !LINE_START.test(text) || (!isUnknown && escaped === target)) {
+      this.malformed = 400;
+      return;
+    }
+    this.#isMethodUnknown = isUnknown;
+    this.#lastLine = "";
+    this.#parser = this.#createParser();
+    const line = `${isUnknown ? SUBSTITUTE_METHOD : method} ${escaped} ${version}`;
+    this.read(Buffer.from(line + text.slice(end), "latin1"));
   }
 
   #createParser(): HTTPParser {
@@ -211,6 +235,20 @@ export class RequestParser {
     };
     return parser;
   }
+}
+
+/** Empty when it is long. */
+function lastLineOf(text: string): string {
+  const line = text.slice(text.lastIndexOf("\n") + 1);
+  return line.length > LINE_LIMIT ? "" : line;
+}
+
+/** Start of the request line that `text` ends in, inside its target or its method. A body before it need not end a line. */
+function startOfLine(text: string, isInTarget: boolean): number {
+  let start = isInTarget ? text.lastIndexOf(" ") : text.length;
+  const limit = start - METHOD_LIMIT;
+  while (start > 0 && start > limit && TOKEN_CHARACTER.test(text[start - 1]!)) start--;
+  return Math.max(start, 0);
 }
 
 function statusOf(code: string): Malformed {

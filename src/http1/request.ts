@@ -1,7 +1,7 @@
 // A message as handlers get it. It is not a Request: creating one takes as much CPU time as the rest of parsing a
 // message, and a Request can carry neither the peer's address nor a method that Bun does not know.
 
-import type { Message } from "./parser.ts";
+import { type Message, UNKNOWN_METHOD } from "./parser.ts";
 
 /** No route depends on the Host field, and no value of it may change a response. */
 const ORIGIN = "http://localhost";
@@ -28,7 +28,14 @@ export class IncomingRequest {
     this.url = ORIGIN + path;
   }
 
+  /** The method to route by: Elysia would answer HEAD with the GET route, where the path has a parameter. */
   get method(): string {
+    const { method } = this.#message;
+    return method === "HEAD" ? UNKNOWN_METHOD : method;
+  }
+
+  /** The method as it was sent. */
+  get sentMethod(): string {
     return this.#message.method;
   }
 

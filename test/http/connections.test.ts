@@ -156,10 +156,13 @@ describe("a method that a path does not support is a 405:", () => {
     connection.close();
   });
 
-  test("HEAD without a body", async () => {
-    const connection = await sent(request("HEAD", "/docs") + balance());
+  test.each(["/docs", "/api/v1/balance", "/api/v1/orders/1"])("HEAD %s", async (path) => {
+    const fields = [`x-api-key: ${key}`, "x-request-id: mine"];
+    const connection = await sent(request("HEAD", path, fields) + balance());
     const head = (await connection.response(true))!;
     expect([head.status, head.headers.get("allow")]).toEqual([405, "GET"]);
+    expect(head.headers.get("x-request-id")).toBe("mine");
+    // The length of the body that it does not send.
     expect(Number(head.headers.get("content-length"))).toBeGreaterThan(0);
     expect((await connection.response())?.body).toHaveProperty("balance");
     connection.close();
@@ -334,6 +337,42 @@ test("invalid chunks are a 400, and nothing is done", async () => {
   expect(await connection.rest()).toBe("");
   connection.close();
   expect(market.fingerprint()).toBe(before);
+});
+
+describe("non-ASCII bytes in a target are parsed as if they were escaped,", () => {
+  const REFERENCE = "größeà";
+  const list = (reference: string) =>
+    Buffer.from(request("GET", `/api/v1/orders?reference=${reference}`, [`x-api-key: ${key}`]));
+
+  beforeAll(async () => {
+    const body = { service: market.serviceId, link: "x", quantity: 10, reference: REFERENCE };
+    expect((await market.call("POST", "/orders", key, body)).status).toBe(200);
+  });
+
+  test("in one segment, after another request", async () => {
+    const connection = await sent(Buffer.concat([Buffer.from(order("x")), list(REFERENCE)]));
+    expect((await connection.response())?.status).toBe(200);
+    expect((await connection.response())?.body.orders).toHaveLength(1);
+    connection.close();
+  });
+
+  test("byte by byte", async () => {
+    const connection = await openRaw(market.url);
+    for (const byte of list(REFERENCE)) {
+      connection.send(Buffer.of(byte));
+      await new Promise(setImmediate);
+    }
+    expect((await connection.response())?.body.orders).toHaveLength(1);
+    connection.send(list("groesse"));
+    expect((await connection.response())?.body.orders).toHaveLength(0);
+    connection.close();
+  });
+
+  test("with a method that is unknown, too", async () => {
+    const connection = await sent(Buffer.from(request("FOO", "/docs?ü")));
+    expectError((await connection.response())!, 405, "Method not allowed");
+    connection.close();
+  });
 });
 
 test("HTTP/1.0 needs no Host, and the connection closes after the response", async () => {
