@@ -2,6 +2,7 @@
 // were ended, settings that were changed. It may be of any version, damaged, or a different database.
 
 import { Database } from "bun:sqlite";
+import { isTransientError } from "../db/connection.ts";
 import {
   type Change,
   changesSince,
@@ -19,6 +20,7 @@ import {
   type Numbers,
   numbersBy,
 } from "../db/numbers.ts";
+import { BUSY_TIMEOUT_MS } from "./open.ts";
 import { type Totals, totalsOf } from "./totals.ts";
 import { errorCode } from "../domain/refusals.ts";
 
@@ -129,7 +131,12 @@ function compareKeys(
 
 /** Null when it cannot be opened as a database. */
 function openReplaced(path: string): Database | null {
-  return unlessUnreadable(() => new Database(path, { readonly: true }));
+  return unlessUnreadable(() => {
+    const sqlite = new Database(path, { readonly: true });
+    // The last connection of another process may still be closing, which takes the file's locks.
+    sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    return sqlite;
+  });
 }
 
 /** Null where it cannot be read, or is none that a service gave out: a damaged or foreign table may hold anything. */
@@ -178,7 +185,8 @@ function unlessUnreadable<T>(read: () => T): T | null {
     return read();
   } catch (error) {
     const code = errorCode(error);
-    if (code.startsWith("SQLITE_")) return null;
+    // A database that is only busy is not damaged: the restore is refused and may be tried again.
+    if (code.startsWith("SQLITE_") && !isTransientError(error)) return null;
     throw error;
   }
 }

@@ -146,9 +146,13 @@ describe.each(LOG_FORMATS)("with a log in %s, when", (format) => {
     await until(() => first.printed().includes("started"));
     await end(first);
     for (let count = 0; count < 5; count++) await postOrder(server.url, key, `lost-${count}`);
-    const lost = await server.lostAtLeast(5);
+    await server.lostAtLeast(5);
     const second = shell(folder, "exec cat errors");
-    await postOrder(server.url, key, "heard");
+    // Lines are lost until the reader has opened the pipe.
+    for (let count = 0; !second.printed().includes("log lines were lost"); count++) {
+      await postOrder(server.url, key, `read-${count}`);
+    }
+    const lost = await server.lostAtLeast(5);
     expect(await server.stop()).toBe(0);
     const text = await second.all();
     const told = /"?lost"?:\s*(\d+)/.exec(text)![1];
