@@ -1,6 +1,5 @@
 // The values that are read at each scrape.
 
-import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { backupFolder, type Config } from "../config/settings.ts";
 import type { Connection } from "../db/connection.ts";
@@ -9,7 +8,7 @@ import type { Logger } from "../monitoring/log.ts";
 import type { Figures } from "../monitoring/metrics.ts";
 import { createStatusCounter } from "../monitoring/status-counter.ts";
 import { newestBackup } from "../storage/backup-folder.ts";
-import { freeBytesIn } from "../storage/files.ts";
+import { freeBytesIn, sizeOf } from "../storage/files.ts";
 import type { Writer } from "../writer/writer.ts";
 
 /** `connection`: a reader of its own, because counting orders by status holds a snapshot for long. */
@@ -21,7 +20,6 @@ export function readGauges(
 ): Figures {
   const { path } = connection;
   const folder = backupFolder(config);
-  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   return {
     queueLength: () => writer.queueLength(),
     databaseBytes: () => sizeOf(path),

@@ -16,7 +16,7 @@ import { upgrade } from "./upgrade.ts";
 import { errorCode } from "../domain/refusals.ts";
 
 /** How long a connection waits for another connection's lock. */
-export const BUSY_TIMEOUT_MS = 10_000;
+const BUSY_TIMEOUT_MS = 10_000;
 /** Older versions can lose commits when two connections write and checkpoint at the same time. */
 const SQLITE_MINIMUM = [3, 51, 3] as const;
 /** 16 MiB for the writer, so that the pages that a batch of orders uses stay in memory. */

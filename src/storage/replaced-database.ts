@@ -1,7 +1,7 @@
 // Reads the database that a restore replaces for what happened since the backup: numbers that were issued, keys that
 // were ended, settings that were changed. It may be of any version, damaged, or a different database.
 
-import { Database } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { isTransientError } from "../db/connection.ts";
 import {
   type Change,
@@ -20,7 +20,7 @@ import {
   type Numbers,
   numbersBy,
 } from "../db/numbers.ts";
-import { BUSY_TIMEOUT_MS } from "./open.ts";
+import { openReader } from "./open.ts";
 import { type Totals, totalsOf } from "./totals.ts";
 import { errorCode } from "../domain/refusals.ts";
 
@@ -131,12 +131,8 @@ function compareKeys(
 
 /** Null when it cannot be opened as a database. */
 function openReplaced(path: string): Database | null {
-  return unlessUnreadable(() => {
-    const sqlite = new Database(path, { readonly: true });
-    // The last connection of another process may still be closing, which takes the file's locks.
-    sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    return sqlite;
-  });
+  // It waits for locks: the last connection of another process may still be closing.
+  return unlessUnreadable(() => openReader(path).sqlite);
 }
 
 /** Null where it cannot be read, or is none that a service gave out: a damaged or foreign table may hold anything. */
