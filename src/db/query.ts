@@ -1,0 +1,140 @@
+// Queries and set-based statements: SQL text written once for all engines, with named parameters such as `:account`.
+// Aliases are quoted (AS "orderId"), since PostgreSQL folds what is not.
+
+import type { AnyTable, Column, Kind, Kinds, Table, Typed } from "./table.ts";
+
+/** `Row`: an object with the fields that it gives. */
+export interface Query<Row = object, P extends Kinds = Kinds> {
+  readonly text: Dialects;
+  /** The parameters in the order of their numbers. */
+  readonly takes: readonly (readonly [name: string, kind: Kind])[];
+  readonly gives: Kinds;
+  /** Parameters that are fields too: the query reads no rows but those that have these values. */
+  readonly within: readonly string[];
+  readonly types?: { row: Row; takes: P };
+}
+
+/** A write over many rows. */
+export interface Statement<P extends Kinds = Kinds> {
+  readonly text: Dialects;
+  readonly takes: readonly (readonly [name: string, kind: Kind])[];
+  /** The tables that it writes. */
+  readonly writes: readonly AnyTable[];
+  readonly types?: { takes: P };
+}
+
+/** The text as it was written, by engine where the two must differ. */
+export interface Dialects {
+  readonly sqlite: string;
+  readonly postgres: string;
+}
+
+type Text = string | Dialects;
+
+interface QueryParts<G extends Kinds, P extends Kinds> {
+  takes?: P;
+  gives: G;
+  /**
+   * Parameters with the names of fields: of the tables that have such a field, the query reads the rows with that
+   * value alone. Then other rows may be written before it in a batch.
+   */
+  within?: readonly (keyof P & string)[];
+  text: Text;
+}
+
+export function query<G extends Kinds, P extends Kinds = Record<never, never>>(
+  parts: QueryParts<G, P>,
+): Query<Typed<G>, P> {
+  return {
+    text: dialectsOf(parts.text),
+    takes: Object.entries(parts.takes ?? {}),
+    gives: parts.gives,
+    within: parts.within ?? [],
+  };
+}
+
+export function statement<P extends Kinds = Record<never, never>>(parts: {
+  takes?: P;
+  writes: readonly AnyTable[];
+  text: Text;
+}): Statement<P> {
+  return {
+    text: dialectsOf(parts.text),
+    takes: Object.entries(parts.takes ?? {}),
+    writes: parts.writes,
+  };
+}
+
+/** The kinds of all of a table's fields, or of those named: what a query `gives`. */
+export function fields<Row, New, Key extends string, Field extends keyof Row & string>(
+  table: Table<Row, New, Key>,
+  ...names: Field[]
+): { [F in Field]: Kind<Row[F]> } {
+  return Object.fromEntries(
+    columnsNamed(table, names).map(({ field, kind }) => [field, kind]),
+  ) as never;
+}
+
+/** What to SELECT for `fields` of the same. `alias`: the table's in the query. */
+export function select<Row, New, Key extends string>(
+  table: Table<Row, New, Key>,
+  ...names: (keyof Row & string)[]
+): string {
+  return selectAs(table, table.name, ...names);
+}
+
+export function selectAs<Row, New, Key extends string>(
+  table: Table<Row, New, Key>,
+  alias: string,
+  ...names: (keyof Row & string)[]
+): string {
+  return columnsNamed(table, names)
+    .map((column) => selected(column, `${alias}.`))
+    .join(", ");
+}
+
+/** A bigint is read as text: bun:sqlite would return a double, which is not exact above 2^53. */
+export function selected({ field, name, kind }: Column, prefix = ""): string {
+  const value = `${prefix}${name}`;
+  return `${kind.name === "bigint" ? `CAST(${value} AS TEXT)` : value} AS "${field}"`;
+}
+
+/** The text with every parameter as `mark` writes it; a list stands in parentheses, as in `IN (:ids)`. */
+export function withMarks(
+  text: string,
+  takes: Query["takes"],
+  mark: (place: number, kind: Kind) => string,
+): string {
+  const used = new Set<string>();
+  const marked = text.replace(/(?<![:\w]):([a-zA-Z]\w*)/g, (_, name: string) => {
+    const place = takes.findIndex(([each]) => each === name);
+    if (place < 0) throw new Error(`:${name} is not among what the query takes: ${text}`);
+    used.add(name);
+    return mark(place, takes[place]![1]);
+  });
+  const unused = takes.find(([name]) => !used.has(name));
+  if (unused) throw new Error(`the query does not use :${unused[0]}: ${text}`);
+  return marked;
+}
+
+/** Whether a query's text names a table. */
+export function names({ text }: Pick<Query, "text">, { name }: Pick<AnyTable, "name">): boolean {
+  return wordsOf(text).has(name);
+}
+
+const words = new WeakMap<Dialects, Set<string>>();
+
+function wordsOf(text: Dialects): Set<string> {
+  let found = words.get(text);
+  if (!found) words.set(text, (found = new Set(text.sqlite.match(/\w+/g))));
+  return found;
+}
+
+function dialectsOf(text: Text): Dialects {
+  return typeof text === "string" ? { sqlite: text, postgres: text } : text;
+}
+
+function columnsNamed(table: AnyTable, names: readonly string[]): readonly Column[] {
+  if (names.length === 0) return table.columns;
+  return names.map((name) => table.columns.find(({ field }) => field === name)!);
+}

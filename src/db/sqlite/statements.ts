@@ -1,0 +1,179 @@
+// The port's calls as prepared statements of bun:sqlite, generated from the tables and made once a connection.
+
+import type { Database, SQLQueryBindings, Statement as Prepared } from "bun:sqlite";
+import { selected, withMarks, type Query, type Statement } from "../query.ts";
+import type { AnyRow, AnyTable, Column, Index, Kinds, Value } from "../table.ts";
+
+type Found = Record<string, Value>;
+type Any = Prepared<Found, SQLQueryBindings[]>;
+
+export class Statements {
+  readonly #byIndex = new Map<Index, (key: readonly Value[]) => AnyRow | null>();
+  readonly #byQuery = new Map<object, { prepared: Any; gives: Decoder; bind: Binder }>();
+  readonly #inserts = new Map<AnyTable, (row: AnyRow) => number>();
+  readonly #updates = new Map<AnyTable, Map<string, Any>>();
+  readonly #deletes = new Map<AnyTable, Any>();
+
+  readonly #savepoints: { begin: Any; release: Any; undo: Any }[] = [];
+
+  constructor(readonly sqlite: Database) {}
+
+  /** Of that depth: one may lie within another. */
+  savepoint(depth: number): { begin: Any; release: Any; undo: Any } {
+    return (this.#savepoints[depth] ??= {
+      begin: this.sqlite.prepare(`SAVEPOINT s${depth}`),
+      release: this.sqlite.prepare(`RELEASE s${depth}`),
+      undo: this.sqlite.prepare(`ROLLBACK TO s${depth}`),
+    });
+  }
+
+  find(index: Index, key: readonly Value[]): AnyRow | null {
+    let find = this.#byIndex.get(index);
+    if (!find) this.#byIndex.set(index, (find = this.#makeFind(index)));
+    return find(key);
+  }
+
+  all(query: Query, values: AnyRow | undefined): Found[] {
+    const { prepared, gives, bind } = this.#query(query);
+    const rows = prepared.all(...bind(values));
+    if (gives.length > 0) for (const row of rows) decode(row, gives);
+    return rows;
+  }
+
+  one(query: Query, values: AnyRow | undefined): Found | undefined {
+    const { prepared, gives, bind } = this.#query(query);
+    const row = prepared.get(...bind(values));
+    return row ? decode(row, gives) : undefined;
+  }
+
+  run(statement: Statement, values: AnyRow | undefined): number {
+    const { prepared, bind } = this.#query({ ...statement, gives: {} }, statement);
+    return prepared.run(...bind(values)).changes;
+  }
+
+  /** Returns the row's number, where the table has one that is not given. */
+  insert(table: AnyTable, row: AnyRow): number {
+    let insert = this.#inserts.get(table);
+    if (!insert) this.#inserts.set(table, (insert = this.#makeInsert(table)));
+    return insert(row);
+  }
+
+  update(table: AnyTable, row: AnyRow, changed: readonly string[]): void {
+    const { sqlite } = this;
+    let byFields = this.#updates.get(table);
+    if (!byFields) this.#updates.set(table, (byFields = new Map()));
+    const name = changed.join();
+    let prepared = byFields.get(name);
+    if (!prepared) {
+      const sets = changed.map((field) => `${columnOf(table, field).name} = ?`);
+      const text = `UPDATE ${table.name} SET ${sets.join(", ")} WHERE ${keyCondition(table)}`;
+      byFields.set(name, (prepared = sqlite.prepare(text)));
+    }
+    const values = changed.map((field) => bindable(row[field]!));
+    for (const field of table.key) values.push(bindable(row[field]!));
+    const { changes } = prepared.run(...values);
+    if (changes === 0) throw new Error(`there is no such row of ${table.name}`);
+  }
+
+  delete(table: AnyTable, row: AnyRow): void {
+    let prepared = this.#deletes.get(table);
+    if (!prepared) {
+      prepared = this.sqlite.prepare(`DELETE FROM ${table.name} WHERE ${keyCondition(table)}`);
+      this.#deletes.set(table, prepared!);
+    }
+    prepared!.run(...table.key.map((field) => bindable(row[field]!)));
+  }
+
+  #query(query: Pick<Query, "text" | "takes" | "gives">, identity: object = query) {
+    let found = this.#byQuery.get(identity);
+    if (!found) {
+      const { text, takes, gives } = query;
+      const marked = withMarks(text.sqlite, takes, (place, { name }) =>
+        name === "numbers" || name === "texts"
+          ? `SELECT value FROM json_each(?${place + 1})`
+          : `?${place + 1}`,
+      );
+      const lists = takes.map(([name, kind]) => [name, /s$/.test(kind.name)] as const);
+      const bind: Binder = (values) =>
+        lists.map(([name, isList]) =>
+          isList ? JSON.stringify(values![name]) : bindable(values![name]!),
+        );
+      found = { prepared: this.sqlite.prepare(marked), gives: decoderOf(gives), bind };
+      this.#byQuery.set(identity, found);
+    }
+    return found;
+  }
+
+  #makeFind(index: Index) {
+    const { table, columns, where } = index;
+    const conditions = columns.map(({ name }) => `${name} = ?`);
+    if (where) conditions.push(where.text);
+    const fields = table.columns.map((column) => selected(column)).join(", ");
+    const prepared: Any = this.sqlite.prepare(
+      `SELECT ${fields} FROM ${table.name} WHERE ${conditions.join(" AND ")}`,
+    );
+    const gives = decoderOf(
+      Object.fromEntries(table.columns.map(({ field, kind }) => [field, kind])),
+    );
+    return (key: readonly Value[]) => {
+      const row = prepared.get(...(key as SQLQueryBindings[]));
+      return row ? decode(row, gives) : null;
+    };
+  }
+
+  #makeInsert(table: AnyTable) {
+    const { columns, numbered } = table;
+    const given = columns.filter(({ field }) => field !== numbered);
+    const insert = (into: readonly Column[]): Any =>
+      this.sqlite.prepare(
+        `INSERT INTO ${table.name} (${into.map(({ name }) => name).join()}) VALUES (${into.map(() => "?").join()})`,
+      );
+    const withNumber = insert(columns);
+    const withoutNumber = insert(given);
+    const valuesOf = (row: AnyRow, of: readonly Column[]) => {
+      const values: SQLQueryBindings[] = [];
+      for (const { field } of of) values.push(bindable(row[field]!));
+      return values;
+    };
+    return (row: AnyRow) => {
+      const isGiven = numbered === null || row[numbered] !== null;
+      const { lastInsertRowid } = isGiven
+        ? withNumber.run(...valuesOf(row, columns))
+        : withoutNumber.run(...valuesOf(row, given));
+      return Number(lastInsertRowid);
+    };
+  }
+}
+
+type Binder = (values: AnyRow | undefined) => SQLQueryBindings[];
+/** The fields that are not read as they are. */
+type Decoder = readonly (readonly [field: string, isBoolean: boolean])[];
+
+function decoderOf(gives: Kinds): Decoder {
+  return Object.entries(gives)
+    .filter(([, { name }]) => name === "boolean" || name === "bigint")
+    .map(([field, { name }]) => [field, name === "boolean"]);
+}
+
+function decode(row: Found, decoder: Decoder): Found {
+  for (const [field, isBoolean] of decoder) {
+    const value = row[field]!;
+    if (value === null) continue;
+    row[field] = isBoolean ? value === 1 : BigInt(value);
+  }
+  return row;
+}
+
+function bindable(value: Value): SQLQueryBindings {
+  return typeof value === "boolean" ? Number(value) : value;
+}
+
+function columnOf(table: AnyTable, field: string): Column {
+  const column = table.columns.find((each) => each.field === field);
+  if (!column) throw new Error(`${table.name} has no ${field}`);
+  return column;
+}
+
+function keyCondition(table: AnyTable): string {
+  return table.key.map((field) => `${columnOf(table, field).name} = ?`).join(" AND ");
+}

@@ -1,0 +1,98 @@
+// The port on one SQLite connection: reads at once, commands in batches between BEGIN IMMEDIATE and COMMIT.
+
+import type { Database } from "bun:sqlite";
+import {
+  type Job,
+  type Outcome,
+  type Reader,
+  type Store,
+  type Synchronous,
+  TransientError,
+  type Values,
+} from "../port.ts";
+import type { Query } from "../query.ts";
+import { type AnyRow, type Index, keyOf, type Kinds, type Value } from "../table.ts";
+import { isDatabaseError, isTransientError } from "./errors.ts";
+import { Statements } from "./statements.ts";
+import { SqliteTx } from "./transaction.ts";
+
+export interface SqliteStore extends Store {
+  readonly sqlite: Database;
+  /** For reads in a transaction that somebody else began, or in none: each sees what is committed by then. */
+  readonly reader: Reader;
+  read<T>(body: (reader: Reader) => Synchronous<T>): T;
+  /** Throws when nothing of the batch could be written: TransientError, or SQLite's own error. */
+  runBatch(jobs: readonly Job[]): Outcome[];
+  close(): void;
+}
+
+class SqliteReader implements Reader {
+  constructor(readonly statements: Statements) {}
+
+  row<Row, Key extends readonly Value[]>(index: Index<Row, Key>, ...key: Key): Row | undefined {
+    const any = index as unknown as Index;
+    if (keyOf(any, key) === null) return undefined;
+    return (this.statements.find(any, key) ?? undefined) as Row | undefined;
+  }
+
+  all<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row[] {
+    return this.statements.all(query as unknown as Query, values[0] as AnyRow) as Row[];
+  }
+
+  one<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row | undefined {
+    return this.statements.one(query as unknown as Query, values[0] as AnyRow) as Row | undefined;
+  }
+}
+
+/** The connection is the caller's to open; the store closes it. */
+export function createSqliteStore(sqlite: Database): SqliteStore {
+  const statements = new Statements(sqlite);
+  const reader = new SqliteReader(statements);
+  const begin = sqlite.prepare("BEGIN");
+  const beginImmediate = sqlite.prepare("BEGIN IMMEDIATE");
+  const commit = sqlite.prepare("COMMIT");
+
+  const inTransaction = (jobs: readonly Job[]): Outcome[] => {
+    beginImmediate.run();
+    try {
+      const tx = new SqliteTx(sqlite, statements);
+      const outcomes = jobs.map(({ run }) => {
+        tx.nextCommand();
+        return tx.attempt(() => run(tx) as object);
+      });
+      tx.flush();
+      commit.run();
+      return outcomes;
+    } catch (error) {
+      // SQLite has rolled back by itself after a full disk or an I/O error.
+      if (sqlite.inTransaction) sqlite.run("ROLLBACK");
+      throw error;
+    }
+  };
+
+  return {
+    sqlite,
+    reader,
+    read(body) {
+      if (sqlite.inTransaction) return body(reader);
+      begin.run();
+      try {
+        return body(reader);
+      } finally {
+        if (sqlite.inTransaction) commit.run();
+      }
+    },
+    runBatch(jobs) {
+      try {
+        return inTransaction(jobs);
+      } catch (error) {
+        if (isTransientError(error)) throw new TransientError(String(error), { cause: error });
+        if (isDatabaseError(error)) throw error;
+        // What was held back broke a rule of the table: whose it was shows when each goes alone.
+        if (jobs.length === 1) return [{ threw: error }];
+        return jobs.map((job) => this.runBatch([job])[0]!);
+      }
+    },
+    close: () => sqlite.close(),
+  };
+}

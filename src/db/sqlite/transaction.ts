@@ -1,0 +1,182 @@
+// The port's Tx on SQLite. Writes go to the database at once, but for those of coalesced tables: a user's balance is
+// written once a batch. Rows that were read stay known until the COMMIT: nobody else writes meanwhile.
+
+import type { Database } from "bun:sqlite";
+import { PortError, refusePromise, type Synchronous, type Tx, type Values } from "../port.ts";
+import { names, type Query, type Statement } from "../query.ts";
+import { RowMap } from "../row-map.ts";
+import {
+  type AnyRow,
+  type AnyTable,
+  completeRow,
+  type Index,
+  keyOf,
+  keyOfRow,
+  type Kinds,
+  type Table,
+  type Value,
+} from "../table.ts";
+import { isDatabaseError } from "./errors.ts";
+import type { Statements } from "./statements.ts";
+
+/** An update that is still to be written: the row as the database has it, and its key. */
+type Pending = Map<string | number, AnyRow>;
+
+export class SqliteTx implements Tx {
+  readonly #rows = new RowMap();
+  readonly #pending = new Map<AnyTable, Pending>();
+  /** The tables that the command wrote, in order. */
+  #written: AnyTable[] = [];
+  #depth = 0;
+
+  constructor(
+    readonly sqlite: Database,
+    readonly statements: Statements,
+  ) {}
+
+  row<Row, Key extends readonly Value[]>(index: Index<Row, Key>, ...key: Key): Row | undefined {
+    return (this.#row(index as unknown as Index, key) ?? undefined) as Row | undefined;
+  }
+
+  all<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row[] {
+    this.#beforeQuery(query as unknown as Query);
+    return this.statements.all(query as unknown as Query, values[0] as AnyRow) as Row[];
+  }
+
+  one<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row | undefined {
+    this.#beforeQuery(query as unknown as Query);
+    return this.statements.one(query as unknown as Query, values[0] as AnyRow) as Row | undefined;
+  }
+
+  /** Whoever writes is alone. */
+  lock(_account: number): void {}
+
+  insert<Row, New extends object, Key extends string>(table: Table<Row, New, Key>, row: New): Row {
+    const complete = completeRow(table, row);
+    const number = this.statements.insert(table, complete);
+    if (table.numbered !== null) complete[table.numbered] = number;
+    this.#rows.add(table, complete, false);
+    this.#written.push(table);
+    return complete as Row;
+  }
+
+  update<Row, New, Key extends string>(
+    table: Table<Row, New, Key>,
+    key: Pick<Row, Key & keyof Row>,
+    changes: Partial<Row>,
+  ): Row {
+    const before = this.#require(table, key as AnyRow);
+    const changed = changedFields(before, changes as AnyRow);
+    if (changed.length === 0) return before as Row;
+    const row = { ...before };
+    for (const field of changed) row[field] = (changes as AnyRow)[field]!;
+    if (table.coalesced) this.#defer(table, before);
+    else this.statements.update(table, row, changed);
+    this.#rows.replace(table, before, row);
+    this.#written.push(table);
+    return row as Row;
+  }
+
+  delete<Row, New, Key extends string>(
+    table: Table<Row, New, Key>,
+    key: Pick<Row, Key & keyof Row>,
+  ): void {
+    const row = this.#require(table, key as AnyRow);
+    this.statements.delete(table, row);
+    this.#rows.remove(table, row);
+    this.#written.push(table);
+  }
+
+  run<P extends Kinds>(statement: Statement<P>, ...values: Values<P>): number {
+    if (this.#written.length > 0) {
+      throw new PortError(`a statement must come before other writes: ${statement.text.sqlite}`);
+    }
+    this.flush();
+    this.#rows.forget(statement.writes);
+    const changes = this.statements.run(statement as unknown as Statement, values[0] as AnyRow);
+    return changes;
+  }
+
+  attempt<T>(body: () => Synchronous<T>): { done: T } | { threw: unknown } {
+    const mark = this.#rows.mark();
+    const written = this.#written.length;
+    const { begin, release, undo } = this.statements.savepoint(this.#depth++);
+    begin.run();
+    try {
+      const done = body();
+      refusePromise(done);
+      release.run();
+      return { done };
+    } catch (error) {
+      this.#rows.undo(mark);
+      this.#written.length = written;
+      // The transaction is gone or cannot be committed: nothing of this batch is kept.
+      if (!this.sqlite.inTransaction || isDatabaseError(error)) throw error;
+      undo.run();
+      release.run();
+      return { threw: error };
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+
+  /** Begins the next command of a batch. */
+  nextCommand(): void {
+    this.#written = [];
+  }
+
+  /** Writes what was held back. */
+  flush(): void {
+    for (const [table, pending] of this.#pending) {
+      const [primary] = table.indexes;
+      for (const [key, before] of pending) {
+        const row = this.#rows.find(primary!, key)!;
+        const changed = changedFields(before, row);
+        if (changed.length > 0) this.statements.update(table, row, changed);
+      }
+      pending.clear();
+    }
+  }
+
+  #row(index: Index, values: readonly Value[]): AnyRow | null {
+    const key = keyOf(index, values);
+    if (key === null) return null;
+    const known = this.#rows.find(index, key);
+    if (known !== undefined) return known;
+    return this.#rows.load(index, key, this.statements.find(index, values));
+  }
+
+  #require(table: AnyTable, key: AnyRow): Record<string, Value> {
+    const [primary] = table.indexes;
+    const row = this.#row(
+      primary!,
+      table.key.map((field) => key[field]!),
+    );
+    if (!row) throw new Error(`there is no such row of ${table.name}`);
+    return row;
+  }
+
+  #defer(table: AnyTable, before: AnyRow): void {
+    let pending = this.#pending.get(table);
+    if (!pending) this.#pending.set(table, (pending = new Map()));
+    const key = keyOfRow(table.indexes[0]!, before)!;
+    if (!pending.has(key)) pending.set(key, before);
+  }
+
+  #beforeQuery(query: Query): void {
+    const own = this.#written.find((table) => names(query, table));
+    if (own) {
+      throw new PortError(`a query of what its command wrote to ${own.name}: ${query.text.sqlite}`);
+    }
+    this.flush();
+  }
+}
+
+export function changedFields(before: AnyRow, changes: AnyRow): string[] {
+  const changed: string[] = [];
+  for (const field in changes) {
+    const value = changes[field];
+    if (value !== undefined && field in before && value !== before[field]) changed.push(field);
+  }
+  return changed;
+}

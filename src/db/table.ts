@@ -1,0 +1,226 @@
+// What an engine must know of a table: columns, their kinds and its unique indexes, all read from the drizzle schema.
+
+import { getTableColumns, getTableName } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+
+/** What a value can be, on its way to a column and back. */
+export type Value = string | number | bigint | boolean | null;
+
+/**
+ * `number`: an integer below 2^53. `bigint`: any 64-bit integer. `numbers`, `texts`: parameters only, several values.
+ * Engines hold booleans as 0 and 1.
+ */
+export type KindName = "number" | "text" | "boolean" | "bigint" | "numbers" | "texts";
+
+/** The kind of a column, a parameter or a field of a query's rows; `T` is its type here. */
+export interface Kind<T = unknown> {
+  readonly name: KindName;
+  readonly type?: T;
+}
+
+export const number: Kind<number> = { name: "number" };
+export const text: Kind<string> = { name: "text" };
+export const boolean: Kind<boolean> = { name: "boolean" };
+export const bigint: Kind<bigint> = { name: "bigint" };
+export const numbers: Kind<readonly number[]> = { name: "numbers" };
+export const texts: Kind<readonly string[]> = { name: "texts" };
+
+export function nullable<T>(kind: Kind<T>): Kind<T | null> {
+  return kind as Kind<T | null>;
+}
+
+/** A text that is one of a few. */
+export function textOf<T extends string>(): Kind<T> {
+  return text as Kind<T>;
+}
+
+export type Kinds = Readonly<Record<string, Kind>>;
+/** The object whose fields are of these kinds. */
+export type Typed<K extends Kinds> = { [F in keyof K]: K[F] extends Kind<infer T> ? T : never };
+
+export interface Column {
+  /** In our rows. */
+  readonly field: string;
+  /** In SQL. */
+  readonly name: string;
+  readonly kind: Kind;
+  /** What an insert that does not name it writes. */
+  readonly initial: Value | undefined;
+}
+
+/** Rows as engines handle them. */
+export type AnyRow = Readonly<Record<string, Value>>;
+
+export interface Table<Row = object, New = object, Key extends string = string> {
+  readonly name: string;
+  readonly columns: readonly Column[];
+  /** The fields of the primary key. */
+  readonly key: readonly string[];
+  /** The field that the database counts up. */
+  readonly numbered: string | null;
+  /** Every unique index, the primary key's first. */
+  readonly indexes: readonly Index[];
+  /** The account under whose lock a row is inserted, updated or deleted; null: none. */
+  readonly lockOf: (row: AnyRow, isNew: boolean) => number | null;
+  /** Fields that are written without that lock: the last write wins. */
+  readonly unlocked: ReadonlySet<string>;
+  /** Several updates of one row in a batch are written as one. */
+  readonly coalesced: boolean;
+  readonly types?: { row: Row; new: New; key: Key };
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a table of whatever rows: what its own types say is checked where it is named
+export type AnyTable = Table<any, any, any>;
+
+/** A unique index: at most one row for a key. */
+export interface Index<Row = object, Key extends readonly Value[] = readonly Value[]> {
+  readonly name: string;
+  readonly table: AnyTable;
+  readonly fields: readonly string[];
+  readonly columns: readonly Column[];
+  /** Compared without regard to case, ASCII letters alone: the first of its columns. */
+  readonly folded: boolean;
+  /** Of a partial index: which rows it holds. */
+  readonly where: Condition | null;
+  readonly types?: { row: Row; key: Key };
+}
+
+/** The same condition twice: in SQL and here. */
+export interface Condition {
+  readonly text: string;
+  readonly holds: (row: AnyRow) => boolean;
+}
+
+type FieldOf<T extends SQLiteTable> = keyof T["$inferSelect"] & string;
+type KeyOf<T extends SQLiteTable, Fields extends readonly string[]> = {
+  [I in keyof Fields]: Fields[I] extends keyof T["$inferSelect"]
+    ? NonNullable<T["$inferSelect"][Fields[I]]>
+    : never;
+};
+
+export interface TableOptions<
+  T extends SQLiteTable,
+  Key extends readonly FieldOf<T>[],
+  Unique extends Record<string, readonly FieldOf<T>[]>,
+> {
+  key: Key;
+  numbered?: FieldOf<T>;
+  unique?: Unique;
+  /** Names of unique indexes that disregard the case of ASCII letters. */
+  folded?: readonly (keyof Unique)[];
+  /** Of partial unique indexes, by name; that a part of the key is not null needs no saying. */
+  where?: { [Name in keyof Unique]?: Condition };
+  lock?: (row: T["$inferSelect"], isNew: boolean) => number | null;
+  unlocked?: readonly FieldOf<T>[];
+  coalesced?: boolean;
+}
+
+type Indexes<T extends SQLiteTable, Unique extends Record<string, readonly FieldOf<T>[]>> = {
+  [Name in keyof Unique]: Index<T["$inferSelect"], KeyOf<T, Unique[Name]> & readonly Value[]>;
+};
+
+/** `byKey` finds by the primary key, every other index by the name it is given. */
+export function table<
+  T extends SQLiteTable,
+  const Key extends readonly FieldOf<T>[],
+  const Unique extends Record<string, readonly FieldOf<T>[]> = Record<never, never>,
+>(
+  schema: T,
+  options: TableOptions<T, Key, Unique>,
+): Table<T["$inferSelect"], T["$inferInsert"], Key[number]> &
+  Indexes<T, { byKey: Key }> &
+  Indexes<T, Unique> {
+  const columns = Object.entries(getTableColumns(schema)).map(([field, column]) => ({
+    field,
+    name: column.name,
+    kind: { name: kindOf(column.dataType) },
+    // What the database counts up has none, and neither has what must be given.
+    initial: column.hasDefault ? (column.default as Value) : column.notNull ? undefined : null,
+  }));
+  const indexes: Index[] = [];
+  const described = {
+    name: getTableName(schema),
+    columns,
+    key: options.key,
+    numbered: options.numbered ?? null,
+    indexes,
+    lockOf: (options.lock ?? (() => null)) as Table["lockOf"],
+    unlocked: new Set<string>(options.unlocked),
+    coalesced: options.coalesced ?? false,
+  };
+  const byName: Record<string, Index> = {};
+  for (const [name, fields] of Object.entries({ byKey: options.key, ...options.unique })) {
+    const folded = options.folded?.includes(name) ?? false;
+    const columnsOfKey = (fields as readonly string[]).map((field) =>
+      columns.find((column) => column.field === field)!,
+    );
+    const where = (options.where as Record<string, Condition> | undefined)?.[name] ?? null;
+    const index = { name, table: described, fields, columns: columnsOfKey, folded, where };
+    indexes.push(index);
+    byName[name] = index;
+  }
+  return Object.assign(described, byName) as unknown as ReturnType<typeof table<T, Key, Unique>>;
+}
+
+function kindOf(dataType: string): KindName {
+  switch (dataType) {
+    case "boolean":
+      return "boolean";
+    case "number":
+      return "number";
+    case "string":
+      return "text";
+    // The schema's one type of its own: an integer that may exceed 2^53.
+    case "custom":
+    case "bigint":
+      return "bigint";
+    default:
+      throw new Error(`columns of type ${dataType} are not carried`);
+  }
+}
+
+/** A row as an insert leaves it, but for its number. Throws for a field that must be given and is not. */
+export function completeRow(table: AnyTable, row: object): Record<string, Value> {
+  const given = row as AnyRow;
+  const complete: Record<string, Value> = {};
+  for (const { field, initial } of table.columns) {
+    const value = given[field] ?? initial;
+    if (value === undefined && field !== table.numbered) {
+      throw new Error(`a row of ${table.name} needs ${field}`);
+    }
+    complete[field] = value ?? null;
+  }
+  return complete;
+}
+
+/** What tells a key from every other of its index; null where a part is null: such rows are not in the index. */
+export function keyOf(index: Index, values: readonly Value[]): string | number | null {
+  const { folded } = index;
+  const [first] = values;
+  if (values.length === 1 && !folded) {
+    return typeof first === "bigint" || typeof first === "boolean" ? String(first) : first!;
+  }
+  let key = "";
+  for (const [place, value] of values.entries()) {
+    if (value === null) return null;
+    const part = folded && place === 0 ? foldCase(String(value)) : String(value);
+    key = place === 0 ? part : `${key}\0${part}`;
+  }
+  return key;
+}
+
+/** The key that a row has in an index. */
+export function keyOfRow(index: Index, row: AnyRow): string | number | null {
+  const { fields, folded, where } = index;
+  if (where && !where.holds(row)) return null;
+  if (fields.length === 1 && !folded) return row[fields[0]!] as string | number | null;
+  return keyOf(
+    index,
+    fields.map((field) => row[field]!),
+  );
+}
+
+/** As SQLite's NOCASE: ASCII letters alone. */
+function foldCase(value: string): string {
+  return value.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}

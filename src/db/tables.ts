@@ -1,0 +1,106 @@
+// Every table with its unique indexes, and under which account's lock its rows are written. A lock is always an
+// account's row: whatever belongs to a user is under its own, what belongs to nobody under CATALOGUE_LOCK.
+
+import { CASH_ACCOUNT } from "../domain/ledger.ts";
+import * as schema from "./schema.ts";
+import { type AnyTable, table } from "./table.ts";
+
+/** Of services, grants, providers and the making of users: what operators change. */
+export const CATALOGUE_LOCK = CASH_ACCOUNT;
+
+const catalogue = () => CATALOGUE_LOCK;
+
+export const accounts = table(schema.accounts, {
+  key: ["account"],
+  numbered: "account",
+  lock: catalogue,
+});
+
+export const users = table(schema.users, {
+  key: ["account"],
+  unique: { byId: ["id"], byUsername: ["username"] },
+  folded: ["byUsername"],
+  lock: ({ account }, isNew) => (isNew ? CATALOGUE_LOCK : account),
+  coalesced: true,
+});
+
+export const keys = table(schema.keys, {
+  key: ["id"],
+  unique: { byHash: ["hash"] },
+  lock: ({ resellerAccount }) => resellerAccount,
+  unlocked: ["lastUsedAt"],
+});
+
+export const providers = table(schema.providers, {
+  key: ["providerId"],
+  numbered: "providerId",
+  unique: { byName: ["name"] },
+  folded: ["byName"],
+  lock: catalogue,
+  unlocked: ["lastSuccessAt", "outOfFundsAt"],
+});
+
+export const services = table(schema.services, { key: ["id"], lock: catalogue });
+
+export const grants = table(schema.grants, {
+  key: ["serviceId", "resellerAccount"],
+  lock: catalogue,
+});
+
+export const catalogueVersion = table(schema.catalogueVersion, { key: ["id"] });
+
+export const orders = table(schema.orders, {
+  key: ["orderId"],
+  numbered: "orderId",
+  unique: { byId: ["id"], byReference: ["resellerAccount", "reference"] },
+  lock: ({ resellerAccount }) => resellerAccount,
+});
+
+// What follows an order is written beside a change of the order, and so under its account's lock.
+
+export const attempts = table(schema.placementAttempts, {
+  key: ["attemptId"],
+  numbered: "attemptId",
+  // The one that was sent, or is being sent.
+  unique: { bySentOrder: ["orderId"] },
+  where: {
+    bySentOrder: { text: "outcome <> 'not_sent'", holds: (row) => row["outcome"] !== "not_sent" },
+  },
+});
+
+export const lateReports = table(schema.lateReports, { key: ["orderId", "reported"] });
+
+export const orderEvents = table(schema.orderEvents, { key: ["seq"], numbered: "seq" });
+
+export const transfers = table(schema.transfers, {
+  key: ["seq"],
+  numbered: "seq",
+  unique: { onceAnOrder: ["orderId", "kind"] },
+  lock: ({ debitAccount, creditAccount }) => Math.max(debitAccount, creditAccount),
+});
+
+export const idempotency = table(schema.idempotency, {
+  key: ["seq"],
+  numbered: "seq",
+  unique: { byReseller: ["resellerAccount", "key"] },
+  lock: ({ resellerAccount }) => resellerAccount,
+});
+
+export const audit = table(schema.audit, { key: ["seq"], numbered: "seq" });
+
+/** Each after those that it refers to: the order in which a batch writes them. */
+export const TABLES: readonly AnyTable[] = [
+  accounts,
+  users,
+  providers,
+  services,
+  grants,
+  keys,
+  orders,
+  attempts,
+  lateReports,
+  orderEvents,
+  transfers,
+  idempotency,
+  audit,
+];
