@@ -193,6 +193,16 @@ export function completeRow(table: AnyTable, row: object): Record<string, Value>
   return complete;
 }
 
+/** The fields that `changes` names with another value than they have. */
+export function changedFields(before: AnyRow, changes: AnyRow): string[] {
+  const changed: string[] = [];
+  for (const field in changes) {
+    const value = changes[field];
+    if (value !== undefined && field in before && value !== before[field]) changed.push(field);
+  }
+  return changed;
+}
+
 /** What tells a key from every other of its index; null where a part is null: such rows are not in the index. */
 export function keyOf(index: Index, values: readonly Value[]): string | number | null {
   const { folded } = index;

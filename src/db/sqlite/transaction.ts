@@ -8,6 +8,7 @@ import { RowMap } from "../row-map.ts";
 import {
   type AnyRow,
   type AnyTable,
+  changedFields,
   completeRow,
   type Index,
   keyOf,
@@ -170,13 +171,4 @@ export class SqliteTx implements Tx {
     }
     this.flush();
   }
-}
-
-export function changedFields(before: AnyRow, changes: AnyRow): string[] {
-  const changed: string[] = [];
-  for (const field in changes) {
-    const value = changes[field];
-    if (value !== undefined && field in before && value !== before[field]) changed.push(field);
-  }
-  return changed;
 }

@@ -1,0 +1,262 @@
+// One batch in one transaction, in two turns where its commands said what they need: BEGIN, locks, loads and numbers;
+// then the writes and COMMIT. In between the commands run in memory, again and again until nothing is missing. A lock
+// that shows late means ROLLBACK and all locks anew in their order, with everything read again behind them.
+
+import type { Job, Outcome } from "../port.ts";
+import { type AnyRow, type AnyTable, keyOfRow } from "../table.ts";
+import type { Connection, Statement } from "./connection.ts";
+import { Known, Missing, type Wanted, type WantedQuery } from "./known.ts";
+import {
+  accountLockStatement,
+  decodeRows,
+  kindsOf,
+  loadStatement,
+  numbersStatement,
+  queryStatement,
+} from "./text.ts";
+import { BatchEnd, PostgresTx } from "./transaction.ts";
+import { statementsOf } from "./writes.ts";
+
+/** What became of the first `outcomes.length` commands; the others are for a batch of their own. */
+export interface BatchResult {
+  outcomes: Outcome[];
+}
+
+const BEGIN: Statement = { text: "BEGIN", values: [] };
+const COMMIT: Statement = { text: "COMMIT", values: [] };
+const ROLLBACK: Statement = { text: "ROLLBACK", values: [] };
+/** Rounds of loading that no honest batch needs. */
+const ROUNDS_LIMIT = 100;
+
+/** COMMIT was sent, and no answer to it came. */
+export class CommitLostError extends Error {
+  override name = "CommitLostError";
+
+  constructor(
+    readonly batchId: string,
+    readonly outcomes: Outcome[],
+    cause: unknown,
+  ) {
+    super("the connection was lost in a COMMIT", { cause });
+  }
+}
+
+/** Rolls back and throws what the database or the connection says; CommitLostError where that leaves a doubt. */
+export async function runInTransaction(
+  connection: Connection,
+  jobs: readonly Job[],
+): Promise<BatchResult> {
+  const batch = new Batch(connection, jobs);
+  try {
+    const { outcomes, writes } = await batch.run();
+    if (writes.length === 0) {
+      // What ran over many rows at once is to be committed all the same.
+      if (batch.hasRun()) await commit(connection, [], outcomes);
+      else await connection.turn([ROLLBACK]);
+    } else {
+      await commit(connection, statementsOf(writes), outcomes);
+    }
+    return { outcomes };
+  } catch (error) {
+    if (!(error instanceof CommitLostError) && !connection.isLost) await rollBack(connection);
+    throw error;
+  }
+}
+
+/** Ids grow with time, so that old ones are easy to find. */
+async function commit(
+  connection: Connection,
+  statements: readonly Statement[],
+  outcomes: Outcome[],
+): Promise<void> {
+  const batchId = Bun.randomUUIDv7();
+  const marker = { text: "INSERT INTO batches (id) VALUES ($1::uuid)", values: [batchId] };
+  let results;
+  try {
+    results = await connection.turn([...statements, marker, COMMIT]);
+  } catch (error) {
+    // The first failure of a statement is the server's word; the lost connection is not.
+    if (connection.isLost || isLostConnection(error)) {
+      throw new CommitLostError(batchId, outcomes, error);
+    }
+    throw error;
+  }
+  // A COMMIT of a transaction that has failed does not fail: it says that it rolled back.
+  if (results.at(-1)!.command !== "COMMIT") throw new Error("the transaction was rolled back");
+}
+
+function isLostConnection(error: unknown): boolean {
+  const state = error instanceof Error && "errno" in error ? String(error.errno) : "";
+  return !/^[0-9A-Z]{5}$/.test(state) || state.startsWith("57P") || state.startsWith("08");
+}
+
+async function rollBack(connection: Connection): Promise<void> {
+  try {
+    await connection.turn([ROLLBACK]);
+  } catch {
+    // It is of no use any more; the server rolls back by itself.
+    connection.close();
+  }
+}
+
+class Batch {
+  #known = new Known();
+  #locks = new Set<number>();
+  #numbers = new Map<AnyTable, number[]>();
+  #ran: number[] = [];
+  #isBegun = false;
+  readonly #wantedNumbers = new Map<AnyTable, number>();
+  /** Every row and query that was asked for, to be asked for again behind a late lock. */
+  readonly #asked: { rows: Map<string, Wanted>; queries: WantedQuery[] } = {
+    rows: new Map(),
+    queries: [],
+  };
+
+  constructor(
+    readonly connection: Connection,
+    public jobs: readonly Job[],
+  ) {}
+
+  hasRun(): boolean {
+    return this.#ran.length > 0;
+  }
+
+  async run() {
+    const locks = this.#takeNeeds();
+    if (this.#known.isMissing() || locks.size > 0) await this.#load(locks, null);
+    for (let round = 0; round < ROUNDS_LIMIT; round += 1) {
+      const { tx, outcomes } = this.#pass();
+      const isMissing = this.#noteMissingNumbers(tx);
+      const { missingLocks, missingRun } = tx;
+      if (!isMissing && missingLocks.size === 0 && !missingRun && !this.#known.isMissing()) {
+        return { outcomes, writes: tx.writes };
+      }
+      this.#known.rows.undo(0);
+      await this.#load(missingLocks, missingRun);
+    }
+    throw new Error("a batch asks for something new in every round");
+  }
+
+  #takeNeeds(): Set<number> {
+    const locks = new Set<number>();
+    for (const need of this.jobs.flatMap(({ needs }) => needs ?? [])) {
+      if ("lock" in need) locks.add(need.lock);
+      else if ("index" in need) this.#known.wantRow(need.index, need.key);
+      else this.#wantNumbers(need.table, need.count);
+    }
+    return locks;
+  }
+
+  /** Runs the commands on what is there. Those from a BatchEnd on leave the batch. */
+  #pass(): { tx: PostgresTx; outcomes: Outcome[] } {
+    const held = { known: this.#known, locks: this.#locks, numbers: this.#numbers, ran: this.#ran };
+    let tx = new PostgresTx(held, this.jobs.length === 1);
+    const outcomes: Outcome[] = [];
+    for (let place = 0; place < this.jobs.length; place += 1) {
+      tx.nextCommand();
+      try {
+        outcomes.push(tx.attempt(() => this.jobs[place]!.run(tx) as object));
+      } catch (error) {
+        if (error instanceof BatchEnd) {
+          // The first one is to be alone; any other begins the next batch.
+          this.jobs = this.jobs.slice(0, Math.max(place, 1));
+          if (place > 0) break;
+          this.#known.rows.undo(0);
+          tx = new PostgresTx(held, true);
+          place = -1;
+        } else if (!(error instanceof Missing)) {
+          throw error;
+        }
+      }
+    }
+    return { tx, outcomes };
+  }
+
+  #noteMissingNumbers(tx: PostgresTx): boolean {
+    let isMissing = false;
+    for (const [table, used] of tx.usedNumbers) {
+      const missing = used - (this.#numbers.get(table)?.length ?? 0);
+      if (missing <= 0) continue;
+      this.#wantNumbers(table, missing);
+      isMissing = true;
+    }
+    return isMissing;
+  }
+
+  #wantNumbers(table: AnyTable, count: number): void {
+    this.#wantedNumbers.set(table, (this.#wantedNumbers.get(table) ?? 0) + count);
+  }
+
+  /** One turn: what is missing and, where locks are among it, everything else again behind them. */
+  async #load(newLocks: ReadonlySet<number>, run: PostgresTx["missingRun"]): Promise<void> {
+    const statements: Statement[] = [];
+    const takers: ((rows: Awaited<ReturnType<Connection["turn"]>>[number]) => void)[] = [];
+    const send = (statement: Statement, take: (typeof takers)[number] = () => {}) => {
+      statements.push(statement);
+      takers.push(take);
+    };
+    if (newLocks.size > 0 && this.#isBegun) {
+      send(ROLLBACK);
+      this.#isBegun = false;
+      this.#forget();
+    }
+    if (!this.#isBegun) send(BEGIN);
+    this.#isBegun = true;
+    if (newLocks.size > 0) {
+      this.#locks = new Set([...this.#locks, ...newLocks]);
+      send(accountLockStatement(this.#locks));
+    }
+    const { rows, queries } = this.#known.takeWanted();
+    for (const wanted of rows) {
+      const { index } = wanted[0]!;
+      for (const each of wanted)
+        this.#asked.rows.set(`${index.table.name} ${index.name} ${each.key}`, each);
+      send(
+        loadStatement(
+          index,
+          wanted.map(({ values }) => values),
+        ),
+        (found) => {
+          const decoded = decodeRows(found, kindsOf(index.table));
+          this.#known.putRows(wanted, new Map(decoded.map((row) => [keyOfRow(index, row)!, row])));
+        },
+      );
+    }
+    for (const wanted of queries) {
+      this.#asked.queries.push(wanted);
+      const { query, values } = wanted;
+      send(queryStatement(query, values), (found) => {
+        this.#known.putResult(wanted, decodeRows(found, query.gives) as AnyRow[]);
+      });
+    }
+    for (const [table, count] of this.#wantedNumbers) {
+      send(numbersStatement(table, count), (found) => {
+        const numbers = found.map(({ number }) => number as number);
+        this.#numbers.set(table, [...(this.#numbers.get(table) ?? []), ...numbers]);
+      });
+    }
+    this.#wantedNumbers.clear();
+    if (run) {
+      const { statement, values } = run;
+      send(queryStatement(statement, values), ({ count }) => this.#ran.push(count));
+    }
+    const results = await this.connection.turn(statements);
+    for (const [place, result] of results.entries()) takers[place]!(result);
+  }
+
+  /** What was read before a lock, and numbers that were given before it, are worth nothing behind it. */
+  #forget(): void {
+    const { rows, queries } = this.#asked;
+    const before = this.#known.takeWanted();
+    this.#known = new Known();
+    for (const { index, values } of [...rows.values(), ...before.rows.flat()]) {
+      this.#known.wantRow(index, values);
+    }
+    for (const { query, values } of [...queries.splice(0), ...before.queries]) {
+      this.#known.wantQuery(query, values);
+    }
+    for (const [table, numbers] of this.#numbers) this.#wantNumbers(table, numbers.length);
+    this.#numbers.clear();
+    this.#ran = [];
+  }
+}

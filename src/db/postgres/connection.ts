@@ -1,0 +1,143 @@
+// One connection to the primary among the hosts, reserved for as long as it lives, with its own time-out: Bun's client
+// has none, reconnects silently, and would let the rest of a transaction commit statement by statement.
+
+import { SQL } from "bun";
+import type { Address, Host } from "./address.ts";
+import { NoPrimaryError } from "./errors.ts";
+
+type Row = Record<string, unknown>;
+export type Rows = Row[] & { count: number; command: string };
+
+export interface Statement {
+  text: string;
+  values: readonly (string | null)[];
+}
+
+export interface ConnectionOptions {
+  /** For one turn: after that the connection is given up. */
+  turnMs: number;
+  connectMs: number;
+  /** Shown in pg_stat_activity. */
+  name: string;
+  /** Sent to it once it is open, each as `SET name = value`. */
+  settings: Readonly<Record<string, string>>;
+}
+
+export class Connection {
+  #isLost = false;
+
+  constructor(
+    readonly pool: SQL,
+    readonly reserved: Bun.ReservedSQL,
+    readonly turnMs: number,
+  ) {}
+
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /**
+   * Sends all statements at once and resolves with their results once the last is there. Throws the first failure, after
+   * all have ended: what follows a failure in a transaction fails too, COMMIT included.
+   */
+  async turn(statements: readonly Statement[], turnMs = this.turnMs): Promise<Rows[]> {
+    const timer = setTimeout(() => this.close(), turnMs);
+    try {
+      const sent = statements.map(({ text, values }) => this.#send(text, values));
+      const settled = await Promise.allSettled(sent);
+      const failed = settled.find((each) => each.status === "rejected");
+      if (failed) throw failed.reason;
+      return settled.map((each) => (each as PromiseFulfilledResult<Rows>).value);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** At once, without a word to the server: whatever is under way there goes on or is rolled back. */
+  close(): void {
+    if (this.#isLost) return;
+    this.#isLost = true;
+    // It resolves once all queries were rejected; there is nobody to tell if even that fails.
+    this.pool.close({ timeout: 0 }).catch(() => {});
+  }
+
+  /** Without parameters `unsafe` would use the simple protocol, which lets no other statement follow in the same turn. */
+  async #send(text: string, values: readonly (string | null)[]): Promise<Rows> {
+    const { reserved } = this;
+    return (await (values.length > 0
+      ? reserved.unsafe(text, values as (string | null)[])
+      : reserved(templateOf(text)))) as Rows;
+  }
+}
+
+/** Opens a connection to the first host that takes writes. Throws NoPrimaryError, or what the last host said. */
+export async function connect(address: Address, options: ConnectionOptions): Promise<Connection> {
+  let failure: unknown = new NoPrimaryError("none of the hosts takes writes");
+  for (const host of address.hosts) {
+    try {
+      return await connectTo(host, address, options);
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+async function connectTo(
+  { hostname, port }: Host,
+  address: Address,
+  { turnMs, connectMs, name, settings }: ConnectionOptions,
+): Promise<Connection> {
+  const { username, password, database, sslMode, ca } = address;
+  const pool = new SQL({
+    adapter: "postgres",
+    hostname,
+    port,
+    username,
+    password,
+    database,
+    tls: ca === null ? sslMode : { ca },
+    max: 1,
+    idleTimeout: 0,
+    maxLifetime: 0,
+    connectionTimeout: Math.ceil(connectMs / 1000),
+    connection: { application_name: name },
+  } as ConstructorParameters<typeof SQL>[0]);
+  const timer = setTimeout(() => void pool.close({ timeout: 0 }).catch(() => {}), connectMs);
+  try {
+    const connection = new Connection(pool, await pool.reserve(), turnMs);
+    const [facts] = await connection.turn([{ text: FACTS, values: [] }], connectMs);
+    const { standby, sync } = facts![0] as { standby: boolean; sync: string };
+    if (standby) throw new NoPrimaryError("the host is a standby");
+    const sets = Object.entries(settings);
+    // A role or a server that has less would make of an acknowledged order a hope.
+    if (/^(off|local|remote_write)$/.test(sync)) sets.push(["synchronous_commit", "on"]);
+    await connection.turn(
+      sets.map(([setting, value]) => ({ text: `SET ${setting} = ${value}`, values: [] })),
+      connectMs,
+    );
+    return connection;
+  } catch (error) {
+    pool.close({ timeout: 0 }).catch(() => {});
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const FACTS = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS standby,
+  current_setting('synchronous_commit') AS sync`;
+
+const templates = new Map<string, TemplateStringsArray>();
+
+function templateOf(text: string): TemplateStringsArray {
+  let template = templates.get(text);
+  if (!template) {
+    const raw = { value: Object.freeze([text]) };
+    template = Object.freeze(
+      Object.defineProperty([text], "raw", raw),
+    ) as unknown as TemplateStringsArray;
+    templates.set(text, template);
+  }
+  return template;
+}

@@ -1,0 +1,98 @@
+// What was loaded for a body, and what it asked for in vain. The body runs again once that is there too.
+
+import { RowMap } from "../row-map.ts";
+import { type AnyRow, type Index, keyOf, type Value } from "../table.ts";
+import type { Query, Statement } from "../query.ts";
+
+/** Thrown through a body that cannot go on; whoever runs it loads what is missing. */
+export class Missing extends Error {
+  override name = "Missing";
+}
+
+/** A row that is to be loaded. */
+export interface Wanted {
+  index: Index;
+  key: string | number;
+  values: readonly Value[];
+}
+
+export interface WantedQuery {
+  query: Query;
+  values: AnyRow | undefined;
+  key: string;
+}
+
+/** Rows and results of queries, as they were loaded. */
+export class Known {
+  readonly rows = new RowMap();
+  readonly #wantedRows = new Map<Index, Map<string | number, Wanted>>();
+  readonly #results = new Map<Query, Map<string, AnyRow[]>>();
+  readonly #wantedQueries: WantedQuery[] = [];
+
+  /** Throws Missing when it is not known whether there is such a row. */
+  row(index: Index, values: readonly Value[]): AnyRow | null {
+    const key = keyOf(index, values);
+    if (key === null) return null;
+    const found = this.rows.find(index, key);
+    if (found !== undefined) return found;
+    this.wantRow(index, values);
+    throw new Missing();
+  }
+
+  all(query: Query, values: AnyRow | undefined): AnyRow[] {
+    const key = resultKey(values);
+    const found = this.#results.get(query)?.get(key);
+    // Each caller its own: what it does to the rows is nobody else's business.
+    if (found) return found.map((row) => ({ ...row }));
+    this.wantQuery(query, values);
+    throw new Missing();
+  }
+
+  wantQuery(query: Query, values: AnyRow | undefined): void {
+    const key = resultKey(values);
+    const isWanted = this.#wantedQueries.some((each) => each.query === query && each.key === key);
+    if (!isWanted) this.#wantedQueries.push({ query, values, key });
+  }
+
+  wantRow(index: Index, values: readonly Value[]): void {
+    const key = keyOf(index, values);
+    if (key === null || this.rows.find(index, key) !== undefined) return;
+    let wanted = this.#wantedRows.get(index);
+    if (!wanted) this.#wantedRows.set(index, (wanted = new Map()));
+    wanted.set(key, { index, key, values });
+  }
+
+  isMissing(): boolean {
+    return this.#wantedRows.size > 0 || this.#wantedQueries.length > 0;
+  }
+
+  /** What is missing, which is no longer noted then. */
+  takeWanted(): { rows: Wanted[][]; queries: WantedQuery[] } {
+    const rows = [...this.#wantedRows.values()].map((wanted) => [...wanted.values()]);
+    const queries = this.#wantedQueries.splice(0);
+    this.#wantedRows.clear();
+    return { rows, queries };
+  }
+
+  putRows(wanted: readonly Wanted[], found: ReadonlyMap<string | number, AnyRow>): void {
+    for (const { index, key } of wanted) this.rows.load(index, key, found.get(key) ?? null);
+  }
+
+  putResult({ query, key }: WantedQuery, rows: AnyRow[]): void {
+    let results = this.#results.get(query);
+    if (!results) this.#results.set(query, (results = new Map()));
+    results.set(key, rows);
+  }
+}
+
+function resultKey(values: AnyRow | undefined): string {
+  return values
+    ? JSON.stringify(values, (_, value) => (typeof value === "bigint" ? `${value}n` : value))
+    : "";
+}
+
+/** A statement over many rows that was run, by its place among those of its command. */
+export interface Ran {
+  statement: Statement;
+  values: AnyRow | undefined;
+}

@@ -1,0 +1,139 @@
+// A place for one batch at a time: its connection, made anew when it is lost, and what becomes of the batch then.
+
+import { type Job, type Outcome, OutcomeUnknownError, TransientError } from "../port.ts";
+import type { Address } from "./address.ts";
+import { type BatchResult, CommitLostError, runInTransaction } from "./batch.ts";
+import { connect, type Connection, type ConnectionOptions } from "./connection.ts";
+import { troubleOf } from "./errors.ts";
+
+export interface LaneOptions extends ConnectionOptions {
+  /** How long a batch waits for a primary, and for word of a lost COMMIT. */
+  patienceMs: number;
+}
+
+/** Tries of a batch that another transaction keeps from being committed, before its commands go singly. */
+const TRIES_LIMIT = 3;
+const RECONNECT_FIRST_MS = 20;
+const RECONNECT_LIMIT_MS = 500;
+
+export class Lane {
+  #connection: Connection | null = null;
+  #isClosed = false;
+
+  constructor(
+    readonly address: Address,
+    readonly options: LaneOptions,
+  ) {}
+
+  /** Every command gets its outcome; it never throws. */
+  async run(jobs: readonly Job[]): Promise<Outcome[]> {
+    const outcomes: Outcome[] = [];
+    while (outcomes.length < jobs.length) {
+      const rest = jobs.slice(outcomes.length);
+      outcomes.push(...(await this.#runFirst(rest)));
+    }
+    return outcomes;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#connection?.close();
+  }
+
+  /** Of at least one of the commands, beginning with the first. */
+  async #runFirst(jobs: readonly Job[]): Promise<Outcome[]> {
+    const deadline = performance.now() + this.options.patienceMs;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return (await this.#attempt(jobs, deadline)).outcomes;
+      } catch (error) {
+        if (error instanceof CommitLostError) {
+          const committed = await this.#resolve(error.batchId);
+          if (committed === true) return error.outcomes;
+          if (committed === null) {
+            const unknown = new OutcomeUnknownError(
+              "a COMMIT was lost, and no primary could be asked",
+              {
+                cause: error,
+              },
+            );
+            return error.outcomes.map(() => ({ threw: unknown }));
+          }
+          continue;
+        }
+        const trouble = troubleOf(error);
+        if (trouble === "retry" && tries < TRIES_LIMIT) continue;
+        if (trouble === "lost" && performance.now() < deadline && !this.#isClosed) continue;
+        if (trouble === "lost" || trouble === "unavailable") {
+          const transient = new TransientError(String(error), { cause: error });
+          return jobs.map(() => ({ threw: transient }));
+        }
+        if (jobs.length === 1) {
+          return [
+            {
+              threw:
+                trouble === "retry" ? new TransientError(String(error), { cause: error }) : error,
+            },
+          ];
+        }
+        // One of them is what the database refuses; alone it fails alone.
+        const outcomes: Outcome[] = [];
+        for (const job of jobs) outcomes.push(...(await this.run([job])));
+        return outcomes;
+      }
+    }
+  }
+
+  async #attempt(jobs: readonly Job[], deadline: number): Promise<BatchResult> {
+    const connection = await this.#connected(deadline);
+    try {
+      return await runInTransaction(connection, jobs);
+    } catch (error) {
+      if (error instanceof CommitLostError || troubleOf(error) === "lost") connection.close();
+      throw error;
+    }
+  }
+
+  /** Waits for a primary until the deadline. */
+  async #connected(deadline: number): Promise<Connection> {
+    let pause = RECONNECT_FIRST_MS;
+    while (!this.#connection || this.#connection.isLost) {
+      try {
+        this.#connection = await connect(this.address, this.options);
+      } catch (error) {
+        if (troubleOf(error) !== "lost" || performance.now() + pause > deadline || this.#isClosed) {
+          throw error;
+        }
+        await Bun.sleep(pause);
+        pause = Math.min(pause * 2, RECONNECT_LIMIT_MS);
+      }
+    }
+    return this.#connection;
+  }
+
+  /**
+   * Whether a batch was committed; null when patience ends before a primary says. Asking settles it: a batch that was
+   * not there by then never will be. It waits for a transaction that still runs.
+   */
+  async #resolve(batchId: string): Promise<boolean | null> {
+    const deadline = performance.now() + this.options.patienceMs;
+    for (;;) {
+      const left = deadline - performance.now();
+      if (left <= 0) return null;
+      try {
+        const connection = await this.#connected(deadline);
+        const [rows] = await connection.turn([{ text: PROBE, values: [batchId] }], left);
+        return (rows![0] as { void: boolean }).void === false;
+      } catch (error) {
+        this.#connection?.close();
+        // Another server's answer, or this one's later: anything but an answer is none.
+        if (performance.now() + RECONNECT_FIRST_MS >= deadline) return null;
+        if (troubleOf(error) === "refused") return null;
+        await Bun.sleep(RECONNECT_FIRST_MS);
+      }
+    }
+  }
+}
+
+const PROBE = `INSERT INTO batches (id, void) VALUES ($1::uuid, true)
+  ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING void`;

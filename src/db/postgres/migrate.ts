@@ -1,0 +1,101 @@
+// Brings a database to this program's schema: under one lock for all servers, each migration once, and nothing that a
+// newer program made.
+
+import service from "../../../migrations/postgres/0001_service.sql" with { type: "text" };
+import type { Address } from "./address.ts";
+import { connect } from "./connection.ts";
+
+export interface Migration {
+  version: number;
+  name: string;
+  sql: string;
+}
+
+const MIGRATIONS: readonly Migration[] = [{ version: 1, name: "0001_service", sql: service }];
+
+/** "rslr", as an advisory lock. */
+const LOCK = "1920166002";
+/** For all migrations together: they may have to read large tables. */
+const MIGRATE_MS = 3_600_000;
+const CONNECT_MS = 5000;
+/** PostgreSQL 14. */
+const VERSION_MINIMUM = 140_000;
+
+/** The database cannot be used as it is. The message says why and what to do. */
+export class SchemaError extends Error {
+  override name = "SchemaError";
+}
+
+/** Returns the names of what was applied. Throws SchemaError. */
+export async function migrate(
+  address: Address,
+  now: number,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<string[]> {
+  const connection = await connect(address, {
+    turnMs: MIGRATE_MS,
+    connectMs: CONNECT_MS,
+    name: "reseller migrate",
+    settings: {},
+  });
+  const { reserved } = connection;
+  try {
+    const [version] = (await reserved.unsafe("SHOW server_version_num")) as {
+      server_version_num: string;
+    }[];
+    if (Number(version!.server_version_num) < VERSION_MINIMUM) {
+      throw new SchemaError("the server is older than PostgreSQL 14: upgrade it");
+    }
+    // One statement a migration, several commands each: the simple protocol, in one transaction that the lock ends with.
+    await reserved.unsafe("BEGIN");
+    await reserved.unsafe(`SELECT pg_advisory_xact_lock(${LOCK})`);
+    await reserved.unsafe(`CREATE TABLE IF NOT EXISTS migrations (
+      version bigint PRIMARY KEY, name text NOT NULL, hash text NOT NULL, applied_at bigint NOT NULL)`);
+    const applied = (await reserved.unsafe(
+      "SELECT version::int AS version, hash FROM migrations ORDER BY version",
+    )) as AppliedMigration[];
+    refuseOtherSchema(applied, migrations);
+    const known = new Set(applied.map((each) => each.version));
+    const pending = migrations.filter((each) => !known.has(each.version));
+    for (const migration of pending) {
+      await reserved.unsafe(migration.sql);
+      await reserved.unsafe(
+        "INSERT INTO migrations VALUES ($1::int, $2::text, $3::text, $4::bigint)",
+        [String(migration.version), migration.name, hashOf(migration), String(now)],
+      );
+    }
+    await reserved.unsafe("COMMIT");
+    return pending.map(({ name }) => name);
+  } finally {
+    // Whatever was not committed is rolled back with the connection.
+    connection.close();
+  }
+}
+
+interface AppliedMigration {
+  version: number;
+  hash: string;
+}
+
+function refuseOtherSchema(
+  applied: readonly AppliedMigration[],
+  migrations: readonly Migration[],
+): void {
+  for (const { version, hash } of applied) {
+    const migration = migrations.find((each) => each.version === version);
+    if (!migration) {
+      throw new SchemaError(
+        `the database was written by a newer reseller (schema ${version}, this binary knows ${migrations.at(-1)?.version ?? 0}): run that version or a later one`,
+      );
+    }
+    if (hashOf(migration) !== hash) {
+      throw new SchemaError(
+        `the database was made by another build of schema ${version} (${migration.name} differs): run the build that made it`,
+      );
+    }
+  }
+}
+
+function hashOf({ sql }: Migration): string {
+  return new Bun.CryptoHasher("sha256").update(sql).digest("hex");
+}

@@ -1,0 +1,80 @@
+// The port on PostgreSQL: two batches in flight on connections of their own, and reads on another.
+
+import type { Job, Outcome, Reader, Store, Synchronous } from "../port.ts";
+import type { Address } from "./address.ts";
+import { Lane } from "./lane.ts";
+import { ReadLane } from "./reader.ts";
+
+export interface PostgresOptions {
+  /** Shown in pg_stat_activity. */
+  name?: string;
+  /** Batches in flight at once: four cost the database 70 % more than two. */
+  lanes?: number;
+  /** How long a turn may take before its connection is given up. */
+  turnMs?: number;
+  /** How long a batch or a read waits for a primary, and a lost COMMIT for its outcome. */
+  patienceMs?: number;
+}
+
+export interface PostgresStore extends Store {
+  read<T>(body: (reader: Reader) => Synchronous<T>): Promise<T>;
+  /** Never throws: what kept a batch from the database is the outcome of each of its commands. */
+  runBatch(jobs: readonly Job[]): Promise<Outcome[]>;
+}
+
+const LANES = 2;
+const TURN_MS = 10_000;
+const PATIENCE_MS = 15_000;
+const CONNECT_MS = 5000;
+
+/**
+ * enable_seqscan: plans are kept, and one made while a table was empty would read all of it for ever.
+ * lock_timeout: another server's batch is over by then, or its server is; the batch is tried again.
+ */
+const WRITER_SETTINGS = {
+  enable_seqscan: "off",
+  lock_timeout: "'5s'",
+  idle_in_transaction_session_timeout: "'30s'",
+};
+
+export function createPostgresStore(
+  address: Address,
+  {
+    name = "reseller",
+    lanes = LANES,
+    turnMs = TURN_MS,
+    patienceMs = PATIENCE_MS,
+  }: PostgresOptions = {},
+): PostgresStore {
+  const common = { name, turnMs, patienceMs, connectMs: Math.min(CONNECT_MS, patienceMs) };
+  const all = Array.from(
+    { length: lanes },
+    () => new Lane(address, { ...common, settings: WRITER_SETTINGS }),
+  );
+  const free = [...all];
+  const waiting: ((lane: Lane) => void)[] = [];
+  const reads = new ReadLane(address, { ...common, settings: { enable_seqscan: "off" } });
+
+  const take = (): Promise<Lane> => {
+    const lane = free.pop();
+    return lane ? Promise.resolve(lane) : new Promise((resolve) => waiting.push(resolve));
+  };
+
+  return {
+    read: (body) => reads.read(body),
+    async runBatch(jobs) {
+      const lane = await take();
+      try {
+        return await lane.run(jobs);
+      } finally {
+        const next = waiting.shift();
+        if (next) next(lane);
+        else free.push(lane);
+      }
+    },
+    close() {
+      for (const lane of all) lane.close();
+      reads.close();
+    },
+  };
+}

@@ -1,0 +1,99 @@
+// The buffered writes of a batch as few statements: each table once, in an order that foreign keys allow and that is the
+// same for every batch. A row that is updated again is written in a later wave, so that triggers see every step.
+
+import { type AnyTable, keyOfRow } from "../table.ts";
+import { TABLES } from "../tables.ts";
+import type { Statement } from "./connection.ts";
+import { deleteStatement, insertStatement, rowLockStatement, updateStatement } from "./text.ts";
+import type { Write } from "./transaction.ts";
+
+/** `tables`: in the order in which they are written. */
+export function statementsOf(
+  writes: readonly Write[],
+  tables: readonly AnyTable[] = TABLES,
+): Statement[] {
+  const statements: Statement[] = [];
+  const waves = wavesOf(writes);
+  for (const table of tables) {
+    const free = writes.filter((write) => write.table === table && isUnlocked(write));
+    if (free.length > 0)
+      statements.push(
+        rowLockStatement(
+          table,
+          free.map(({ row }) => row),
+        ),
+      );
+  }
+  for (const wave of waves) {
+    for (const table of tables) {
+      const own = wave.filter((write) => write.table === table);
+      if (own.length > 0) statements.push(...statementsOfTable(table, own));
+    }
+  }
+  return statements;
+}
+
+function statementsOfTable(table: AnyTable, writes: readonly Write[]): Statement[] {
+  const statements: Statement[] = [];
+  const rowsOf = (kind: Write["kind"]) => writes.filter((write) => write.kind === kind);
+  const inserts = rowsOf("insert");
+  if (inserts.length > 0)
+    statements.push(
+      insertStatement(
+        table,
+        inserts.map(({ row }) => row),
+      ),
+    );
+  const byFields = new Map<string, Write[]>();
+  for (const write of rowsOf("update")) {
+    const fields = [...write.fields].sort().join();
+    byFields.set(fields, [...(byFields.get(fields) ?? []), write]);
+  }
+  for (const [fields, updates] of byFields) {
+    statements.push(
+      updateStatement(
+        table,
+        fields.split(","),
+        updates.map(({ row }) => row),
+      ),
+    );
+  }
+  const deletes = rowsOf("delete");
+  if (deletes.length > 0)
+    statements.push(
+      deleteStatement(
+        table,
+        deletes.map(({ row }) => row),
+      ),
+    );
+  return statements;
+}
+
+/** The n-th write of a row is in the n-th wave; updates of a coalesced table are one with the write before them. */
+function wavesOf(writes: readonly Write[]): Write[][] {
+  const waves: Write[][] = [];
+  const last = new Map<AnyTable, Map<string | number, { wave: number; place: number }>>();
+  for (const write of writes) {
+    const { table, row } = write;
+    let byKey = last.get(table);
+    if (!byKey) last.set(table, (byKey = new Map()));
+    const key = keyOfRow(table.indexes[0]!, row)!;
+    const before = byKey.get(key);
+    const earlier = before && waves[before.wave]![before.place]!;
+    if (table.coalesced && earlier && write.kind === "update" && earlier.kind !== "delete") {
+      const fields = [...new Set([...earlier.fields, ...write.fields])];
+      waves[before.wave]![before.place] = { ...earlier, row, fields };
+      continue;
+    }
+    const wave = before ? before.wave + 1 : 0;
+    const place = (waves[wave] ??= []).push(write) - 1;
+    byKey.set(key, { wave, place });
+  }
+  return waves;
+}
+
+function isUnlocked({ kind, table, fields }: Write): boolean {
+  return (
+    kind === "update" && fields.every((field) => table.unlocked.has(field)) && fields.length > 0
+  );
+}

@@ -1,0 +1,99 @@
+// The row port on either engine, each time on a fresh database.
+
+import { Database } from "bun:sqlite";
+import type { Job, Outcome, Store, Tx } from "../../src/db/port.ts";
+import { createPostgresStore } from "../../src/db/postgres/store.ts";
+import { createSqliteStore } from "../../src/db/sqlite/store.ts";
+import { accounts, keys, services, users } from "../../src/db/tables.ts";
+import { createId } from "../../src/operations/ids.ts";
+import { MIGRATIONS, migrate } from "../../src/storage/migrate.ts";
+import { cluster } from "./postgres.ts";
+
+export const ENGINES = ["sqlite", "postgres"] as const;
+export type Engine = (typeof ENGINES)[number];
+
+export interface TestStore extends Store {
+  engine: Engine;
+  /** Raw SQL, past the port. */
+  query(text: string): Promise<Record<string, unknown>[]>;
+  /** The outcomes of commands that run in one batch. */
+  batch(...bodies: ((tx: Tx) => unknown)[]): Promise<Outcome[]>;
+  /** One command: what it returned, or what it threw. */
+  run<T>(body: (tx: Tx) => T): Promise<T>;
+}
+
+export async function freshStore(engine: Engine): Promise<TestStore> {
+  const { store, query } = engine === "sqlite" ? sqliteStore() : await postgresStore();
+  const runBatch = async (jobs: Job[]) => store.runBatch(jobs);
+  return {
+    ...store,
+    engine,
+    query,
+    batch: (...bodies) => runBatch(bodies.map((run) => ({ run }))),
+    async run(body) {
+      const [outcome] = await runBatch([{ run: body }]);
+      if ("threw" in outcome!) throw outcome.threw;
+      return outcome!.done as ReturnType<typeof body>;
+    },
+  };
+}
+
+function sqliteStore() {
+  const sqlite = new Database(":memory:");
+  sqlite.run("PRAGMA foreign_keys = ON");
+  migrate(sqlite, MIGRATIONS, 0);
+  const query = (text: string) =>
+    Promise.resolve(sqlite.query(text).all() as Record<string, unknown>[]);
+  return { store: createSqliteStore(sqlite) as Store, query };
+}
+
+async function postgresStore() {
+  const server = await cluster();
+  const database = await server.createDatabase();
+  const store: Store = createPostgresStore(server.address(database));
+  return { store, query: (text: string) => server.query(database, text) };
+}
+
+/** A reseller with a balance; returns its account. */
+export function insertUser(tx: Tx, username: string, balanceMicros = 0): number {
+  const { account } = tx.insert(accounts, { kind: "user" });
+  tx.insert(users, { account, id: createId(), username, name: username, createdAt: 1 });
+  if (balanceMicros > 0) tx.update(users, { account }, { balanceMicros });
+  return account;
+}
+
+export function insertService(tx: Tx, id = createId(), name = "Followers"): string {
+  tx.insert(services, {
+    id,
+    name,
+    priceMicros: 1000,
+    per: "1",
+    min: 1,
+    max: 1000,
+    active: true,
+    private: false,
+    createdAt: 1,
+    nameByHand: true,
+    priceByHand: true,
+    minByHand: true,
+    maxByHand: true,
+    delisted: false,
+  });
+  return id;
+}
+
+export function insertKey(tx: Tx, resellerAccount: number): string {
+  const id = createId();
+  tx.insert(keys, {
+    id,
+    resellerAccount,
+    hash: new Bun.CryptoHasher("sha256").update(id).digest("hex"),
+    start: id.slice(0, 8),
+    type: "full",
+    reach: "all",
+    label: "",
+    active: true,
+    createdAt: 1,
+  });
+  return id;
+}
