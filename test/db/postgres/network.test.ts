@@ -1,0 +1,166 @@
+// What becomes of batches when the network or a backend fails: nothing acknowledged is lost, nothing is done twice, and
+// nothing waits for ever.
+
+import { describe, expect, test } from "bun:test";
+import { OutcomeUnknownError, type Tx } from "../../../src/db/port.ts";
+import { createPostgresStore } from "../../../src/db/postgres/store.ts";
+import { orders, users } from "../../../src/db/tables.ts";
+import { createId } from "../../../src/operations/ids.ts";
+import { cluster, startCluster } from "../../support/postgres.ts";
+import { startProxy } from "../../support/proxy.ts";
+import { below, randomFrom } from "../../support/seeded.ts";
+import { insertService, insertUser } from "../../support/stores.ts";
+
+const CUTS = 200;
+/** Bytes until a cut: up to some batches' worth. */
+const CUT_WITHIN = 20_000;
+const COMMANDS = 8;
+
+const place = (account: number, service: string, reference: string) => (tx: Tx) => {
+  if (tx.row(orders.byReference, account, reference)) return "duplicate";
+  const { balanceMicros } = tx.row(users.byKey, account)!;
+  tx.update(users, { account }, { balanceMicros: balanceMicros + 1 });
+  return tx.insert(orders, {
+    id: createId(),
+    resellerAccount: account,
+    serviceId: service,
+    serviceName: "Followers",
+    priceMicros: 1,
+    per: "1",
+    link: "https://example.com",
+    quantity: 1,
+    chargeMicros: 1,
+    status: "PROCESSING",
+    remains: 1,
+    createdAt: 1,
+    placement: "manual",
+    reference,
+  }).orderId;
+};
+
+describe("a connection that is cut", () => {
+  test(`at any byte, ${CUTS} times: every order that was acknowledged is there, and none twice`, async () => {
+    const server = await cluster();
+    const database = await server.createDatabase();
+    const proxy = await startProxy(server.port);
+    const address = {
+      ...server.address(database),
+      hosts: [{ hostname: "127.0.0.1", port: proxy.port }],
+    };
+    const store = createPostgresStore(address, { turnMs: 5000, patienceMs: 10_000 });
+    const made = await store.runBatch([
+      { run: (tx) => insertUser(tx, "one") },
+      { run: (tx) => insertUser(tx, "two") },
+      { run: (tx) => insertService(tx, "service") },
+    ]);
+    const accounts = made.slice(0, 2).map((each) => (each as { done: number }).done);
+    const random = randomFrom(7);
+    const acknowledged = new Set<string>();
+    const notKnown = new Set<string>();
+    let batches = 0;
+    while (proxy.cuts() < CUTS) {
+      if (!proxy.isArmed()) proxy.cutAfter(1 + below(random, CUT_WITHIN));
+      const work = Array.from({ length: 3 }, async () => {
+        const references = Array.from({ length: COMMANDS }, (_, each) => `${batches++}-${each}`);
+        const outcomes = await store.runBatch(
+          references.map((reference, each) => ({
+            run: place(accounts[each % 2]!, "service", reference),
+          })),
+        );
+        for (const [each, outcome] of outcomes.entries()) {
+          if ("done" in outcome) {
+            // Its own order would be the only one of that name: a batch that was committed ran again.
+            expect(outcome.done).toBeNumber();
+            acknowledged.add(references[each]!);
+          } else notKnown.add(references[each]!);
+        }
+      });
+      await Promise.all(work);
+    }
+    await store.close();
+    proxy.stop();
+    const rows = await server.query(database, "SELECT reference FROM orders");
+    const there = rows.map(({ reference }) => reference as string);
+    expect(new Set(there).size).toBe(there.length);
+    expect([...acknowledged].filter((reference) => !there.includes(reference))).toEqual([]);
+    expect(there.filter((each) => !acknowledged.has(each) && !notKnown.has(each))).toEqual([]);
+    expect([...notKnown]).toEqual([]);
+    const [totals] = await server.query(
+      database,
+      "SELECT sum(balance_micros)::int AS sum FROM users",
+    );
+    expect(totals!["sum"]).toBe(there.length);
+    const [voided] = await server.query(
+      database,
+      "SELECT count(*)::int AS n FROM batches WHERE void",
+    );
+    // Or no cut ever met a COMMIT, and the test sees nothing.
+    expect(voided!["n"] as number).toBeGreaterThan(0);
+  }, 300_000);
+});
+
+describe("a server that stops answering", () => {
+  test("ends a batch and a read in the time that was given, and goes on when it is back", async () => {
+    const server = await startCluster({ fsync: "off" });
+    const database = await server.createDatabase();
+    const store = createPostgresStore(server.address(database), { turnMs: 300, patienceMs: 1000 });
+    const [made] = await store.runBatch([{ run: (tx) => insertUser(tx, "one") }]);
+    const account = (made as { done: number }).done;
+    await store.read((reader) => reader.row(users.byKey, account));
+    const backends = await server.query(
+      database,
+      "SELECT pid FROM pg_stat_activity WHERE application_name = 'reseller'",
+    );
+    const frozen = [server.pid(), ...backends.map(({ pid }) => pid as number)];
+    for (const pid of frozen) process.kill(pid, "SIGSTOP");
+    const started = performance.now();
+    try {
+      const [outcome] = await store.runBatch([
+        { run: (tx) => tx.update(users, { account }, { balanceMicros: 5 }) },
+      ]);
+      expect("threw" in outcome!).toBe(true);
+      await expect(store.read((reader) => reader.row(users.byKey, account))).rejects.toThrow();
+      expect(performance.now() - started).toBeLessThan(15_000);
+    } finally {
+      for (const pid of frozen) process.kill(pid, "SIGCONT");
+    }
+    const [outcome] = await store.runBatch([
+      { run: (tx) => tx.update(users, { account }, { balanceMicros: 7 }) },
+    ]);
+    expect("done" in outcome!).toBe(true);
+    await store.close();
+    server.stop("immediate");
+  }, 60_000);
+
+  test("while it commits: the outcome is unknown, and said to be", async () => {
+    const server = await startCluster({ fsync: "off" });
+    const database = await server.createDatabase();
+    const store = createPostgresStore(server.address(database), {
+      turnMs: 500,
+      patienceMs: 1000,
+      lanes: 1,
+    });
+    const [made] = await store.runBatch([{ run: (tx) => insertUser(tx, "one") }]);
+    const account = (made as { done: number }).done;
+    // A lock of the markers' table holds the last turn up; the server is gone before anybody can be asked.
+    const holder = server.query(
+      database,
+      "BEGIN; LOCK TABLE batches IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(60)",
+    );
+    holder.catch(() => {});
+    const waiting = async () => {
+      const [row] = await server.query(
+        database,
+        "SELECT count(*)::int AS n FROM pg_locks WHERE relation = 'batches'::regclass AND granted",
+      );
+      if ((row!["n"] as number) === 0) await waiting();
+    };
+    await waiting();
+    const [outcome] = await store.runBatch([
+      { run: (tx) => tx.update(users, { account }, { balanceMicros: 5 }) },
+    ]);
+    expect((outcome as { threw: Error }).threw).toBeInstanceOf(OutcomeUnknownError);
+    await store.close();
+    server.stop("immediate");
+  }, 60_000);
+});
