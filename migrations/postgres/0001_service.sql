@@ -142,7 +142,7 @@ CREATE TABLE catalogue_version (
 INSERT INTO catalogue_version (id, version) VALUES (1, 1);
 
 CREATE FUNCTION catalogue_changed() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN UPDATE catalogue_version SET version = version + 1; RETURN NULL; END $$;
+BEGIN UPDATE catalogue_version SET version = version + 1 WHERE id = 1; RETURN NULL; END $$;
 
 CREATE TRIGGER services_added AFTER INSERT ON services FOR EACH STATEMENT EXECUTE FUNCTION catalogue_changed();
 CREATE TRIGGER services_changed AFTER UPDATE OF id, name, price_micros, min, max, active, private ON services

@@ -29,10 +29,12 @@ const CONNECT_MS = 5000;
 
 /**
  * enable_seqscan: plans are kept, and one made while a table was empty would read all of it for ever.
+ * jit: what cannot do without a sequential scan is then priced so high that it would be compiled, for 400 ms.
  * lock_timeout: another server's batch is over by then, or its server is; the batch is tried again.
  */
+const READER_SETTINGS = { enable_seqscan: "off", jit: "off" };
 const WRITER_SETTINGS = {
-  enable_seqscan: "off",
+  ...READER_SETTINGS,
   lock_timeout: "'5s'",
   idle_in_transaction_session_timeout: "'30s'",
 };
@@ -53,7 +55,7 @@ export function createPostgresStore(
   );
   const free = [...all];
   const waiting: ((lane: Lane) => void)[] = [];
-  const reads = new ReadLane(address, { ...common, settings: { enable_seqscan: "off" } });
+  const reads = new ReadLane(address, { ...common, settings: READER_SETTINGS });
 
   const take = (): Promise<Lane> => {
     const lane = free.pop();

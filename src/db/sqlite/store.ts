@@ -14,7 +14,7 @@ import type { Query } from "../query.ts";
 import { type AnyRow, type Index, keyOf, type Kinds, type Value } from "../table.ts";
 import { isDatabaseError, isTransientError } from "./errors.ts";
 import { Statements } from "./statements.ts";
-import { SqliteTx } from "./transaction.ts";
+import { SavepointNeeded, SqliteTx } from "./transaction.ts";
 
 export interface SqliteStore extends Store {
   readonly sqlite: Database;
@@ -52,14 +52,11 @@ export function createSqliteStore(sqlite: Database): SqliteStore {
   const beginImmediate = sqlite.prepare("BEGIN IMMEDIATE");
   const commit = sqlite.prepare("COMMIT");
 
-  const inTransaction = (jobs: readonly Job[]): Outcome[] => {
+  const inTransaction = (jobs: readonly Job[], savepoints: boolean): Outcome[] => {
     beginImmediate.run();
     try {
       const tx = new SqliteTx(sqlite, statements);
-      const outcomes = jobs.map(({ run }) => {
-        tx.nextCommand();
-        return tx.attempt(() => run(tx) as object);
-      });
+      const outcomes = jobs.map(({ run }) => tx.command(run, savepoints));
       tx.flush();
       commit.run();
       return outcomes;
@@ -84,7 +81,13 @@ export function createSqliteStore(sqlite: Database): SqliteStore {
     },
     runBatch(jobs) {
       try {
-        return inTransaction(jobs);
+        try {
+          return inTransaction(jobs, false);
+        } catch (error) {
+          // A fault, for operations refuse before they write: rare enough to do it all again.
+          if (!(error instanceof SavepointNeeded)) throw error;
+          return inTransaction(jobs, true);
+        }
       } catch (error) {
         if (isTransientError(error)) throw new TransientError(String(error), { cause: error });
         if (isDatabaseError(error)) throw error;

@@ -2,7 +2,14 @@
 // written once a batch. Rows that were read stay known until the COMMIT: nobody else writes meanwhile.
 
 import type { Database } from "bun:sqlite";
-import { PortError, refusePromise, type Synchronous, type Tx, type Values } from "../port.ts";
+import {
+  type Outcome,
+  PortError,
+  refusePromise,
+  type Synchronous,
+  type Tx,
+  type Values,
+} from "../port.ts";
 import { names, type Query, type Statement } from "../query.ts";
 import { RowMap } from "../row-map.ts";
 import {
@@ -23,11 +30,18 @@ import type { Statements } from "./statements.ts";
 /** An update that is still to be written: the row as the database has it, and its key. */
 type Pending = Map<string | number, AnyRow>;
 
+/** A command failed that cannot be undone alone. */
+export class SavepointNeeded extends Error {
+  override name = "SavepointNeeded";
+}
+
 export class SqliteTx implements Tx {
   readonly #rows = new RowMap();
   readonly #pending = new Map<AnyTable, Pending>();
   /** The tables that the command wrote, in order. */
   #written: AnyTable[] = [];
+  /** Whether the command ran a statement over many rows. */
+  #hasRun = false;
   #depth = 0;
 
   constructor(
@@ -94,8 +108,8 @@ export class SqliteTx implements Tx {
     }
     this.flush();
     this.#rows.forget(statement.writes);
-    const changes = this.statements.run(statement as unknown as Statement, values[0] as AnyRow);
-    return changes;
+    this.#hasRun = true;
+    return this.statements.run(statement as unknown as Statement, values[0] as AnyRow);
   }
 
   attempt<T>(body: () => Synchronous<T>): { done: T } | { threw: unknown } {
@@ -121,9 +135,23 @@ export class SqliteTx implements Tx {
     }
   }
 
-  /** Begins the next command of a batch. */
-  nextCommand(): void {
+  /**
+   * Runs a command of a batch. A savepoint for each would copy every page that it touches, so without one a command that
+   * throws after a write cannot be undone: then the batch must be run again with `savepoints`.
+   */
+  command(run: (tx: Tx) => unknown, savepoints: boolean): Outcome {
     this.#written = [];
+    this.#hasRun = false;
+    if (savepoints) return this.attempt(() => run(this) as object);
+    try {
+      const done = run(this);
+      refusePromise(done);
+      return { done };
+    } catch (error) {
+      if (!this.sqlite.inTransaction || isDatabaseError(error)) throw error;
+      if (this.#written.length > 0 || this.#hasRun) throw new SavepointNeeded();
+      return { threw: error };
+    }
   }
 
   /** Writes what was held back. */
