@@ -4,80 +4,92 @@
 import { UniqueError } from "./port.ts";
 import { type AnyRow, type AnyTable, type Index, keyOfRow } from "./table.ts";
 
-/** Null: known to be absent. */
-type Found = AnyRow | null;
-type Rows = Map<string | number, Found>;
+type Key = string | number;
 
-/** A change of the map, with what was there before it; undefined: nothing was known. */
-interface Change {
-  rows: Rows;
-  key: string | number;
-  before: Found | undefined;
+/** One row, whichever index led to it; null: it is known to be absent, or was deleted. */
+interface Entry {
+  row: AnyRow | null;
 }
 
+type Entries = Map<Key, Entry>;
+
+/** What there was before a change: of a row, or of an index. */
+type Change =
+  | { entry: Entry; before: AnyRow | null }
+  | { entries: Entries; key: Key; before: Entry | undefined };
+
 export class RowMap {
-  readonly #byIndex = new Map<Index, Rows>();
+  readonly #byIndex = new Map<Index, Entries>();
   readonly #journal: Change[] = [];
 
+  /**
+   * `journalLoads`: what is read is taken back with the command that read it, since it may have read its own writes in the
+   * database. Not where writes are in this map alone.
+   */
+  constructor(readonly journalLoads: boolean) {}
+
   /** Undefined: not known, ask the database. */
-  find(index: Index, key: string | number): Found | undefined {
-    return this.#byIndex.get(index)?.get(key);
+  find(index: Index, key: Key): AnyRow | null | undefined {
+    return this.#byIndex.get(index)?.get(key)?.row;
   }
 
   /** Takes in what the database holds for a key. Returns the row as it is by now: it may have been known by another. */
-  load(index: Index, key: string | number, row: Found): Found {
+  load(index: Index, key: Key, row: AnyRow | null): AnyRow | null {
     if (row === null) {
-      this.#rowsOf(index).set(key, null);
+      this.#put(index, key, { row: null });
       return null;
     }
     const [primary] = index.table.indexes;
-    const known = this.#rowsOf(primary!).get(keyOfRow(primary!, row)!);
-    if (known !== undefined) {
+    const primaryKey = keyOfRow(primary!, row)!;
+    const known = this.#entriesOf(primary!).get(primaryKey);
+    if (known) {
       // Moved away from this key, or deleted, within the batch.
-      const current = known !== null && keyOfRow(index, known) === key ? known : null;
-      this.#rowsOf(index).set(key, current);
-      return current;
+      const isThere = known.row !== null && keyOfRow(index, known.row) === key;
+      this.#put(index, key, isThere ? known : { row: null });
+      return isThere ? known.row : null;
     }
-    for (const each of index.table.indexes) {
-      const keyOfEach = keyOfRow(each, row);
-      if (keyOfEach !== null) this.#rowsOf(each).set(keyOfEach, row);
-    }
+    const entry = { row };
+    this.#put(primary!, primaryKey, entry);
+    if (index !== primary) this.#put(index, key, entry);
     return row;
   }
 
   /** `all`: also where nobody asked yet. Without it only what is known is kept right: SQLite has the row already. */
   add(table: AnyTable, row: AnyRow, all: boolean): void {
+    const entry = { row };
     for (const index of table.indexes) {
-      const rows = all ? this.#rowsOf(index) : this.#byIndex.get(index);
-      if (!rows) continue;
+      const entries = all ? this.#entriesOf(index) : this.#byIndex.get(index);
+      if (!entries || (entries.size === 0 && !all)) continue;
       const key = keyOfRow(index, row);
-      if (key === null || !(all || rows.has(key))) continue;
-      if (rows.get(key))
-        throw new UniqueError(`${table.name} has this ${index.fields.join()} already`);
-      this.#set(rows, key, row);
+      if (key === null || !(all || entries.has(key))) continue;
+      this.#refuseTaken(index, entries, key);
+      this.#set(entries, key, entry);
     }
   }
 
-  replace(table: AnyTable, before: AnyRow, row: AnyRow): void {
+  /** The row that was known as `before` is `row` now; `changed` are the fields that differ. */
+  replace(table: AnyTable, before: AnyRow, row: AnyRow, changed: readonly string[]): void {
+    const [primary] = table.indexes;
+    const entry = this.#byIndex.get(primary!)!.get(keyOfRow(primary!, before)!)!;
     for (const index of table.indexes) {
-      const rows = this.#byIndex.get(index);
-      if (!rows) continue;
-      const oldKey = keyOfRow(index, before);
-      const key = keyOfRow(index, row);
-      if (oldKey !== key && oldKey !== null && rows.has(oldKey)) this.#set(rows, oldKey, null);
-      if (key === null) continue;
-      if (oldKey !== key && rows.get(key)) {
-        throw new UniqueError(`${table.name} has this ${index.fields.join()} already`);
-      }
-      if (oldKey !== key || rows.has(key)) this.#set(rows, key, row);
+      // Whether a partial index holds a row may hang on any field.
+      if (!index.where && !changed.some((field) => index.fields.includes(field))) continue;
+      const entries = this.#byIndex.get(index);
+      if (entries) this.#move(index, entries, before, row, entry);
     }
+    this.#journal.push({ entry, before });
+    entry.row = row;
   }
 
   remove(table: AnyTable, row: AnyRow): void {
+    const [primary] = table.indexes;
+    const entry = this.#byIndex.get(primary!)!.get(keyOfRow(primary!, row)!)!;
+    this.#journal.push({ entry, before: row });
+    entry.row = null;
     for (const index of table.indexes) {
-      const rows = this.#byIndex.get(index);
+      const entries = this.#byIndex.get(index);
       const key = keyOfRow(index, row);
-      if (rows && key !== null) this.#set(rows, key, null);
+      if (entries && key !== null) this.#set(entries, key, { row: null });
     }
   }
 
@@ -85,9 +97,11 @@ export class RowMap {
   forget(tables: readonly AnyTable[]): void {
     for (const table of tables) {
       for (const index of table.indexes) {
-        const rows = this.#byIndex.get(index);
-        for (const [key, before] of rows ?? []) this.#journal.push({ rows: rows!, key, before });
-        rows?.clear();
+        const entries = this.#byIndex.get(index);
+        for (const [key, before] of entries ?? []) {
+          this.#journal.push({ entries: entries!, key, before });
+        }
+        entries?.clear();
       }
     }
   }
@@ -99,20 +113,41 @@ export class RowMap {
 
   undo(mark: number): void {
     while (this.#journal.length > mark) {
-      const { rows, key, before } = this.#journal.pop()!;
-      if (before === undefined) rows.delete(key);
-      else rows.set(key, before);
+      const change = this.#journal.pop()!;
+      if ("entry" in change) change.entry.row = change.before;
+      else if (change.before === undefined) change.entries.delete(change.key);
+      else change.entries.set(change.key, change.before);
     }
   }
 
-  #set(rows: Rows, key: string | number, row: Found): void {
-    this.#journal.push({ rows, key, before: rows.get(key) });
-    rows.set(key, row);
+  #move(index: Index, entries: Entries, before: AnyRow, row: AnyRow, entry: Entry): void {
+    const oldKey = keyOfRow(index, before);
+    const key = keyOfRow(index, row);
+    if (oldKey === key) return;
+    if (oldKey !== null && entries.has(oldKey)) this.#set(entries, oldKey, { row: null });
+    if (key === null) return;
+    this.#refuseTaken(index, entries, key);
+    this.#set(entries, key, entry);
   }
 
-  #rowsOf(index: Index): Rows {
-    let rows = this.#byIndex.get(index);
-    if (!rows) this.#byIndex.set(index, (rows = new Map()));
-    return rows;
+  #refuseTaken({ table, fields }: Index, entries: Entries, key: Key): void {
+    if (entries.get(key)?.row) throw new UniqueError(`${table.name} has this ${fields.join()}`);
+  }
+
+  #put(index: Index, key: Key, entry: Entry): void {
+    const entries = this.#entriesOf(index);
+    if (this.journalLoads) this.#set(entries, key, entry);
+    else entries.set(key, entry);
+  }
+
+  #set(entries: Entries, key: Key, entry: Entry): void {
+    this.#journal.push({ entries, key, before: entries.get(key) });
+    entries.set(key, entry);
+  }
+
+  #entriesOf(index: Index): Entries {
+    let entries = this.#byIndex.get(index);
+    if (!entries) this.#byIndex.set(index, (entries = new Map()));
+    return entries;
   }
 }

@@ -24,7 +24,7 @@ export interface WantedQuery {
 
 /** Rows and results of queries, as they were loaded. */
 export class Known {
-  readonly rows = new RowMap();
+  readonly rows = new RowMap(false);
   readonly #wantedRows = new Map<Index, Map<string | number, Wanted>>();
   readonly #results = new Map<Query, Map<string, AnyRow[]>>();
   readonly #wantedQueries: WantedQuery[] = [];

@@ -105,7 +105,7 @@ export class PostgresTx implements Tx {
     const row: Record<string, Value> = { ...before };
     for (const field of fields) row[field] = (changes as AnyRow)[field]!;
     if (!fields.every((field) => table.unlocked.has(field))) this.#lockOf(table, before, false);
-    this.held.known.rows.replace(table, before, row);
+    this.held.known.rows.replace(table, before, row, fields);
     this.writes.push({ kind: "update", table, before, row, fields });
     return row as Row;
   }

@@ -36,7 +36,7 @@ export class SavepointNeeded extends Error {
 }
 
 export class SqliteTx implements Tx {
-  readonly #rows = new RowMap();
+  readonly #rows = new RowMap(true);
   readonly #pending = new Map<AnyTable, Pending>();
   /** The tables that the command wrote, in order. */
   #written: AnyTable[] = [];
@@ -87,7 +87,7 @@ export class SqliteTx implements Tx {
     for (const field of changed) row[field] = (changes as AnyRow)[field]!;
     if (table.coalesced) this.#defer(table, before);
     else this.statements.update(table, row, changed);
-    this.#rows.replace(table, before, row);
+    this.#rows.replace(table, before, row, changed);
     this.#written.push(table);
     return row as Row;
   }

@@ -119,6 +119,29 @@ for (const engine of ENGINES) {
       expect(await store.query("SELECT 1 FROM orders WHERE reference = 'undone'")).toEqual([]);
     });
 
+    test("forgets what an undone command read of its own writes", async () => {
+      const grant = { serviceId: service, resellerAccount: account };
+      const id = createId();
+      await store.run((tx) => tx.insert(grants, { ...grant, createdAt: 1 }));
+      const outcomes = await store.batch(
+        (tx) => {
+          tx.insert(orders, { ...order(account, service, "ghost"), id });
+          tx.delete(grants, grant);
+          const seen = [tx.row(orders.byId, id), tx.row(orders.byReference, account, "ghost")];
+          expect(seen.map((each) => each?.id)).toEqual([id, id]);
+          expect(tx.row(grants.byKey, service, account)).toBeUndefined();
+          throw new Error("on purpose");
+        },
+        (tx) => [
+          tx.row(orders.byId, id),
+          tx.row(orders.byReference, account, "ghost"),
+          tx.row(grants.byKey, service, account)?.serviceId,
+        ],
+      );
+      expect(outcomes[1]).toEqual({ done: [undefined, undefined, service] });
+      await store.run((tx) => tx.delete(grants, grant));
+    });
+
     test("undoes an attempt alone, within its command", async () => {
       await store.run((tx) => {
         tx.update(users, { account }, { balanceMicros: 10 });
