@@ -69,7 +69,7 @@ export async function startProxy(target: number): Promise<Proxy> {
             hostname: "127.0.0.1",
             port: target,
             data: { other: socket, pending: [] },
-            socket: { data: pass, drain, close, error: (each) => void each.terminate() },
+            socket: { data: pass, drain, close, error: (each) => each.terminate() },
           });
           const early = socket.data.pending.splice(0);
           socket.data.other = upstream;
@@ -81,7 +81,7 @@ export async function startProxy(target: number): Promise<Proxy> {
       data: pass,
       drain,
       close,
-      error: (socket) => void socket.terminate(),
+      error: (socket) => socket.terminate(),
     },
   });
   return {

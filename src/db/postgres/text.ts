@@ -59,7 +59,7 @@ export function queryStatement(
   return {
     text: cached(queries, query, ({ text, takes }) =>
       withMarks(text.postgres, takes, (place, { name }) =>
-        /s$/.test(name)
+        name.endsWith("s")
           ? `SELECT unnest($${place + 1}::${TYPES[name]})`
           : `$${place + 1}::${TYPES[name]}`,
       ),
@@ -168,7 +168,7 @@ function decodeValue(value: unknown, { name }: Kind): Value {
     case "boolean":
       return value === true || Number(value) === 1;
     default:
-      return String(value);
+      return value as string;
   }
 }
 

@@ -93,7 +93,7 @@ export class Statements {
           ? `SELECT value FROM json_each(?${place + 1})`
           : `?${place + 1}`,
       );
-      const lists = takes.map(([name, kind]) => [name, /s$/.test(kind.name)] as const);
+      const lists = takes.map(([name, kind]) => [name, kind.name.endsWith("s")] as const);
       const bind: Binder = (values) =>
         lists.map(([name, isList]) =>
           isList ? JSON.stringify(values![name]) : bindable(values![name]!),

@@ -1,0 +1,180 @@
+// The two schemas are one: the same columns, and the same rows refused. And migrations, with several servers at once.
+
+import { describe, expect, test } from "bun:test";
+import { migrate, SchemaError } from "../../../src/db/postgres/migrate.ts";
+import { TABLES } from "../../../src/db/tables.ts";
+import { cluster, freshPostgres } from "../../support/postgres.ts";
+import { ENGINES, freshStore, insertKey, insertService, insertUser } from "../../support/stores.ts";
+
+const CUID = "abcdefghijklmnopqrstuvwx";
+const ORDER =
+  "order_id, id, reseller_account, service_id, service_name, price_micros, per, link, quantity, charge_micros, refunded_micros, status, start_count, remains, created_at, placement, provider_id, provider_service, provider_order, reported, next_place_at, next_check_at, checked_at, changed_at, reference";
+
+/** An order's row with some of its values changed. */
+function order(changes: Record<string, string>): string {
+  const values: Record<string, string> = {
+    order_id: "50", id: `'${CUID.replace("a", "z")}'`, reseller_account: "3", service_id: "'service'", service_name: "'s'",
+    price_micros: "1", per: "'1'", link: "'l'", quantity: "10", charge_micros: "10", refunded_micros: "0",
+    status: "'PROCESSING'", start_count: "0", remains: "10", created_at: "1", placement: "'manual'", ...changes,
+  }; // prettier-ignore
+  const row = ORDER.split(", ").map((column) => values[column] ?? "NULL");
+  return `INSERT INTO orders (${ORDER}) VALUES (${row.join(", ")})`;
+}
+
+const transfer = (values: string) =>
+  `INSERT INTO transfers (seq, debit_account, credit_account, amount_micros, kind, order_id, created_at, balance_after_micros) VALUES (${values})`;
+const idempotency = (values: string) =>
+  `INSERT INTO idempotency (seq, reseller_account, key, request_hash, order_id, transfer_seq, answer_status, answer_body, results, created_at) VALUES (${values})`;
+const HASH = `'${"a".repeat(64)}'`;
+
+/** Statements that both must take, in this order. */
+const TAKEN = [
+  order({}),
+  order({ order_id: "51", id: `'${CUID.replace("a", "y")}'`, reference: "'mine'" }),
+  order({
+    order_id: "52", id: `'${CUID.replace("a", "x")}'`, status: "'PENDING'", placement: "'queued'", provider_id: "1",
+    provider_service: "'9'", next_place_at: "1",
+  }),
+  transfer("70, 3, 2, 5, 'order', 50, 1, 5"),
+  idempotency(`80, 3, 'k', ${HASH}, 50, NULL, NULL, NULL, NULL, 1`),
+  idempotency(`81, 3, 'l', ${HASH}, 51, NULL, 200, '{}', NULL, 1`),
+  "INSERT INTO order_events (seq, order_id, from_status, to_status, created_at) VALUES (90, 50, 'a', 'b', 1)",
+  "INSERT INTO placement_attempts (attempt_id, order_id, outcome, started_at) VALUES (95, 52, 'sending', 1)",
+  "INSERT INTO audit (seq, created_at, operator, action, subject, after) VALUES (99, 1, 'o', 'a', 's', '{}')",
+  "UPDATE orders SET status = 'COMPLETED', remains = 0 WHERE order_id = 51",
+  "UPDATE orders SET status = 'REFUNDED', refunded_micros = 10 WHERE order_id = 51",
+]; // prettier-ignore
+
+/** Statements that both must refuse. */
+const REFUSED = [
+  "UPDATE users SET balance_micros = -1 WHERE account = 3",
+  "UPDATE users SET id = id || 'x' WHERE account = 3",
+  "UPDATE users SET parent_account = 3 WHERE account = 3",
+  "DELETE FROM users WHERE account = 3",
+  "INSERT INTO users (account, id, username, name, created_at) VALUES (2, 'abcdefghijklmnopqrstuvw1', 'uSeR', 'n', 1)",
+  "INSERT INTO users (account, id, username, name, created_at) VALUES (999, 'abcdefghijklmnopqrstuvw1', 'n', 'n', 1)",
+  "INSERT INTO users (account, id, username, name, created_at, parent_account) VALUES (2, 'abcdefghijklmnopqrstuvw1', 'n', 'n', 1, 999)",
+  "INSERT INTO users (account, id, username, name, created_at) VALUES (2, 'short', 'n', 'n', 1)",
+  `INSERT INTO accounts (account, kind) VALUES (900, 'other')`,
+  "UPDATE keys SET active = 2",
+  "UPDATE keys SET type = 'none'",
+  "UPDATE keys SET expires_at = 0",
+  "UPDATE services SET min = 11, max = 10",
+  "UPDATE services SET per = '7'",
+  "UPDATE services SET vanished = 1",
+  "UPDATE services SET provider_id = 1",
+  "UPDATE providers SET url = 'ftp://x'",
+  "INSERT INTO providers (provider_id, name, protocol, url, key, created_at) VALUES (9, 'ACME', 'p', 'http://x', 'k', 1)",
+  "INSERT INTO catalogue_version (id, version) VALUES (2, 1)",
+  order({ order_id: "0" }),
+  order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, remains: "11" }),
+  order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, refunded_micros: "1" }),
+  order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, status: "'LOST'" }),
+  order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, status: "'FAILED'" }),
+  order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, placement: "'queued'" }),
+  order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, reference: "'mine'" }),
+  order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, service_id: "'none'" }),
+  order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, next_place_at: "1" }),
+  order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, provider_order: "'1'" }),
+  "UPDATE orders SET link = 'm' WHERE order_id = 50",
+  "UPDATE orders SET status = 'PROCESSING' WHERE order_id = 51",
+  "UPDATE orders SET reference = 'other' WHERE order_id = 50",
+  "UPDATE orders SET placement = 'placed' WHERE order_id = 52",
+  "DELETE FROM orders WHERE order_id = 50",
+  transfer("71, 3, 3, 5, 'adjustment', NULL, 1, 5"),
+  transfer("71, 3, 2, 5, 'order', 50, 1, 5"),
+  transfer("71, 3, 2, 5, 'order', NULL, 1, 5"),
+  transfer("71, 1, 3, 5, 'recharge', 51, 1, 5"),
+  transfer("71, 1, 3, 0, 'recharge', NULL, 1, 5"),
+  transfer("71, 1, 3, 5, 'recharge', NULL, 1, -1"),
+  "UPDATE transfers SET note = 'n'",
+  "DELETE FROM transfers",
+  idempotency(`82, 3, 'k', ${HASH}, 50, NULL, NULL, NULL, NULL, 1`),
+  idempotency(`82, 3, 'm', ${HASH}, 50, 70, NULL, NULL, NULL, 1`),
+  idempotency(`82, 3, 'm', ${HASH}, NULL, 70, NULL, NULL, NULL, 1`),
+  idempotency(`82, 3, 'm', ${HASH}, NULL, 70, 200, '{}', '[]', 1`),
+  "UPDATE idempotency SET key = 'other' WHERE seq = 80",
+  "UPDATE idempotency SET results = '[]' WHERE seq = 80",
+  "UPDATE idempotency SET answer_body = 'other' WHERE seq = 81",
+  "UPDATE order_events SET note = 'n'",
+  "DELETE FROM order_events",
+  "INSERT INTO placement_attempts (attempt_id, order_id, outcome, started_at) VALUES (96, 52, 'sending', 1)",
+  "UPDATE placement_attempts SET outcome = 'unknown'",
+  "UPDATE placement_attempts SET started_at = 2",
+  "DELETE FROM placement_attempts",
+  "UPDATE audit SET subject = 't'",
+  "DELETE FROM audit",
+  "INSERT INTO audit (seq, created_at, action, subject, after) VALUES (98, 1, 'a', 's', '{}')",
+  "INSERT INTO audit (seq, created_at, operator, action, subject, after) VALUES (98, 1, 'o', 'a', 's', '[]')",
+  "INSERT INTO audit (seq, created_at, operator, action, subject) VALUES (98, 1, 'o', 'a', 's')",
+];
+
+for (const engine of ENGINES) {
+  test(`the tables of ${engine} have the schema's columns, and take and refuse the same rows`, async () => {
+    const store = await freshStore(engine);
+    await store.run((tx) => insertUser(tx, "User", 50));
+    await store.run((tx) => insertKey(tx, 3));
+    await store.run((tx) => insertService(tx, "service"));
+    await store.query(
+      "INSERT INTO providers (provider_id, name, protocol, url, key, created_at) VALUES (1, 'Acme', 'p', 'http://x', 'k', 1)",
+    );
+    for (const { name, columns } of TABLES) {
+      const names = columns.map((column) => column.name).join(", ");
+      expect([name, await store.query(`SELECT ${names} FROM ${name} WHERE 1 = 0`)]).toEqual([
+        name,
+        [],
+      ]);
+    }
+    for (const statement of TAKEN) await store.query(statement);
+    await store.query(
+      "INSERT INTO grants (service_id, reseller_account, created_at) VALUES ('service', 3, 1)",
+    );
+    // What may change does.
+    await store.query("UPDATE orders SET start_count = 1 WHERE order_id = 50");
+    const taken: string[] = [];
+    for (const statement of REFUSED) {
+      const isTaken = await store.query(statement).then(
+        () => true,
+        () => false,
+      );
+      if (isTaken) taken.push(statement);
+    }
+    expect(taken).toEqual([]);
+    await store.close();
+  });
+}
+
+describe("migrations of PostgreSQL", () => {
+  test("are applied once, however many servers start at once", async () => {
+    const server = await cluster();
+    await server.query("postgres", "CREATE DATABASE empty_one");
+    const address = server.address("empty_one");
+    const applied = await Promise.all([1, 2, 3].map(() => migrate(address, 5)));
+    expect(applied.flat()).toEqual(["0001_service"]);
+    expect(await migrate(address, 6)).toEqual([]);
+    expect(
+      await server.query("empty_one", "SELECT version::int, applied_at::int FROM migrations"),
+    ).toEqual([{ version: 1, applied_at: 5 }]);
+  });
+
+  test("of a newer program, or of another build, are refused", async () => {
+    const address = await freshPostgres();
+    expect(migrate(address, 1, [])).rejects.toBeInstanceOf(SchemaError);
+    const altered = [{ version: 1, name: "0001_service", sql: "SELECT 1" }];
+    expect(migrate(address, 1, altered)).rejects.toThrow("another build of schema 1");
+  });
+
+  test("that fail leave nothing behind", async () => {
+    const server = await cluster();
+    await server.query("postgres", "CREATE DATABASE empty_two");
+    const broken = [
+      { version: 1, name: "0001_broken", sql: "CREATE TABLE one (a int); SELECT 1 / 0" },
+    ];
+    expect(migrate(server.address("empty_two"), 1, broken)).rejects.toThrow("division by zero");
+    const tables = await server.query(
+      "empty_two",
+      "SELECT 1 FROM pg_tables WHERE tablename IN ('one', 'migrations')",
+    );
+    expect(tables).toEqual([]);
+  });
+});
