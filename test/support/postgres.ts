@@ -1,6 +1,6 @@
 // A PostgreSQL of the tests' own: one throw-away cluster for a test process, one database for each test.
 
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -87,10 +87,7 @@ export async function startCluster(settings: Record<string, string> = {}): Promi
   const stop = (mode: string) => run("pg_ctl", "-D", data, "-m", mode, "-w", "-s", "stop");
   const pid = () => Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);
   start();
-  process.on("exit", () => {
-    if (existsSync(join(data, "postmaster.pid"))) stop("immediate");
-    rmSync(folder, { recursive: true, force: true });
-  });
+  stopWithThisProcess(data, folder);
   const address = (database: string) =>
     parseAddress(`postgres://${USER}@127.0.0.1:${port}/${database}`);
   const query: Cluster["query"] = async (database, text) => {
@@ -118,6 +115,24 @@ export async function startCluster(settings: Record<string, string> = {}): Promi
     stop: (mode = "fast") => stop(mode),
     start,
   };
+}
+
+/** Kept, for a pipe that is collected as garbage is closed. */
+const guards: Bun.Subprocess<"pipe", "ignore", "ignore">[] = [];
+
+/** However this process ends: its end of the pipe closes, and the guard stops the server and removes its folder. */
+function stopWithThisProcess(data: string, folder: string): void {
+  const script = `read -r _
+    pid=$(head -n 1 "$0/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid"
+    while [ -e "$0/postmaster.pid" ] && kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+    rm -rf "$1"`;
+  const guard = Bun.spawn(["setsid", "sh", "-c", script, data, folder], {
+    stdin: "pipe",
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  guard.unref();
+  guards.push(guard);
 }
 
 /** Of the newest version that is installed. */
