@@ -7,11 +7,9 @@ import type { Statement } from "./connection.ts";
 import { deleteStatement, insertStatement, rowLockStatement, updateStatement } from "./text.ts";
 import type { Write } from "./transaction.ts";
 
-/** `tables`: in the order in which they are written. */
-export function statementsOf(
-  writes: readonly Write[],
-  tables: readonly AnyTable[] = TABLES,
-): Statement[] {
+export function statementsOf(writes: readonly Write[]): Statement[] {
+  // One that is not listed refers to all others, or to none.
+  const tables = new Set([...TABLES, ...writes.map(({ table }) => table)]);
   const statements: Statement[] = [];
   const waves = wavesOf(writes);
   for (const table of tables) {
