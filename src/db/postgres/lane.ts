@@ -59,7 +59,10 @@ export class Lane {
             );
             return error.outcomes.map(() => ({ threw: unknown }));
           }
-          continue;
+          // It was not and never will be.
+          if (performance.now() < deadline) continue;
+          const transient = new TransientError(error.message, { cause: error });
+          return error.outcomes.map(() => ({ threw: transient }));
         }
         const trouble = troubleOf(error);
         if (trouble === "retry" && tries < TRIES_LIMIT) continue;
