@@ -23,8 +23,11 @@ CREATE TABLE users (
   username text COLLATE "C" NOT NULL CHECK (length(username) BETWEEN 1 AND 64),
   name text COLLATE "C" NOT NULL,
   parent_account bigint REFERENCES users (account),
-  balance_micros bigint NOT NULL DEFAULT 0 CHECK (balance_micros BETWEEN 0 AND 9007199254740991),
-  created_at bigint NOT NULL
+  balance_micros bigint NOT NULL DEFAULT 0,
+  -- Credits from cash less debits to cash: a balance never exceeds it, so no refund can exceed 64 bits.
+  deposited_micros bigint NOT NULL DEFAULT 0 CHECK (deposited_micros BETWEEN 0 AND 9000000000000000000),
+  created_at bigint NOT NULL,
+  CHECK (balance_micros BETWEEN 0 AND deposited_micros)
 ) WITH (fillfactor = 50);
 
 CREATE UNIQUE INDEX users_by_username ON users (lower(username));
@@ -64,6 +67,8 @@ CREATE TABLE keys (
   last_used_at bigint,
   -- The key that took this one's place; this one lives on until expires_at.
   replaced_by text COLLATE "C" REFERENCES keys (id),
+  -- Its time has passed for certain: no clock that is put back revives it. Undone by activating it.
+  ended smallint NOT NULL DEFAULT 0 CHECK (ended IN (0, 1)),
   CHECK (expires_at >= created_at)
 );
 
@@ -305,7 +310,8 @@ CREATE TABLE transfers (
   note text COLLATE "C",
   created_at bigint NOT NULL,
   -- Of the user on one side of the transfer, once it was posted: every transfer has one such side.
-  balance_after_micros bigint NOT NULL DEFAULT 0 CHECK (balance_after_micros BETWEEN 0 AND 9007199254740991),
+  balance_after_micros bigint NOT NULL DEFAULT 0
+    CHECK (balance_after_micros BETWEEN 0 AND 9000000000000000000),
   CHECK (debit_account <> credit_account),
   CHECK (key_id IS NULL OR operator IS NULL),
   CHECK (
@@ -341,6 +347,8 @@ CREATE TABLE idempotency (
   -- What a batch came to, order by order, for when its answer was never given.
   results text COLLATE "C",
   created_at bigint NOT NULL,
+  -- The uptime when it was written: its age is an uptime too, so that a clock that is corrected does not end it.
+  uptime bigint NOT NULL DEFAULT 0 CHECK (uptime >= 0),
   UNIQUE (reseller_account, key),
   CHECK ((order_id IS NULL) <> (transfer_seq IS NULL)),
   CHECK ((answer_status IS NULL) = (answer_body IS NULL)),
@@ -349,13 +357,26 @@ CREATE TABLE idempotency (
 );
 
 CREATE SEQUENCE idempotency_number OWNED BY idempotency.seq;
-CREATE INDEX idempotency_by_age ON idempotency (created_at);
+CREATE INDEX idempotency_by_age ON idempotency (uptime);
 
 CREATE TRIGGER idempotency_keeps_its_effect
-BEFORE UPDATE OF seq, reseller_account, key, request_hash, order_id, transfer_seq, results, created_at ON idempotency
+BEFORE UPDATE OF seq, reseller_account, key, request_hash, order_id, transfer_seq, results, created_at, uptime ON idempotency
 FOR EACH ROW EXECUTE FUNCTION refuse('a used key keeps what it did');
 CREATE TRIGGER idempotency_keeps_its_answer BEFORE UPDATE ON idempotency FOR EACH ROW
 WHEN (OLD.answer_body IS NOT NULL) EXECUTE FUNCTION refuse('a given answer is never changed');
+
+-- How long servers have run on this database, by a monotonic clock: it grows no faster than real time whatever the wall
+-- clock is set to, and stands still while no server runs.
+CREATE TABLE uptime (
+  id bigint PRIMARY KEY CHECK (id = 1),
+  milliseconds bigint NOT NULL CHECK (milliseconds >= 0)
+);
+
+INSERT INTO uptime (id, milliseconds) VALUES (1, 0);
+
+CREATE TRIGGER uptime_only_grows BEFORE UPDATE ON uptime FOR EACH ROW
+WHEN (NEW.milliseconds < OLD.milliseconds) EXECUTE FUNCTION refuse('uptime only grows');
+CREATE TRIGGER uptime_stays BEFORE DELETE ON uptime FOR EACH ROW EXECUTE FUNCTION refuse('uptime only grows');
 
 -- Every change an operator or a key made, in the transaction of the change. `before` and `after` are JSON
 -- objects of what differs; never a secret.

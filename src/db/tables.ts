@@ -86,6 +86,8 @@ export const idempotency = table(schema.idempotency, {
   lock: ({ resellerAccount }) => resellerAccount,
 });
 
+export const uptime = table(schema.uptime, { key: ["id"] });
+
 export const audit = table(schema.audit, { key: ["seq"], numbered: "seq" });
 
 /** Each after those that it refers to: the order in which a batch writes them. */
@@ -102,5 +104,6 @@ export const TABLES: readonly AnyTable[] = [
   orderEvents,
   transfers,
   idempotency,
+  uptime,
   audit,
 ];

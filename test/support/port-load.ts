@@ -42,10 +42,10 @@ function anyCommand(): (tx: Tx) => unknown {
         tx.update(
           users,
           { account: from.resellerAccount },
-          { balanceMicros: balanceMicros - amount },
+          { balanceMicros: balanceMicros - BigInt(amount) },
         );
         const other = tx.row(users.byKey, to.resellerAccount)!;
-        tx.update(users, other, { balanceMicros: other.balanceMicros + amount });
+        tx.update(users, other, { balanceMicros: other.balanceMicros + BigInt(amount) });
       };
   }
 }

@@ -5,7 +5,7 @@ import type { Job, Outcome, Store, Tx } from "../../src/db/port.ts";
 import { createPostgresStore } from "../../src/db/postgres/store.ts";
 import { createSqliteStore } from "../../src/db/sqlite/store.ts";
 import { accounts, keys, services, users } from "../../src/db/tables.ts";
-import { createId } from "../../src/operations/ids.ts";
+import { createId } from "../../src/db/ids.ts";
 import { MIGRATIONS, migrate } from "../../src/storage/migrate.ts";
 import { cluster } from "./postgres.ts";
 
@@ -57,8 +57,15 @@ async function postgresStore() {
 /** A reseller with a balance; returns its account. */
 export function insertUser(tx: Tx, username: string, balanceMicros = 0): number {
   const { account } = tx.insert(accounts, { kind: "user" });
-  tx.insert(users, { account, id: createId(), username, name: username, createdAt: 1 });
-  if (balanceMicros > 0) tx.update(users, { account }, { balanceMicros });
+  tx.insert(users, {
+    account,
+    id: createId(),
+    username,
+    name: username,
+    balanceMicros: BigInt(balanceMicros),
+    depositedMicros: 10n ** 18n,
+    createdAt: 1,
+  });
   return account;
 }
 

@@ -6,7 +6,7 @@ import type { Outcome, Tx } from "../../../src/db/port.ts";
 import { fields, query, select, statement } from "../../../src/db/query.ts";
 import { number } from "../../../src/db/table.ts";
 import { grants, keys, orders, services, users } from "../../../src/db/tables.ts";
-import { createId } from "../../../src/operations/ids.ts";
+import { createId } from "../../../src/db/ids.ts";
 import { below, randomFrom, type Random } from "../../support/seeded.ts";
 import {
   ENGINES,
@@ -163,9 +163,9 @@ function run(tx: Tx, command: Command, world: World): unknown {
 }
 
 function changeBalance(tx: Tx, account: number, change: number): number {
-  const { balanceMicros } = tx.row(users.byKey, account)!;
-  if (balanceMicros + change < 0) throw new No("poor");
-  return tx.update(users, { account }, { balanceMicros: balanceMicros + change }).balanceMicros;
+  const balanceMicros = tx.row(users.byKey, account)!.balanceMicros + BigInt(change);
+  if (balanceMicros < 0n) throw new No("poor");
+  return Number(tx.update(users, { account }, { balanceMicros }).balanceMicros);
 }
 
 interface World {
@@ -306,7 +306,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     }
     for (const { store, world } of opened) {
       const found = await store.read((reader) => ({
-        balances: world.accounts.map((account) => reader.row(users.byKey, account)!.balanceMicros),
+        balances: world.accounts.map((account) => Number(reader.row(users.byKey, account)!.balanceMicros)),
         uses: world.keys.map((id) => reader.row(keys.byKey, id)!.lastUsedAt),
         prices: model.prices.map(
           (_, each) => reader.row(services.byKey, `service${each}`)!.priceMicros,

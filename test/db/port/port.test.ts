@@ -16,7 +16,7 @@ import {
   transfers,
   users,
 } from "../../../src/db/tables.ts";
-import { createId } from "../../../src/operations/ids.ts";
+import { createId } from "../../../src/db/ids.ts";
 import {
   ENGINES,
   freshStore,
@@ -100,22 +100,22 @@ for (const engine of ENGINES) {
 
     test("undoes a command that throws, all of it and nothing else", async () => {
       const outcomes = await store.batch(
-        (tx) => tx.update(users, { account }, { balanceMicros: 500 }),
+        (tx) => tx.update(users, { account }, { balanceMicros: 500n }),
         (tx) => {
-          tx.update(users, { account }, { balanceMicros: 1 });
+          tx.update(users, { account }, { balanceMicros: 1n });
           tx.insert(orders, order(account, service, "undone"));
           throw new Error("on purpose");
         },
         (tx) => {
           expect(tx.row(orders.byReference, account, "undone")).toBeUndefined();
           const { balanceMicros } = tx.row(users.byKey, account)!;
-          return tx.update(users, { account }, { balanceMicros: balanceMicros + 1 }).balanceMicros;
+          return tx.update(users, { account }, { balanceMicros: balanceMicros + 1n }).balanceMicros;
         },
       );
       expect(outcomes.map((each) => "done" in each)).toEqual([true, false, true]);
-      expect((outcomes[2] as { done: number }).done).toBe(501);
+      expect((outcomes[2] as { done: bigint }).done).toBe(501n);
       const user = await store.read((reader) => reader.row(users.byKey, account));
-      expect(user!.balanceMicros).toBe(501);
+      expect(user!.balanceMicros).toBe(501n);
       expect(await store.query("SELECT 1 FROM orders WHERE reference = 'undone'")).toEqual([]);
     });
 
@@ -144,18 +144,18 @@ for (const engine of ENGINES) {
 
     test("undoes an attempt alone, within its command", async () => {
       await store.run((tx) => {
-        tx.update(users, { account }, { balanceMicros: 10 });
+        tx.update(users, { account }, { balanceMicros: 10n });
         const tried = tx.attempt(() => {
-          tx.update(users, { account }, { balanceMicros: 20 });
+          tx.update(users, { account }, { balanceMicros: 20n });
           insertUser(tx, "tried");
           throw new Error("on purpose");
         });
         expect(tried).toEqual({ threw: new Error("on purpose") });
-        expect(tx.row(users.byKey, account)!.balanceMicros).toBe(10);
+        expect(tx.row(users.byKey, account)!.balanceMicros).toBe(10n);
         expect(tx.row(users.byUsername, "tried")).toBeUndefined();
       });
       expect((await store.read((reader) => reader.row(users.byKey, account)))!.balanceMicros).toBe(
-        10,
+        10n,
       );
     });
 
@@ -328,7 +328,7 @@ for (const engine of ENGINES) {
 
     test("lets what the tables refuse fail alone", async () => {
       const outcomes = await store.batch(
-        (tx) => tx.update(users, { account }, { balanceMicros: 900 }),
+        (tx) => tx.update(users, { account }, { balanceMicros: 900n }),
         (tx) => tx.insert(transfers, {
           debitAccount: account, creditAccount: account, amountMicros: 1, kind: "adjustment", createdAt: 1, balanceAfterMicros: 1,
         }),
@@ -336,14 +336,14 @@ for (const engine of ENGINES) {
       ); // prettier-ignore
       expect(outcomes.map((each) => "done" in each)).toEqual([true, false, true]);
       const user = await store.read((reader) => reader.row(users.byKey, account));
-      expect(user).toMatchObject({ balanceMicros: 900, name: "Renamed" });
+      expect(user).toMatchObject({ balanceMicros: 900n, name: "Renamed" });
     });
 
     test("needs are for speed: a batch that names them comes to the same", async () => {
       const run = (tx: Tx) => {
         const placed = tx.insert(orders, order(account, service));
         const { balanceMicros } = tx.row(users.byKey, account)!;
-        tx.update(users, { account }, { balanceMicros: balanceMicros + 1 });
+        tx.update(users, { account }, { balanceMicros: balanceMicros + 1n });
         return placed.orderId;
       };
       const needs = [needLock(account), needRow(users.byKey, account), needNumbers(orders)];
@@ -351,7 +351,7 @@ for (const engine of ENGINES) {
       const outcomes = await store.runBatch([{ run, needs }, { run }, { run, needs }]);
       expect(outcomes.every((each) => "done" in each)).toBe(true);
       const after = (await store.read((reader) => reader.row(users.byKey, account)))!;
-      expect(after.balanceMicros).toBe(before.balanceMicros + 3);
+      expect(after.balanceMicros).toBe(before.balanceMicros + 3n);
     });
 
     test("refuses a transaction that is asynchronous", async () => {

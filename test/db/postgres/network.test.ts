@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { OutcomeUnknownError, type Tx } from "../../../src/db/port.ts";
 import { createPostgresStore } from "../../../src/db/postgres/store.ts";
 import { orders, users } from "../../../src/db/tables.ts";
-import { createId } from "../../../src/operations/ids.ts";
+import { createId } from "../../../src/db/ids.ts";
 import { cluster, startCluster } from "../../support/postgres.ts";
 import { startProxy } from "../../support/proxy.ts";
 import { below, randomFrom } from "../../support/seeded.ts";
@@ -19,7 +19,7 @@ const COMMANDS = 8;
 const place = (account: number, service: string, reference: string) => (tx: Tx) => {
   if (tx.row(orders.byReference, account, reference)) return "duplicate";
   const { balanceMicros } = tx.row(users.byKey, account)!;
-  tx.update(users, { account }, { balanceMicros: balanceMicros + 1 });
+  tx.update(users, { account }, { balanceMicros: balanceMicros + 1n });
   return tx.insert(orders, {
     id: createId(),
     resellerAccount: account,
@@ -115,7 +115,7 @@ describe("a server that stops answering", () => {
     for (const pid of frozen) process.kill(pid, "SIGSTOP");
     try {
       const [outcome] = await store.runBatch([
-        { run: (tx) => tx.update(users, { account }, { balanceMicros: 5 }) },
+        { run: (tx) => tx.update(users, { account }, { balanceMicros: 5n }) },
       ]);
       expect("threw" in outcome!).toBe(true);
       expect(store.read((reader) => reader.row(users.byKey, account))).rejects.toThrow();
@@ -123,7 +123,7 @@ describe("a server that stops answering", () => {
       for (const pid of frozen) process.kill(pid, "SIGCONT");
     }
     const [outcome] = await store.runBatch([
-      { run: (tx) => tx.update(users, { account }, { balanceMicros: 7 }) },
+      { run: (tx) => tx.update(users, { account }, { balanceMicros: 7n }) },
     ]);
     expect("done" in outcome!).toBe(true);
     await store.close();
@@ -155,7 +155,7 @@ describe("a server that stops answering", () => {
     };
     await waiting();
     const [outcome] = await store.runBatch([
-      { run: (tx) => tx.update(users, { account }, { balanceMicros: 5 }) },
+      { run: (tx) => tx.update(users, { account }, { balanceMicros: 5n }) },
     ]);
     expect((outcome as { threw: Error }).threw).toBeInstanceOf(OutcomeUnknownError);
     await store.close();
