@@ -243,10 +243,10 @@ describe("only its owner touches", () => {
     ).toEqual(["db/ledger.ts"]);
   });
 
-  test("a transaction: db/connection.ts, and storage/ where it opens a database", () => {
+  test("a transaction: db/sqlite/connection.ts, and storage/ where it opens a database", () => {
     const openers = filesWith(/"(BEGIN|COMMIT|ROLLBACK|SAVEPOINT)\b/);
     expect(openers.filter((path) => !/^(db|storage)\//.test(path))).toEqual([]);
-    expect(openers).toContain("db/connection.ts");
+    expect(openers).toContain("db/sqlite/connection.ts");
   });
 
   test("an optimisation: no handler names the snapshot, the response template or a cache's parts", () => {

@@ -4,7 +4,7 @@
 import { Command } from "commander";
 import { settingOption } from "../config/settings.ts";
 import { BackupError } from "../storage/backup.ts";
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import { openErrorOf } from "../storage/open-error.ts";
 import { closeForCommand, databasePath, openForCommand } from "../storage/open.ts";
 import { Refusal } from "../domain/refusals.ts";

@@ -1,7 +1,7 @@
 // Everything that happened to an order after its creation, oldest first: each attempt to submit it, each transition with
 // who caused it, and statuses that its provider reported after its final state.
 
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import { listLateReports } from "../db/polling.ts";
 import { listOrderEvents, type Order } from "../db/orders.ts";
 import { listAttempts } from "../db/deliveries.ts";

@@ -1,7 +1,7 @@
 // `admin order …`
 
 import { type Command, Option } from "commander";
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import { findOrder, listOrders, type ListedOrder, type Order } from "../db/orders.ts";
 import { providerOf } from "../db/providers.ts";
 import { findUser, findUserByAccount } from "../db/users.ts";

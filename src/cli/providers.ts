@@ -3,7 +3,7 @@
 import { type Command, Option } from "commander";
 import { settingOption } from "../config/settings.ts";
 import { countLate, oldestDuePoll } from "../db/polling.ts";
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import { listProviders, type Provider, readProviderOrders } from "../db/providers.ts";
 import { isProviderKey } from "../domain/providers.ts";
 import { IDENTIFIER_FORM } from "../domain/text.ts";

@@ -4,7 +4,7 @@
 import type { Command } from "commander";
 import catalogue from "../../deploy/catalogue.example.csv" with { type: "text" };
 import { type Config, serveOptions } from "../config/settings.ts";
-import { transact } from "../db/connection.ts";
+import { transact } from "../db/sqlite/connection.ts";
 import { closeForCommand, databasePath, openForCommand } from "../storage/open.ts";
 import { listServices } from "../db/services.ts";
 import { listUsers } from "../db/users.ts";

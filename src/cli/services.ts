@@ -1,7 +1,7 @@
 // `admin service …`
 
 import { type Command, Option } from "commander";
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import { listProviders } from "../db/providers.ts";
 import { listServices, type Service } from "../db/services.ts";
 import { jsonAmount } from "../domain/money.ts";

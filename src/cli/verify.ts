@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { CHECK_COUNT, type Verification, verify } from "../storage/verify.ts";
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import { databasePath } from "../storage/open.ts";
 import { CommandFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
 import { print, table } from "./output.ts";

@@ -3,8 +3,8 @@
 import { and, desc, eq, getTableColumns, gte, sql } from "drizzle-orm";
 import type { AuditAction, AuditFacts } from "../domain/audit.ts";
 import { readExactJson, writeExactJson } from "../domain/money.ts";
-import { type Connection, prepared, type Tx } from "./connection.ts";
-import { nextNumber } from "./numbers.ts";
+import { type Connection, prepared, type Tx } from "./sqlite/connection.ts";
+import { nextNumber } from "./sqlite/numbers.ts";
 import { audit, users } from "./schema.ts";
 
 export interface AuditEntry {

@@ -2,7 +2,7 @@
 
 import { asc, eq, sql } from "drizzle-orm";
 import type { AttemptOutcome, Delivery } from "../domain/deliveries.ts";
-import { type Connection, prepared, type Tx } from "./connection.ts";
+import { type Connection, prepared, type Tx } from "./sqlite/connection.ts";
 import { findOrder, type Order, toOrder } from "./orders.ts";
 import { orders, placementAttempts } from "./schema.ts";
 

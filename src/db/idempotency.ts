@@ -2,7 +2,7 @@
 
 import { and, asc, eq, inArray, isNull, lt, sql } from "drizzle-orm";
 import type { Claim, StoredResponse } from "../domain/idempotency.ts";
-import { type Connection, prepared, type Tx } from "./connection.ts";
+import { type Connection, prepared, type Tx } from "./sqlite/connection.ts";
 import { idempotency, uptime } from "./schema.ts";
 
 /**

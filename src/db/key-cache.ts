@@ -2,9 +2,9 @@
 // Gain: reading the key and a balance takes 1.0 µs of CPU time instead of 3.1 at 16 requests a snapshot, 3.7 instead of
 // 5.5 at one; a whole GET /balance takes 29 µs on the same busy machine.
 
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./sqlite/connection.ts";
 import { type CallerKey, findCallerKeyByHash } from "./keys.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { Snapshot } from "./sqlite/snapshot.ts";
 
 /** Some 4 MB. */
 const CACHED_KEYS_LIMIT = 10_000;

@@ -2,7 +2,7 @@
 
 import { and, asc, eq, getTableColumns, gte, isNull, lte, or, sql } from "drizzle-orm";
 import { KEY_USE_INTERVAL_MS, type KeyScope, type KeyType } from "../domain/keys.ts";
-import { type Connection, prepared, type Tx } from "./connection.ts";
+import { type Connection, prepared, type Tx } from "./sqlite/connection.ts";
 import { selectList } from "./raw-rows.ts";
 import { keys, users } from "./schema.ts";
 

@@ -2,8 +2,8 @@
 
 import { max } from "drizzle-orm";
 import { CASH_ACCOUNT, type Transfer } from "../domain/ledger.ts";
-import { prepared, type Tx } from "./connection.ts";
-import { preparedNumber } from "./numbers.ts";
+import { prepared, type Tx } from "./sqlite/connection.ts";
+import { preparedNumber } from "./sqlite/numbers.ts";
 import { transfers } from "./schema.ts";
 
 /** In the order of the INSERT's parameters. */

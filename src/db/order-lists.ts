@@ -3,8 +3,8 @@
 
 import { and, between, desc, eq, sql } from "drizzle-orm";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
-import { type Connection, prepared } from "./connection.ts";
-import { readInSnapshot } from "./snapshot.ts";
+import { type Connection, prepared } from "./sqlite/connection.ts";
+import { readInSnapshot } from "./sqlite/snapshot.ts";
 import { mergeNewest, type Page } from "./pages.ts";
 import { PUBLIC_COLUMNS, type OwnedPublicOrder } from "./orders.ts";
 import { orders } from "./schema.ts";

@@ -7,9 +7,9 @@ import type { Actor } from "../domain/ledger.ts";
 import { ORDER_ID_PATTERN, ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { Delivery } from "../domain/deliveries.ts";
 import type { PriceUnit } from "../domain/services.ts";
-import { type Connection, prepared, type Tx } from "./connection.ts";
+import { type Connection, prepared, type Tx } from "./sqlite/connection.ts";
 import { prepareInsert, selectList } from "./raw-rows.ts";
-import { preparedNumber } from "./numbers.ts";
+import { preparedNumber } from "./sqlite/numbers.ts";
 import { orderEvents, orders, users } from "./schema.ts";
 
 export interface Order {

@@ -2,7 +2,7 @@
 
 import { asc, desc, eq, sql } from "drizzle-orm";
 import type { OrderStatus } from "../domain/orders.ts";
-import { type Connection, prepared, type Tx } from "./connection.ts";
+import { type Connection, prepared, type Tx } from "./sqlite/connection.ts";
 import { lateReports, orders } from "./schema.ts";
 
 /** The fields of an order that decide its next poll. */

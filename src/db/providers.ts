@@ -1,7 +1,7 @@
 // Providers, and figures of their orders. The provider's key is read only to call the provider, and never shown.
 
 import { asc, eq, sql } from "drizzle-orm";
-import { type Connection, prepared, type Tx } from "./connection.ts";
+import { type Connection, prepared, type Tx } from "./sqlite/connection.ts";
 import { OLDEST_DUE_POLL } from "./polling.ts";
 import { providers } from "./schema.ts";
 

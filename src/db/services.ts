@@ -2,7 +2,7 @@
 
 import { and, asc, eq, isNotNull, or, sql } from "drizzle-orm";
 import type { PriceUnit } from "../domain/services.ts";
-import { type Connection, prepared, type Tx } from "./connection.ts";
+import { type Connection, prepared, type Tx } from "./sqlite/connection.ts";
 import { selectList } from "./raw-rows.ts";
 import { grants, services } from "./schema.ts";
 

@@ -2,7 +2,7 @@
 // All of it in one read transaction of the caller, a range of rows at a time.
 
 import type { OrderStatus } from "../domain/orders.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./sqlite/connection.ts";
 
 /** The last order and event that are counted. */
 export interface Position {

@@ -3,7 +3,7 @@
 // binary search: some fifty reads of one row at ten million rows.
 
 import { asc, eq, gte, lt, max, sql } from "drizzle-orm";
-import { type Connection, prepared } from "./connection.ts";
+import { type Connection, prepared } from "./sqlite/connection.ts";
 import { clockSteps, orders, transfers } from "./schema.ts";
 
 export type NumberedTable = "orders" | "transfers";

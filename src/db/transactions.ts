@@ -2,8 +2,8 @@
 
 import { and, between, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { TransferKind } from "../domain/ledger.ts";
-import { type Connection, exactly, prepared } from "./connection.ts";
-import { readInSnapshot } from "./snapshot.ts";
+import { type Connection, exactly, prepared } from "./sqlite/connection.ts";
+import { readInSnapshot } from "./sqlite/snapshot.ts";
 import { mergeNewest, type Page } from "./pages.ts";
 import { transfers } from "./schema.ts";
 import { spansWithin, type TimeWindow } from "./time-spans.ts";

@@ -1,7 +1,7 @@
 // Uptime: how long services have run on this database in all. Unlike the wall clock it is never set.
 
 import { sql } from "drizzle-orm";
-import { type Connection, prepared, type Tx } from "./connection.ts";
+import { type Connection, prepared, type Tx } from "./sqlite/connection.ts";
 import { uptime } from "./schema.ts";
 
 const queries = prepared((orm) => ({

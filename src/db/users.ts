@@ -2,7 +2,7 @@
 
 import { asc, eq, getTableColumns, max, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
-import { type Connection, exactly, prepared, type Tx } from "./connection.ts";
+import { type Connection, exactly, prepared, type Tx } from "./sqlite/connection.ts";
 import { accounts, users } from "./schema.ts";
 
 export interface User {

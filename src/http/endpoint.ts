@@ -4,7 +4,7 @@
 
 import type { Network } from "../config/networks.ts";
 import type { CallerKey } from "../db/keys.ts";
-import type { Snapshot } from "../db/snapshot.ts";
+import type { Snapshot } from "../db/sqlite/snapshot.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { maskKeys, type Permission } from "../domain/keys.ts";
 import type { StoredResponse } from "../domain/idempotency.ts";

@@ -1,6 +1,6 @@
 // GET /orders: the caller's orders, newest first, or those with the ids that it names.
 
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import { listOrdersBelow, type OrderListQuery } from "../db/order-lists.ts";
 import { type OwnedPublicOrder, findPublicOrder, findOrderByReference } from "../db/orders.ts";
 import type { Page } from "../db/pages.ts";

@@ -1,6 +1,6 @@
 // POST /orders and GET /orders/:id. docs/specification.md#post-orders and #get-order.
 
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import { findPublicOrder, type Order } from "../db/orders.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import { orderResponse, orderCreated, orderStatus } from "../domain/responses.ts";

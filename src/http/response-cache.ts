@@ -3,7 +3,7 @@
 // so a change by any process shows in the next response. The least recently used body is evicted.
 // Gain, 1,000 services: 12,150k → 120k instructions a request, 1,500 → 29,000 requests/s.
 
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import { findCatalogueState } from "../db/services.ts";
 import { PreparedResponse } from "./endpoint.ts";
 

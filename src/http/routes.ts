@@ -10,7 +10,7 @@ import {
 } from "../api-docs/orders.ts";
 import { listServices } from "../api-docs/services.ts";
 import { getUser as describeUser, recharge } from "../api-docs/users.ts";
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import type { Permission } from "../domain/keys.ts";
 import type { Call, InternalErrorDeps } from "./endpoint.ts";
 import { postOrderBatch } from "./order-batches.ts";

@@ -1,6 +1,6 @@
 // GET /services. docs/specification.md#get-services.
 
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import { listOpenServices } from "../db/services.ts";
 import { jsonAmount } from "../domain/money.ts";
 import type { Call, PreparedResponse } from "./endpoint.ts";

@@ -1,7 +1,7 @@
 // GET /transactions: the caller's transactions, as a page of JSON or, all of them, as CSV.
 // docs/specification.md#get-transactions.
 
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import {
   listTransactionsBelow,
   type TransactionRow,

@@ -1,6 +1,6 @@
 // GET /balance, GET /user and POST /recharge. docs/specification.md#get-balance, #get-user, #post-recharge.
 
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import { balanceOf, findUser } from "../db/users.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import { jsonAmount } from "../domain/money.ts";

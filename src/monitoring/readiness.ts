@@ -2,7 +2,7 @@
 // second, so that frequent requests cost nothing.
 
 import { dirname } from "node:path";
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import { freeBytesIn } from "../storage/files.ts";
 import { pendingMigrations } from "../storage/migrate.ts";
 import { formatSize } from "../domain/units.ts";

@@ -2,8 +2,8 @@
 // changed since. Ten million orders neither slow a scrape down nor delay a request; a counting trigger would make every
 // order slower.
 
-import type { Connection } from "../db/connection.ts";
-import { readInOwnSnapshot } from "../db/snapshot.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
+import { readInOwnSnapshot } from "../db/sqlite/snapshot.ts";
 import {
   countFirstStatuses,
   countTransitions,

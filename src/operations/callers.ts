@@ -3,7 +3,7 @@
 // waits in a queue, and a duplicate waits for the first request. The key may be deactivated or expire meanwhile.
 
 import { type CallerKey, findCallerKey } from "../db/keys.ts";
-import type { Tx } from "../db/connection.ts";
+import type { Tx } from "../db/sqlite/connection.ts";
 import { refusal } from "../domain/refusals.ts";
 import { type Permission, refuseEndedKey, refuseMissingPermission } from "../domain/keys.ts";
 import type { Context } from "./context.ts";

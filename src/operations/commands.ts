@@ -9,7 +9,7 @@ import {
   savepoint,
   transact,
   type Tx,
-} from "../db/connection.ts";
+} from "../db/sqlite/connection.ts";
 import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 import { type Context, contextOf } from "./context.ts";
 import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";

@@ -10,7 +10,7 @@ import {
   type SubmissionResult,
 } from "../domain/deliveries.ts";
 import { POLL_BACKOFF_LIMIT_INTERVALS } from "../domain/polling.ts";
-import type { Tx } from "../db/connection.ts";
+import type { Tx } from "../db/sqlite/connection.ts";
 import { findByProviderOrder, clampPollSchedule } from "../db/polling.ts";
 import { type Order, updateOrder } from "../db/orders.ts";
 import {

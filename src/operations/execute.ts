@@ -1,7 +1,7 @@
 // A command run by the process that gives it, without the writer thread: what the command line does.
 // Apart from commands.ts, so that the writer thread does not load the library that makes ids.
 
-import { type Connection, transact, type Tx } from "../db/connection.ts";
+import { type Connection, transact, type Tx } from "../db/sqlite/connection.ts";
 import { createCommandIds } from "./command-ids.ts";
 import { type CommandInput, type CommandName, type CommandOutput, runCommand } from "./commands.ts";
 import { contextOf } from "./context.ts";

@@ -7,7 +7,7 @@ import {
   type StoredResponse,
   IDEMPOTENCY_RETENTION_MS,
 } from "../domain/idempotency.ts";
-import type { Tx } from "../db/connection.ts";
+import type { Tx } from "../db/sqlite/connection.ts";
 import {
   deleteIdempotencyRecords,
   type Effect,

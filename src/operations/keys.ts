@@ -4,7 +4,7 @@ import type { AuditAction, AuditFacts } from "../domain/audit.ts";
 import { refusal } from "../domain/refusals.ts";
 import { isKeyExpired, type KeyScope, type KeyType } from "../domain/keys.ts";
 import type { Actor } from "../domain/ledger.ts";
-import type { Tx } from "../db/connection.ts";
+import type { Tx } from "../db/sqlite/connection.ts";
 import {
   findKey,
   insertKey,

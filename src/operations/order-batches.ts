@@ -2,7 +2,7 @@
 
 import { attempt, Refusal, type RefusalCode } from "../domain/refusals.ts";
 import type { Claim } from "../domain/idempotency.ts";
-import type { Tx } from "../db/connection.ts";
+import type { Tx } from "../db/sqlite/connection.ts";
 import type { IdempotencyRecord } from "../db/idempotency.ts";
 import type { Order } from "../db/orders.ts";
 import { requireCaller } from "./callers.ts";

@@ -8,7 +8,7 @@ import { decideTransition, refuseProgress } from "../domain/order-transitions.ts
 import { chargeMicros, type OrderStatus, refuseChargeAboveLimit } from "../domain/orders.ts";
 import { type Delivery, newDelivery, refuseOperatorTransition } from "../domain/deliveries.ts";
 import { orderResponse } from "../domain/responses.ts";
-import type { Tx } from "../db/connection.ts";
+import type { Tx } from "../db/sqlite/connection.ts";
 import type { IdempotencyRecord } from "../db/idempotency.ts";
 import { postTransfer } from "../db/ledger.ts";
 import {

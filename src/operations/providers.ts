@@ -4,7 +4,7 @@ import type { Decimal, SyncedFields, SyncPlan, UpstreamEntry } from "../domain/c
 import { parseDecimal, planSync } from "../domain/catalogue-sync.ts";
 import { refusal } from "../domain/refusals.ts";
 import type { Actor } from "../domain/ledger.ts";
-import type { Connection, Tx } from "../db/connection.ts";
+import type { Connection, Tx } from "../db/sqlite/connection.ts";
 import { findProvider, insertProvider, type Provider, updateLastSuccess } from "../db/providers.ts";
 import {
   findService,

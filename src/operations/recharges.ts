@@ -4,7 +4,7 @@ import { refusal } from "../domain/refusals.ts";
 import type { Claim } from "../domain/idempotency.ts";
 import { CASH_ACCOUNT, refuseCreditAboveLimit } from "../domain/ledger.ts";
 import { rechargeResponse } from "../domain/responses.ts";
-import type { Tx } from "../db/connection.ts";
+import type { Tx } from "../db/sqlite/connection.ts";
 import type { CallerKey } from "../db/keys.ts";
 import { lastTransferSeq, postTransfer } from "../db/ledger.ts";
 import { findUser, type User } from "../db/users.ts";

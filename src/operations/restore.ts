@@ -1,8 +1,8 @@
 // Runs on a restored database before it goes live: what must not go back in time with its rows.
 
 import type { Actor } from "../domain/ledger.ts";
-import type { Tx } from "../db/connection.ts";
-import { NUMBERED_TABLES, type Numbers, raiseFloor } from "../db/numbers.ts";
+import type { Tx } from "../db/sqlite/connection.ts";
+import { NUMBERED_TABLES, type Numbers, raiseFloor } from "../db/sqlite/numbers.ts";
 import type { Context } from "./context.ts";
 import { setKeyActive } from "./keys.ts";
 import { markQueuedUnknown } from "./deliveries.ts";

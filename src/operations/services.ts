@@ -4,7 +4,7 @@ import type { AuditFacts } from "../domain/audit.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import type { Actor } from "../domain/ledger.ts";
 import type { PriceUnit } from "../domain/services.ts";
-import type { Tx } from "../db/connection.ts";
+import type { Tx } from "../db/sqlite/connection.ts";
 import {
   deleteGrant,
   findGrant,

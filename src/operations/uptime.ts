@@ -1,6 +1,6 @@
 // Uptime: how long the service has run in all, stored across restarts.
 
-import type { Tx } from "../db/connection.ts";
+import type { Tx } from "../db/sqlite/connection.ts";
 import { addToUptime } from "../db/uptime.ts";
 
 export interface AddUptime {

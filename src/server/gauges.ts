@@ -2,7 +2,7 @@
 
 import { dirname } from "node:path";
 import { backupFolder, type Config } from "../config/settings.ts";
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import { oldestUncheckedAt } from "../db/providers.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Figures } from "../monitoring/metrics.ts";

@@ -5,7 +5,7 @@ import {
   closeSync, existsSync, linkSync, mkdirSync, openSync, renameSync, rmdirSync, rmSync,
 } from "node:fs"; // prettier-ignore
 import { dirname, join } from "node:path";
-import { connectionOf } from "../db/connection.ts";
+import { connectionOf } from "../db/sqlite/connection.ts";
 import { freeBytesIn, mebibytes, sizeOf, syncPath } from "./files.ts";
 import { takeLock } from "./lock.ts";
 import { openReader } from "./open.ts";

@@ -5,7 +5,7 @@
 import { Database } from "bun:sqlite";
 import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type Connection, connectionOf } from "../db/connection.ts";
+import { type Connection, connectionOf } from "../db/sqlite/connection.ts";
 import { type Lock, takeLock } from "./lock.ts";
 import { type Migration, pendingMigrations } from "./migrate.ts";
 import { settleReplaced, STAGING_FOLDER } from "./replaced-file.ts";

@@ -2,7 +2,7 @@
 // were ended, settings that were changed. It may be of any version, damaged, or a different database.
 
 import type { Database } from "bun:sqlite";
-import { isTransientError } from "../db/connection.ts";
+import { isTransientError } from "../db/sqlite/connection.ts";
 import {
   type Change,
   changesSince,
@@ -19,7 +19,7 @@ import {
   type NumberedTable,
   type Numbers,
   numbersBy,
-} from "../db/numbers.ts";
+} from "../db/sqlite/numbers.ts";
 import { openReader } from "./open.ts";
 import { type Totals, totalsOf } from "./totals.ts";
 import { errorCode } from "../domain/refusals.ts";

@@ -5,7 +5,7 @@ import { Database } from "bun:sqlite";
 import { chownSync, copyFileSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { BackupError, verifyCopy } from "./backup.ts";
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import { freeBytesIn, mebibytes, sizeOf, syncPath, whyNoFile } from "./files.ts";
 import { keepReplaced, settleReplaced, STAGING_FOLDER } from "./replaced-file.ts";
 import { claimDataDirectory, databasePath, lockDataDirectory, openForCommand } from "./open.ts";

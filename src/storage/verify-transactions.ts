@@ -1,6 +1,6 @@
 // Recomputes the balance that each transfer stores, in one pass with one number for each user in memory.
 
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import type { Problem } from "./verify.ts";
 
 /** [seq, debit account, credit account, amount, balance after] */

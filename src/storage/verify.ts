@@ -5,7 +5,7 @@
 import { decideTransition } from "../domain/order-transitions.ts";
 import { chargeMicros, type OrderStatus } from "../domain/orders.ts";
 import type { PriceUnit } from "../domain/services.ts";
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import { SCHEMA_CHECK, schemaProblems } from "./schema-check.ts";
 import { CHECKS } from "./verify-checks.ts";
 import { transactionProblems } from "./verify-transactions.ts";

@@ -3,7 +3,7 @@
 // command is refused at once, so that no caller waits without bound.
 
 import { refusal } from "../domain/refusals.ts";
-import type { Connection } from "../db/connection.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
 import {
   type CommandInput,
   type CommandOutput,

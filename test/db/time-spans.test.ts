@@ -2,9 +2,9 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { transact } from "../../src/db/connection.ts";
+import { transact } from "../../src/db/sqlite/connection.ts";
 import { lastTransferSeq } from "../../src/db/ledger.ts";
-import { raiseFloor } from "../../src/db/numbers.ts";
+import { raiseFloor } from "../../src/db/sqlite/numbers.ts";
 import { spansWithin } from "../../src/db/time-spans.ts";
 import { runCommand } from "../../src/operations/commands.ts";
 import { contextOf } from "../../src/operations/context.ts";

@@ -1,7 +1,7 @@
 // Deliveries over time: the timer survives failures, retries end, an invalid entry delays no other order.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Connection } from "../../src/db/connection.ts";
+import type { Connection } from "../../src/db/sqlite/connection.ts";
 import { openReader } from "../../src/storage/open.ts";
 import { refusal } from "../../src/domain/refusals.ts";
 import { systemClock } from "../../src/delivery/clock.ts";

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
-import { transact } from "../../src/db/connection.ts";
+import { transact } from "../../src/db/sqlite/connection.ts";
 import { formatMicros } from "../../src/domain/money.ts";
 import { runCommand } from "../../src/operations/commands.ts";
 import { contextOf } from "../../src/operations/context.ts";

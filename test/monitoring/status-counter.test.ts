@@ -1,8 +1,8 @@
 // Orders by state, counted as they are added.
 
 import { expect, test } from "bun:test";
-import { raiseFloor } from "../../src/db/numbers.ts";
-import { transact } from "../../src/db/connection.ts";
+import { raiseFloor } from "../../src/db/sqlite/numbers.ts";
+import { transact } from "../../src/db/sqlite/connection.ts";
 import { openReader } from "../../src/storage/open.ts";
 import { createStatusCounter } from "../../src/monitoring/status-counter.ts";
 import { openShop } from "../support/cli.ts";

@@ -3,7 +3,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { connectionOf, transact } from "../../src/db/connection.ts";
+import { connectionOf, transact } from "../../src/db/sqlite/connection.ts";
 import { migrate, MIGRATIONS } from "../../src/storage/migrate.ts";
 import { findUser } from "../../src/db/users.ts";
 import { hashRequest, IDEMPOTENCY_RETENTION_MS } from "../../src/domain/idempotency.ts";

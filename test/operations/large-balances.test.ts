@@ -1,7 +1,7 @@
 // The largest balances there can be: a refund never fails, and what it leads to is exact to the micro.
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import { transact } from "../../src/db/connection.ts";
+import { transact } from "../../src/db/sqlite/connection.ts";
 import { balanceOf, findUser } from "../../src/db/users.ts";
 import { verify } from "../../src/storage/verify.ts";
 import { AMOUNT_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS } from "../../src/domain/money.ts";

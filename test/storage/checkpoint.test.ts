@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { checkpoint, createCheckpointer } from "../../src/storage/checkpoint.ts";
-import { type Connection, transact } from "../../src/db/connection.ts";
+import { type Connection, transact } from "../../src/db/sqlite/connection.ts";
 import { openReader, openWriter } from "../../src/storage/open.ts";
 import { freshDatabase } from "../support/service.ts";
 

@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { type Config, serveOptions, settingOption } from "../../src/config/settings.ts";
-import { transact } from "../../src/db/connection.ts";
-import type { Connection } from "../../src/db/connection.ts";
+import { transact } from "../../src/db/sqlite/connection.ts";
+import type { Connection } from "../../src/db/sqlite/connection.ts";
 import { createKeyFinder } from "../../src/db/key-cache.ts";
 import { claimDataDirectory, openForCommand } from "../../src/storage/open.ts";
-import { createSnapshot } from "../../src/db/snapshot.ts";
+import { createSnapshot } from "../../src/db/sqlite/snapshot.ts";
 import {
   formatKey,
   hashKey,

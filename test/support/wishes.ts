@@ -1,7 +1,7 @@
 // A load of orders and recharges, each with an Idempotency-Key of its own and identified by its link or its amount,
 // and their audit: an acknowledged one exists exactly once, a refused one does not.
 
-import type { Connection } from "../../src/db/connection.ts";
+import type { Connection } from "../../src/db/sqlite/connection.ts";
 import { openForCommand } from "../../src/storage/open.ts";
 import { verify } from "../../src/storage/verify.ts";
 import { below, type Random } from "./seeded.ts";

@@ -306,7 +306,9 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     }
     for (const { store, world } of opened) {
       const found = await store.read((reader) => ({
-        balances: world.accounts.map((account) => Number(reader.row(users.byKey, account)!.balanceMicros)),
+        balances: world.accounts.map((account) =>
+          Number(reader.row(users.byKey, account)!.balanceMicros),
+        ),
         uses: world.keys.map((id) => reader.row(keys.byKey, id)!.lastUsedAt),
         prices: model.prices.map(
           (_, each) => reader.row(services.byKey, `service${each}`)!.priceMicros,

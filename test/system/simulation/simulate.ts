@@ -3,7 +3,12 @@
 // open order must reach a final state. An independent auditor checks the result.
 
 import { Database } from "bun:sqlite";
-import { connectionOf, type Connection, transact, type Tx } from "../../../src/db/connection.ts";
+import {
+  connectionOf,
+  type Connection,
+  transact,
+  type Tx,
+} from "../../../src/db/sqlite/connection.ts";
 import { migrate, MIGRATIONS } from "../../../src/storage/migrate.ts";
 import type { Order } from "../../../src/db/orders.ts";
 import { placementOf } from "../../../src/domain/deliveries.ts";

@@ -5,7 +5,7 @@ import type { Database } from "bun:sqlite";
 import { type SQL, sql } from "drizzle-orm";
 import { drizzle, type BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { errorCode } from "../domain/refusals.ts";
+import { errorCode } from "../../domain/refusals.ts";
 
 export interface Connection {
   readonly sqlite: Database;

@@ -1,12 +1,12 @@
 // The snapshot that requests share: never older than a response that their callers got.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createKeyFinder } from "../../src/db/key-cache.ts";
-import type { Connection } from "../../src/db/connection.ts";
-import { openReader } from "../../src/storage/open.ts";
-import { balanceOf } from "../../src/db/users.ts";
-import { createSnapshot, type Snapshot } from "../../src/db/snapshot.ts";
-import { freshDatabase, freshService, OPERATOR, type TestDatabase } from "../support/service.ts";
+import { createKeyFinder } from "../../../src/db/key-cache.ts";
+import type { Connection } from "../../../src/db/sqlite/connection.ts";
+import { openReader } from "../../../src/storage/open.ts";
+import { balanceOf } from "../../../src/db/users.ts";
+import { createSnapshot, type Snapshot } from "../../../src/db/sqlite/snapshot.ts";
+import { freshDatabase, freshService, OPERATOR, type TestDatabase } from "../../support/service.ts";
 
 const ANNA = 3;
 

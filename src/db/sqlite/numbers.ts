@@ -4,7 +4,7 @@
 import type { Database } from "bun:sqlite";
 import { sql } from "drizzle-orm";
 import { prepared, type Tx } from "./connection.ts";
-import { numberFloors } from "./schema.ts";
+import { numberFloors } from "../schema.ts";
 
 /** The column that numbers the rows of a table. */
 export const NUMBERED = { orders: "order_id", transfers: "seq", audit: "seq" } as const;
