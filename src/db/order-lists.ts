@@ -8,7 +8,7 @@ import { readInSnapshot } from "./sqlite/snapshot.ts";
 import { mergeNewest, type Page } from "./pages.ts";
 import { PUBLIC_COLUMNS, type OwnedPublicOrder } from "./orders.ts";
 import { orders } from "./schema.ts";
-import { spansWithin, type TimeWindow } from "./time-spans.ts";
+import type { TimeWindow } from "./port.ts";
 
 /**
  * Orders that are examined at a time for the filter by service, in about a millisecond. There is no index by reseller and
@@ -104,7 +104,7 @@ function newestBelow(
 ): number[] {
   const statuses = status === null ? ORDER_STATUSES : [status];
   const orderIds: number[] = [];
-  for (const { first, last } of spansWithin(connection, "orders", window)) {
+  for (const { first, last } of connection.store.reader.spans("orders", 0, window)) {
     if (first >= below) continue;
     const bounds = { resellerAccount, first, last: Math.min(last, below - 1) };
     const left = limit - orderIds.length;

@@ -12,6 +12,26 @@ export interface Reader {
   all<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row[];
   /** The first row of a query. */
   one<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row | undefined;
+  /**
+   * Numbers between which lie all of an account's rows whose time is in the window, newest first. Rows of other times
+   * may lie there too: a list filters them.
+   */
+  spans(ledger: Ledger, account: number, window: TimeWindow): Span[];
+}
+
+/** A table whose rows are listed by number and found by time. */
+export type Ledger = "orders" | "transfers";
+
+/** Both ends included; null is open. Milliseconds. */
+export interface TimeWindow {
+  from: number | null;
+  to: number | null;
+}
+
+/** Numbers from `first` to `last`, both included. */
+export interface Span {
+  first: number;
+  last: number;
 }
 
 /** Nothing for a query without parameters. */
@@ -88,10 +108,14 @@ export function needNumbers<Row, New, Key extends string>(
   return { table: table as unknown as Table<object, object, string>, count };
 }
 
-/** A database with an engine behind it. */
-export interface Store {
+/** A database that can be read. */
+export interface ReadStore {
   /** Runs reads on one unchanging view where the engine has one; may run `body` several times. */
   read<T>(body: (reader: Reader) => Synchronous<T>): Awaitable<T>;
+}
+
+/** A database with an engine behind it. */
+export interface Store extends ReadStore {
   /** Runs commands in one transaction, each undone alone. Outcomes in their order; none before the COMMIT. */
   runBatch(jobs: readonly Job[]): Awaitable<Outcome[]>;
   close(): Awaitable<void>;
@@ -113,6 +137,11 @@ export function after<T, U>(value: Awaitable<T>, then: (value: T) => U): Awaitab
 /** Nothing was written and a later try may succeed: no room, no connection, somebody else at it. */
 export class TransientError extends Error {
   override name = "TransientError";
+}
+
+/** The database or its disk cannot be trusted any more: the process must end. */
+export class FatalError extends Error {
+  override name = "FatalError";
 }
 
 /** The transaction was sent to be committed and the connection lost: nobody could say whether it was. */

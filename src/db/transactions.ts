@@ -6,7 +6,7 @@ import { type Connection, exactly, prepared } from "./sqlite/connection.ts";
 import { readInSnapshot } from "./sqlite/snapshot.ts";
 import { mergeNewest, type Page } from "./pages.ts";
 import { transfers } from "./schema.ts";
-import { spansWithin, type TimeWindow } from "./time-spans.ts";
+import type { TimeWindow } from "./port.ts";
 
 export interface TransactionQuery {
   account: number;
@@ -116,7 +116,7 @@ function newestBelow(
   limit: number,
 ): number[] {
   const numbers: number[] = [];
-  for (const { first, last } of spansWithin(connection, "transfers", window)) {
+  for (const { first, last } of connection.store.reader.spans("transfers", 0, window)) {
     if (first >= below) continue;
     const left = limit - numbers.length;
     const bounds = { account, first, last: Math.min(last, below - 1), limit: left };

@@ -9,7 +9,7 @@ import {
 } from "../domain/limits.ts";
 import { ORDER_STATUSES, isReference, REFERENCE_FORM } from "../domain/orders.ts";
 import { TRANSFER_KINDS } from "../domain/ledger.ts";
-import type { TimeWindow } from "../db/time-spans.ts";
+import type { TimeWindow } from "../db/port.ts";
 import type { IncomingRequest } from "../http1/request.ts";
 import { invalidField } from "./body.ts";
 

@@ -1,15 +1,8 @@
 // Every command by name, and how a batch of them is run in one transaction (group commit). HTTP, the command line and
 // the writer know commands by these names only.
 
-import {
-  type Connection,
-  isDatabaseError,
-  isFatalError,
-  isTransientError,
-  savepoint,
-  transact,
-  type Tx,
-} from "../db/sqlite/connection.ts";
+import { type Connection, savepoint, transact, type Tx } from "../db/sqlite/connection.ts";
+import { isDatabaseError, isFatalError, isTransientError } from "../db/sqlite/errors.ts";
 import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 import { type Context, contextOf } from "./context.ts";
 import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";

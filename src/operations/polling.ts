@@ -2,7 +2,8 @@
 
 import { decideReport, nextPollAt, type Report } from "../domain/polling.ts";
 import type { OrderStatus } from "../domain/orders.ts";
-import { isDatabaseError, savepoint, type Tx } from "../db/sqlite/connection.ts";
+import { savepoint, type Tx } from "../db/sqlite/connection.ts";
+import { isDatabaseError } from "../db/sqlite/errors.ts";
 import { insertLateReport, listDuePolls, updatePolled, updateNextPoll } from "../db/polling.ts";
 import { updateOrder } from "../db/orders.ts";
 import { orderOf, type OrderWithDelivery } from "../db/deliveries.ts";

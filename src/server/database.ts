@@ -3,7 +3,8 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { WRITER_THREAD } from "../config/source-files.ts";
-import { type Connection, isFatalError } from "../db/sqlite/connection.ts";
+import { type Connection } from "../db/sqlite/connection.ts";
+import { isFatalError } from "../db/sqlite/errors.ts";
 import { createSnapshot, type Snapshot } from "../db/sqlite/snapshot.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { fileSystemUnder, isMemoryFileSystem } from "../storage/file-systems.ts";

@@ -5,7 +5,8 @@
 // thread of its own: PASSIVE checkpoints do not block the writer.
 
 import type { Database } from "bun:sqlite";
-import { type Connection, isTransientError } from "../db/sqlite/connection.ts";
+import { type Connection } from "../db/sqlite/connection.ts";
+import { isTransientError } from "../db/sqlite/errors.ts";
 
 /** From here on a checkpoint is run when idle: 4 MB, as SQLite's wal_autocheckpoint. */
 const IDLE_PAGES = 1000;

@@ -51,6 +51,10 @@ test("a tick that fails is logged, and the next one follows", async () => {
       if (broken) throw new Error("no such table, for once");
       return reader.orm;
     },
+    get store() {
+      if (broken) throw new Error("no such table, for once");
+      return reader.store;
+    },
   };
   let tick = () => {};
   const errors: string[] = [];

@@ -3,9 +3,12 @@
 // may see a later state in a later one.
 
 import {
+  type Ledger,
   type Reader,
   refusePromise,
+  type Span,
   type Synchronous,
+  type TimeWindow,
   TransientError,
   type Values,
 } from "../port.ts";
@@ -21,6 +24,7 @@ import {
 } from "./connection.ts";
 import { troubleOf } from "./errors.ts";
 import { Known, Missing, type Wanted } from "./known.ts";
+import { spansWithin } from "./time-spans.ts";
 import { decodeRows, kindsOf, loadStatement, queryStatement } from "./text.ts";
 
 /** Rounds that no honest body needs. */
@@ -40,6 +44,10 @@ class KnownReader implements Reader {
 
   one<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row | undefined {
     return this.all(query, ...values)[0];
+  }
+
+  spans(ledger: Ledger, account: number, window: TimeWindow): Span[] {
+    return spansWithin(this, ledger, account, window);
   }
 }
 

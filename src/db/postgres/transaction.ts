@@ -78,6 +78,10 @@ export class PostgresTx implements Tx {
     return this.all(query, ...values)[0];
   }
 
+  spans(): never {
+    throw new PortError("lists are not read in a transaction");
+  }
+
   lock(account: number): void {
     if (this.held.locks.has(account) || this.#newAccounts.has(account)) return;
     this.missingLocks.add(account);

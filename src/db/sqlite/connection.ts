@@ -5,11 +5,13 @@ import type { Database } from "bun:sqlite";
 import { type SQL, sql } from "drizzle-orm";
 import { drizzle, type BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { errorCode } from "../../domain/refusals.ts";
+import { createSqliteStore, type SqliteStore } from "./store.ts";
 
 export interface Connection {
   readonly sqlite: Database;
   readonly orm: BunSQLiteDatabase;
+  /** The row port on it. */
+  readonly store: SqliteStore;
   /** Absolute path of the database file. */
   readonly path: string;
 }
@@ -22,7 +24,7 @@ export type Tx = Connection & { readonly [writing]: true };
 export type Synchronous<T> = T extends PromiseLike<unknown> ? never : T;
 
 export function connectionOf(sqlite: Database, path: string): Connection {
-  return { sqlite, orm: drizzle({ client: sqlite }), path };
+  return { sqlite, orm: drizzle({ client: sqlite }), store: createSqliteStore(sqlite), path };
 }
 
 /** Runs `body` between BEGIN IMMEDIATE and COMMIT; if it throws, everything is rolled back. */
@@ -81,21 +83,3 @@ const savepoints = prepared((_, sqlite) => ({
   begin: sqlite.query("SAVEPOINT command"),
   release: sqlite.query("RELEASE command"),
 }));
-
-/** Fatal: the disk or the file cannot be trusted any more. */
-const FATAL = /^SQLITE_(IOERR|CORRUPT|NOTADB)/;
-/** Transient: nothing was written, a later try may succeed. The disk is full (IOERR_SHMSIZE: no room for the -shm file), or another process holds a lock. */
-const TRANSIENT = /^SQLITE_(FULL|BUSY|LOCKED|IOERR_SHMSIZE)/;
-
-export function isTransientError(error: unknown): boolean {
-  return TRANSIENT.test(errorCode(error));
-}
-
-export function isFatalError(error: unknown): boolean {
-  return FATAL.test(errorCode(error)) && !isTransientError(error);
-}
-
-/** Affects the whole transaction, not only the statement that met it. */
-export function isDatabaseError(error: unknown): boolean {
-  return isFatalError(error) || isTransientError(error);
-}

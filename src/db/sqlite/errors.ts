@@ -1,23 +1,21 @@
 // What an error of SQLite means to whoever called.
 
+import { errorCode } from "../../domain/refusals.ts";
+
 /** A disk or file that cannot be trusted any more. */
 const FATAL = /^SQLITE_(IOERR|CORRUPT|NOTADB)/;
 /** Nothing was written and a later try may succeed: no room (for the log's index too), or another process at it. */
 const TRANSIENT = /^SQLITE_(FULL|BUSY|LOCKED|IOERR_SHMSIZE)/;
 
 export function isTransientError(error: unknown): boolean {
-  return TRANSIENT.test(codeOf(error));
+  return TRANSIENT.test(errorCode(error));
 }
 
 export function isFatalError(error: unknown): boolean {
-  return FATAL.test(codeOf(error)) && !isTransientError(error);
+  return FATAL.test(errorCode(error)) && !isTransientError(error);
 }
 
 /** Concerns the whole batch, not the command that met it. */
 export function isDatabaseError(error: unknown): boolean {
   return isFatalError(error) || isTransientError(error);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }

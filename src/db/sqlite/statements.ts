@@ -2,6 +2,8 @@
 
 import type { Database, SQLQueryBindings, Statement as Prepared } from "bun:sqlite";
 import { selected, withMarks, type Query, type Statement } from "../query.ts";
+import { NUMBERED, preparedNumber } from "./numbers.ts";
+import { TimeSpans } from "./time-spans.ts";
 import type { AnyRow, AnyTable, Column, Index, Kinds, Value } from "../table.ts";
 
 type Found = Record<string, Value>;
@@ -16,7 +18,11 @@ export class Statements {
 
   readonly #savepoints: { begin: Any; release: Any; undo: Any }[] = [];
 
-  constructor(readonly sqlite: Database) {}
+  readonly timeSpans: TimeSpans;
+
+  constructor(readonly sqlite: Database) {
+    this.timeSpans = new TimeSpans(sqlite);
+  }
 
   /** Of that depth: one may lie within another. */
   savepoint(depth: number): { begin: Any; release: Any; undo: Any } {
@@ -124,12 +130,22 @@ export class Statements {
   #makeInsert(table: AnyTable) {
     const { columns, numbered } = table;
     const given = columns.filter(({ field }) => field !== numbered);
-    const insert = (into: readonly Column[]): Any =>
-      this.sqlite.prepare(
-        `INSERT INTO ${table.name} (${into.map(({ name }) => name).join()}) VALUES (${into.map(() => "?").join()})`,
+    const insert = (into: readonly Column[], number: string | null = null): Any => {
+      const names = into.map(({ name }) => name);
+      const values = into.map(() => "?");
+      // Left out, not NULL: with a value SQLite would check first whether the rowid exists.
+      if (number !== null) {
+        names.push(columnOf(table, numbered!).name);
+        values.push(number);
+      }
+      return this.sqlite.prepare(
+        `INSERT INTO ${table.name} (${names.join()}) VALUES (${values.join()})`,
       );
+    };
+    const isFloored = (name: string): name is keyof typeof NUMBERED => name in NUMBERED;
+    const number = isFloored(table.name) ? preparedNumber(this.sqlite, table.name) : null;
     const withNumber = insert(columns);
-    const withoutNumber = insert(given);
+    const withoutNumber = insert(given, number);
     const valuesOf = (row: AnyRow, of: readonly Column[]) => {
       const values: SQLQueryBindings[] = [];
       for (const { field } of of) values.push(bindable(row[field]!));

@@ -2,17 +2,21 @@
 
 import type { Database } from "bun:sqlite";
 import {
+  FatalError,
   type Job,
+  type Ledger,
   type Outcome,
   type Reader,
+  type Span,
   type Store,
   type Synchronous,
+  type TimeWindow,
   TransientError,
   type Values,
 } from "../port.ts";
 import type { Query } from "../query.ts";
 import { type AnyRow, type Index, keyOf, type Kinds, type Value } from "../table.ts";
-import { isDatabaseError, isTransientError } from "./errors.ts";
+import { isFatalError, isTransientError } from "./errors.ts";
 import { Statements } from "./statements.ts";
 import { SavepointNeeded, SqliteTx } from "./transaction.ts";
 
@@ -21,7 +25,7 @@ export interface SqliteStore extends Store {
   /** For reads in a transaction that somebody else began, or in none: each sees what is committed by then. */
   readonly reader: Reader;
   read<T>(body: (reader: Reader) => Synchronous<T>): T;
-  /** Throws when nothing of the batch could be written: TransientError, or SQLite's own error. */
+  /** Throws when nothing of the batch could be written: TransientError or FatalError. */
   runBatch(jobs: readonly Job[]): Outcome[];
   close(): void;
 }
@@ -41,6 +45,11 @@ class SqliteReader implements Reader {
 
   one<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row | undefined {
     return this.statements.one(query as unknown as Query, values[0] as AnyRow) as Row | undefined;
+  }
+
+  /** Of all accounts' rows: numbers follow the clock here. */
+  spans(ledger: Ledger, _account: number, window: TimeWindow): Span[] {
+    return this.statements.timeSpans.within(ledger, window);
   }
 }
 
@@ -90,7 +99,7 @@ export function createSqliteStore(sqlite: Database): SqliteStore {
         }
       } catch (error) {
         if (isTransientError(error)) throw new TransientError(String(error), { cause: error });
-        if (isDatabaseError(error)) throw error;
+        if (isFatalError(error)) throw new FatalError(textOf(error), { cause: error });
         // What was held back broke a rule of the table: whose it was shows when each goes alone.
         if (jobs.length === 1) return [{ threw: error }];
         return jobs.map((job) => this.runBatch([job])[0]!);
@@ -98,4 +107,8 @@ export function createSqliteStore(sqlite: Database): SqliteStore {
     },
     close: () => sqlite.close(),
   };
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -63,6 +63,10 @@ export class SqliteTx implements Tx {
     return this.statements.one(query as unknown as Query, values[0] as AnyRow) as Row | undefined;
   }
 
+  spans(): never {
+    throw new PortError("lists are not read in a transaction");
+  }
+
   /** Whoever writes is alone. */
   lock(_account: number): void {}
 

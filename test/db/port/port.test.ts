@@ -330,7 +330,7 @@ for (const engine of ENGINES) {
       const outcomes = await store.batch(
         (tx) => tx.update(users, { account }, { balanceMicros: 900n }),
         (tx) => tx.insert(transfers, {
-          debitAccount: account, creditAccount: account, amountMicros: 1, kind: "adjustment", createdAt: 1, balanceAfterMicros: 1,
+          debitAccount: account, creditAccount: account, amountMicros: 1, kind: "adjustment", createdAt: 1, balanceAfterMicros: 1n,
         }),
         (tx) => tx.update(users, { account }, { name: "Renamed" }),
       ); // prettier-ignore

@@ -2,13 +2,12 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { transact } from "../../src/db/sqlite/connection.ts";
-import { lastTransferSeq } from "../../src/db/ledger.ts";
-import { raiseFloor } from "../../src/db/sqlite/numbers.ts";
-import { spansWithin } from "../../src/db/time-spans.ts";
-import { runCommand } from "../../src/operations/commands.ts";
-import { contextOf } from "../../src/operations/context.ts";
-import { freshDatabase, OPERATOR } from "../support/service.ts";
+import { transact } from "../../../src/db/sqlite/connection.ts";
+import { lastTransferSeq } from "../../../src/db/ledger.ts";
+import { raiseFloor } from "../../../src/db/sqlite/numbers.ts";
+import { runCommand } from "../../../src/operations/commands.ts";
+import { contextOf } from "../../../src/operations/context.ts";
+import { freshDatabase, OPERATOR } from "../../support/service.ts";
 
 /** Mostly forward, sometimes back. */
 const step = fc.oneof(
@@ -44,7 +43,7 @@ test("the spans of a window hold exactly the rows whose time is in it, however t
         expect(lastTransferSeq(tx)).toBe(++number);
         return number;
       });
-      const spans = spansWithin(tx, "transfers", { from, to });
+      const spans = tx.store.reader.spans("transfers", 0, { from, to });
       const inside = numbers.map((number) =>
         spans.some(({ first, last }) => first <= number && number <= last),
       );

@@ -1,0 +1,44 @@
+// From times to numbers. Numbers come from sequences and several servers' clocks differ, so that times do not follow
+// numbers: an index by time finds the lowest and the highest number of a window.
+
+import type { Ledger, Reader, Span, TimeWindow } from "../port.ts";
+import { query } from "../query.ts";
+import { nullable, number } from "../table.ts";
+
+const takes = { account: number, from: number, to: number };
+const gives = { first: nullable(number), last: nullable(number) };
+
+const QUERIES = {
+  orders: query({
+    takes,
+    gives,
+    text: `SELECT min(order_id) AS first, max(order_id) AS last FROM orders
+      WHERE reseller_account = :account AND created_at BETWEEN :from AND :to`,
+  }),
+  // Of either side: each has an index by time.
+  transfers: query({
+    takes,
+    gives,
+    text: `SELECT min(seq) AS first, max(seq) AS last FROM (
+      SELECT seq FROM transfers
+      WHERE debit_account = :account AND debit_account > 2 AND created_at BETWEEN :from AND :to
+      UNION ALL
+      SELECT seq FROM transfers
+      WHERE credit_account = :account AND credit_account > 2 AND created_at BETWEEN :from AND :to
+    ) AS found`,
+  }),
+} as const satisfies Record<Ledger, unknown>;
+
+/** One span at most; rows of the account that lie in it may be of another time. */
+export function spansWithin(
+  reader: Reader,
+  ledger: Ledger,
+  account: number,
+  { from, to }: TimeWindow,
+): Span[] {
+  if (from === null && to === null) return [{ first: 1, last: Number.MAX_SAFE_INTEGER }];
+  const window = { from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER };
+  const found = reader.one(QUERIES[ledger], { account, ...window })!;
+  if (found.first === null || found.last === null) return [];
+  return [{ first: found.first, last: found.last }];
+}

@@ -1,0 +1,89 @@
+// From times to numbers. Lists are ordered by number, which only grows; times go back when the clock is put back.
+// Triggers record each such step in clock_steps, so that between two steps times only grow and a time is found by
+// binary search: some fifty reads of one row at ten million rows.
+
+import type { Database } from "bun:sqlite";
+import type { Ledger, Span, TimeWindow } from "../port.ts";
+
+/** The column that numbers the rows. */
+const NUMBERS = { orders: "order_id", transfers: "seq" } as const;
+
+interface Step {
+  first: number;
+  time: number;
+  timeBefore: number;
+}
+
+/** The statements of a connection, made at first use. */
+export class TimeSpans {
+  readonly #byLedger = new Map<Ledger, ReturnType<typeof prepare>>();
+
+  constructor(readonly sqlite: Database) {}
+
+  /** The numbers of all rows whose time is in the window, and of no others; newest first. */
+  within(ledger: Ledger, { from, to }: TimeWindow): Span[] {
+    if (from === null && to === null) return [{ first: 1, last: Number.MAX_SAFE_INTEGER }];
+    let queries = this.#byLedger.get(ledger);
+    if (!queries) this.#byLedger.set(ledger, (queries = prepare(this.sqlite, ledger)));
+    const { timeAt } = queries;
+    const spans: Span[] = [];
+    for (const run of monotonicRuns(queries)) {
+      if ((to !== null && run.earliest > to) || (from !== null && run.latest < from)) continue;
+      const first = from === null ? run.first : firstAt(timeAt, run, from);
+      const last = to === null ? run.last : firstAt(timeAt, run, to + 1) - 1;
+      if (first <= last) spans.push({ first, last });
+    }
+    return spans.reverse();
+  }
+}
+
+function prepare(sqlite: Database, ledger: Ledger) {
+  const number = NUMBERS[ledger];
+  const steps = sqlite.prepare<Step, []>(
+    `SELECT first, time, time_before AS timeBefore FROM clock_steps WHERE ledger = '${ledger}' ORDER BY first`,
+  );
+  const newest = sqlite.prepare<{ number: number | null }, [number]>(
+    `SELECT max(${number}) AS number FROM ${ledger} WHERE ${number} < ?`,
+  );
+  const time = sqlite.prepare<{ time: number }, [number]>(
+    `SELECT created_at AS time FROM ${ledger} WHERE ${number} >= ? ORDER BY ${number} LIMIT 1`,
+  );
+  return {
+    steps: () => steps.all(),
+    newestBelow: (below: number) => newest.get(below)!.number ?? 0,
+    timeAt: (from: number) => time.get(from)!.time,
+  };
+}
+
+type Queries = ReturnType<typeof prepare>;
+
+/** Rows between two steps of the clock, whose times only grow. `last` exists: after a restore numbers have gaps. */
+interface Run extends Span {
+  earliest: number;
+  latest: number;
+}
+
+function monotonicRuns({ steps, newestBelow }: Queries): Run[] {
+  const found = steps();
+  return [null, ...found].map((step, index) => {
+    const next = found[index];
+    return {
+      first: step?.first ?? 1,
+      last: newestBelow(next?.first ?? Number.MAX_SAFE_INTEGER),
+      earliest: step?.time ?? -Infinity,
+      latest: next?.timeBefore ?? Infinity,
+    };
+  });
+}
+
+/** The first number of the run with a time from `time` on; one past the run when there is none. */
+function firstAt(timeAt: Queries["timeAt"], run: Run, time: number): number {
+  let low = run.first;
+  let high = run.last + 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (timeAt(middle) >= time) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
