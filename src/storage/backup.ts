@@ -101,14 +101,14 @@ export function copyDatabase(path: string, target: string): void {
 }
 
 /** Checks the pages and then the content of a copy. Throws BackupError for the first problem. */
-export function verifyCopy(file: string): Verification {
+export async function verifyCopy(file: string): Promise<Verification> {
   const sqlite = new Database(file, { readonly: true });
   try {
     const { quick_check: found } = sqlite.query("PRAGMA quick_check(1)").get() as {
       quick_check: string;
     };
     if (found !== "ok") throw new BackupError(`${file} is damaged: ${found}`);
-    const verification = verify(connectionOf(sqlite, file));
+    const verification = await verify(connectionOf(sqlite, file));
     const [first] = verification.problems;
     if (first) {
       throw new BackupError(

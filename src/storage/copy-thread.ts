@@ -7,14 +7,14 @@ import type { FromCopyThread, ToCopyThread } from "./copy.ts";
 
 declare const self: Worker;
 
-self.onmessage = (event: MessageEvent<ToCopyThread>) => {
+self.onmessage = async (event: MessageEvent<ToCopyThread>) => {
   const { path, partial } = event.data;
   try {
     copyDatabase(path, partial);
     // While the copy was read, its read transaction kept the WAL from being checkpointed: done here, not in the writer.
     checkpointBeside(path);
     send({ copied: true });
-    send({ verified: verifyCopy(partial) });
+    send({ verified: await verifyCopy(partial) });
   } catch (error) {
     send({ failed: error instanceof Error ? error.message : String(error) });
   }

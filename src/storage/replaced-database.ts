@@ -2,7 +2,6 @@
 // were ended, settings that were changed. It may be of any version, damaged, or a different database.
 
 import type { Database } from "bun:sqlite";
-import {} from "../db/sqlite/connection.ts";
 import { isTransientError } from "../db/sqlite/errors.ts";
 import {
   type Change,

@@ -39,10 +39,10 @@ export interface Verification {
 export const CHECK_COUNT = Object.keys(CHECKS).length + 3;
 
 /** `progress` is called with the number of checks that are done. */
-export function verify(
+export async function verify(
   connection: Connection,
   progress: (done: number) => void = () => {},
-): Verification {
+): Promise<Verification> {
   const { sqlite } = connection;
   sqlite.run(`PRAGMA cache_size = -${CACHE_KIB}`);
   const schema = schemaProblems(sqlite);
