@@ -9,7 +9,8 @@ import { connectionOf } from "../db/sqlite/connection.ts";
 import { freeBytesIn, mebibytes, sizeOf, syncPath } from "./files.ts";
 import { takeLock } from "./lock.ts";
 import { openReader } from "./open.ts";
-import { verify, type Verification } from "./verify.ts";
+import type { Verification } from "../db/verify/problems.ts";
+import { verify } from "./verify.ts";
 import { errorCode } from "../domain/refusals.ts";
 
 /** Disk space that a backup leaves free, for the database itself. */
@@ -117,7 +118,7 @@ export async function verifyCopy(file: string): Promise<Verification> {
     }
     return verification;
   } finally {
-    sqlite.close();
+    sqlite.close(true);
   }
 }
 

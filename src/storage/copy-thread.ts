@@ -25,7 +25,7 @@ function checkpointBeside(path: string): void {
   try {
     const connection = openWriter(path);
     checkpoint(connection);
-    connection.sqlite.close();
+    connection.sqlite.close(true);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     send({ warning: `what waited behind the backup was not checkpointed (${why})` });

@@ -52,7 +52,7 @@ export function readSinceBackup(backup: Database, path: string | null, now: numb
   try {
     return compare(backup, replaced, path === null, now);
   } finally {
-    replaced?.close();
+    replaced?.close(true);
   }
 }
 
@@ -65,7 +65,7 @@ export function hasNewRows(path: string, { issued }: SinceBackup): boolean {
       return (highest ?? 0) > issued[table];
     });
   } finally {
-    sqlite?.close();
+    sqlite?.close(true);
   }
 }
 

@@ -8,7 +8,13 @@ import { BackupError, verifyCopy } from "./backup.ts";
 import type { Awaitable, Store } from "../db/port.ts";
 import { freeBytesIn, mebibytes, sizeOf, syncPath, whyNoFile } from "./files.ts";
 import { keepReplaced, settleReplaced, STAGING_FOLDER } from "./replaced-file.ts";
-import { claimDataDirectory, databasePath, lockDataDirectory, openForCommand } from "./open.ts";
+import {
+  claimDataDirectory,
+  closeForCommand,
+  databasePath,
+  lockDataDirectory,
+  openForCommand,
+} from "./open.ts";
 import { openErrorOf } from "./open-error.ts";
 import { pendingMigrations } from "./migrate.ts";
 import { hasNewRows, readSinceBackup, type SinceBackup } from "./replaced-database.ts";
@@ -126,7 +132,7 @@ async function prepareStaged(
     connection.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
     return { since, after: totalsOf(connection.sqlite) };
   } finally {
-    connection.sqlite.close();
+    closeForCommand(connection);
   }
 }
 
@@ -147,9 +153,11 @@ async function verifyStaged(staged: string, file: string): Promise<void> {
 /** Checkpoints the present database into its one file, so that it can be kept; skipped if it cannot be read. */
 function checkpointReplaced(dataDirectory: string, path: string): void {
   try {
-    const { sqlite } = openForCommand(dataDirectory);
-    const { busy } = sqlite.query("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
-    sqlite.close();
+    const connection = openForCommand(dataDirectory);
+    const { busy } = connection.sqlite.query("PRAGMA wal_checkpoint(TRUNCATE)").get() as {
+      busy: number;
+    };
+    closeForCommand(connection);
     if (busy) throw new BackupError(`${path} is used by another command: wait for its end`);
   } catch (error) {
     if (error instanceof BackupError) throw error;
