@@ -88,6 +88,9 @@ export const idempotency = table(schema.idempotency, {
 
 export const uptime = table(schema.uptime, { key: ["id"] });
 
+/** SQLite alone has it. */
+export const numberFloors = table(schema.numberFloors, { key: ["tableName"] });
+
 export const audit = table(schema.audit, { key: ["seq"], numbered: "seq" });
 
 /** Each after those that it refers to: the order in which a batch writes them. */
