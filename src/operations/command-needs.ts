@@ -76,11 +76,7 @@ function ofPlacing({ resellerAccount, service, reference = null }: PlaceOrder): 
 }
 
 function ofRecharge({ keyId, username }: Recharge): Need[] {
-  return [
-    needRow(keys.byKey, keyId),
-    needRow(users.byUsername, username),
-    needNumbers(transfers),
-  ];
+  return [needRow(keys.byKey, keyId), needRow(users.byUsername, username), needNumbers(transfers)];
 }
 
 function ofClaim(resellerAccount: number, { key }: { key: string }): Need[] {

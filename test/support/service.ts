@@ -82,12 +82,13 @@ export function freshDatabase(folder = freshFolder()): TestDatabase {
   claimDataDirectory(folder, Date.now()).release();
   const connection = openForCommand(folder);
   const run: TestDatabase["run"] = (name, input) =>
+    // SQLite has it at once.
     execute(
-      connection,
+      connection.store,
       name,
       { actor: OPERATOR, ...input } as unknown as CommandInput<typeof name>,
       Date.now(),
-    );
+    ) as CommandOutput<typeof name>;
   return {
     folder,
     connection,
@@ -188,7 +189,7 @@ export function apiOf(connection: Connection, writer: Writer): ServerDeps & { wr
   return {
     connection,
     snapshot,
-    findKey: createKeyFinder(connection, snapshot),
+    findKey: createKeyFinder(connection.store.reader, snapshot),
     writer,
     log: createLog("silent"),
     observer: NO_OBSERVER,

@@ -117,6 +117,8 @@ export class SqliteTx implements Tx {
   }
 
   attempt<T>(body: () => Synchronous<T>): { done: T } | { threw: unknown } {
+    // What earlier bodies left to be written must not be undone with this one.
+    this.flush();
     const mark = this.#rows.mark();
     const written = this.#written.length;
     const { begin, release, undo } = this.statements.savepoint(this.#depth++);
