@@ -51,6 +51,10 @@ class SqliteReader implements Reader {
   spans(ledger: Ledger, _account: number, window: TimeWindow): Span[] {
     return this.statements.timeSpans.within(ledger, window);
   }
+
+  each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {
+    return items.map(body);
+  }
 }
 
 /** The connection is the caller's to open; the store closes it. */
