@@ -14,8 +14,16 @@ export interface Ran {
   readonly json: Body;
 }
 
-/** One command line, as it would run in a process of its own. */
-export async function reseller(...argv: string[]): Promise<Ran> {
+/** One command line, as it would run in a process of its own: after those before it, since all print to one place. */
+export function reseller(...argv: string[]): Promise<Ran> {
+  const ran = running.then(() => runHere(argv));
+  running = ran.catch(() => {});
+  return ran;
+}
+
+let running: Promise<unknown> = Promise.resolve();
+
+async function runHere(argv: readonly string[]): Promise<Ran> {
   const stdout: string[] = [];
   const stderr: string[] = [];
   // oxlint-disable-next-line typescript/unbound-method -- put back as it was, not called
