@@ -81,12 +81,7 @@ function costIn({ bucketSize }: TokenBucket, servers: number): number {
   return Math.min(servers, bucketSize);
 }
 
-function exceeded(
-  by: RateExceeded["by"],
-  rate: Rate,
-  bucket: TokenBucket,
-  cost: number,
-): Refusal {
+function exceeded(by: RateExceeded["by"], rate: Rate, bucket: TokenBucket, cost: number): Refusal {
   return new Refusal("too_many_requests", {
     by,
     requests: rate.requests,

@@ -47,9 +47,7 @@ export function databaseOpenErrorOf(
     return new DatabaseOpenError(`${name} takes no writes: ${error.message}`);
   }
   const why = reasonOf(error);
-  return why === undefined
-    ? undefined
-    : new DatabaseOpenError(`${name} ${why} (${codeOf(error)})`);
+  return why === undefined ? undefined : new DatabaseOpenError(`${name} ${why} (${codeOf(error)})`);
 }
 
 function reasonOf(error: unknown): string | undefined {
