@@ -16,7 +16,6 @@ import { countSessions, sessionName } from "../db/postgres/sessions.ts";
 import { createPostgresStore } from "../db/postgres/store.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { addressPath } from "../storage/open.ts";
-import type { CommandName } from "../operations/commands.ts";
 import { NameTakenError, type ServerLease, startLease } from "../writer/lease.ts";
 import { createPostgresWriter } from "../writer/postgres-writer.ts";
 import type { ServerDatabase } from "./database.ts";
@@ -31,7 +30,7 @@ const MARKERS_MS = 60_000;
 /** How long a server that stops waits for a database that may be away. */
 const LEASE_END_MS = 2000;
 /** Commands after which a key that is in memory may be out of date. */
-const CHANGES_KEYS: ReadonlySet<CommandName> = new Set([
+const CHANGES_KEYS: ReadonlySet<string> = new Set([
   "setKeyActive",
   "rotateKey",
   "endExpiredKeys",
