@@ -150,6 +150,11 @@ export class FatalError extends Error {
 export class OutcomeUnknownError extends Error {
   override name = "OutcomeUnknownError";
   readonly code = "outcome_unknown";
+
+  /** The log has the message alone: the code is a part of it. */
+  constructor(message: string, options?: ErrorOptions) {
+    super(`outcome_unknown: ${message}`, options);
+  }
 }
 
 /** A row breaks a unique index: within a batch found before the database does. */
