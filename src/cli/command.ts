@@ -1,8 +1,8 @@
-// Declaring a command of this program: --data and --json on each, an example in its help,
+// Declaring a command of this program: --data, --database and --json on each, an example in its help,
 // exit 2 for wrong usage, 1 for a refusal or a failure.
 
 import { Command } from "commander";
-import { settingOption } from "../config/settings.ts";
+import { databaseOptions } from "../config/settings.ts";
 import { BackupError } from "../storage/backup.ts";
 import { type Awaitable, FatalError, type Store, TransientError } from "../db/port.ts";
 import { openErrorOf } from "../storage/open-error.ts";
@@ -20,6 +20,8 @@ import { operator } from "./operator.ts";
 
 export interface CommonOptions {
   data: string;
+  /** Of PostgreSQL; null: the database in `data`. Holds a password: never printed. */
+  database: string | null;
   json?: true;
 }
 
@@ -35,10 +37,9 @@ export function declare(
   description: string,
   example: string,
 ): Command {
-  return parent
-    .command(usage)
-    .description(description)
-    .addOption(settingOption("data"))
+  const command = parent.command(usage).description(description);
+  for (const option of databaseOptions()) command.addOption(option);
+  return command
     .option("--json", "print the result as one JSON document")
     .addHelpText("after", `\nExample:\n  ${example}`);
 }

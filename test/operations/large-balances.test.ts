@@ -1,7 +1,7 @@
 // The largest balances there can be: a refund never fails, and what it leads to is exact to the micro.
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import { transact } from "../../src/db/sqlite/connection.ts";
+import { transact } from "../../src/db/port.ts";
 import { balanceOf, findUser } from "../../src/db/users.ts";
 import { verify } from "../../src/storage/verify.ts";
 import { AMOUNT_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS } from "../../src/domain/money.ts";
@@ -24,8 +24,10 @@ beforeEach(() => {
   database.service({ id: "dear", price: "1000000000", per: "1", min: 1, max: 1_000_000_000 });
 });
 
-const accountOf = (username: string) => findUser(database.connection, username)!.account;
-const balance = (username = "rich") => balanceOf(database.connection, accountOf(username));
+const accountOf = (username: string) =>
+  findUser(database.connection.store.reader, username)!.account;
+const balance = (username = "rich") =>
+  balanceOf(database.connection.store.reader, accountOf(username));
 
 const credit = (amountMicros: number, username = "rich") =>
   database.run("creditUser", { username, amountMicros, note: null, actor: OPERATOR });
@@ -120,7 +122,7 @@ test("an order of more than 2^53 micros is refused, one below it charged exactly
 
 test("verify adds up an account whose charges and refunds each pass 64 bits, and names a micro that is off", async () => {
   depositInBulk("rich", 9);
-  transact(database.connection, (tx) => {
+  transact(database.connection.store, (tx) => {
     for (let times = 0; times < 1100; times++) {
       const { id } = executeIn(tx, "placeOrder", orderOf(9), 1);
       const command = { id, to: "CANCELLED" as const, note: null, actor: OPERATOR };

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
-import { type Config, serveOptions, settingOption } from "../../src/config/settings.ts";
+import { type Config, serveOptions, databaseOptions } from "../../src/config/settings.ts";
 import { transact } from "../../src/db/sqlite/connection.ts";
 import type { Connection } from "../../src/db/sqlite/connection.ts";
 import { createKeyFinder } from "../../src/db/key-cache.ts";
@@ -82,12 +82,13 @@ export function freshDatabase(folder = freshFolder()): TestDatabase {
   claimDataDirectory(folder, Date.now()).release();
   const connection = openForCommand(folder);
   const run: TestDatabase["run"] = (name, input) =>
+    // SQLite has it at once.
     execute(
-      connection,
+      connection.store,
       name,
       { actor: OPERATOR, ...input } as unknown as CommandInput<typeof name>,
       Date.now(),
-    );
+    ) as CommandOutput<typeof name>;
   return {
     folder,
     connection,
@@ -168,7 +169,7 @@ export interface TestService extends TestDatabase {
 /** What `serve` runs with when nobody says anything. */
 function defaultConfig(): Config {
   const command = new Command();
-  for (const option of [settingOption("data"), ...serveOptions()]) command.addOption(option);
+  for (const option of [...databaseOptions(), ...serveOptions()]) command.addOption(option);
   return command.opts<Config>();
 }
 
@@ -188,7 +189,7 @@ export function apiOf(connection: Connection, writer: Writer): ServerDeps & { wr
   return {
     connection,
     snapshot,
-    findKey: createKeyFinder(connection, snapshot),
+    findKey: createKeyFinder(connection.store.reader, snapshot),
     writer,
     log: createLog("silent"),
     observer: NO_OBSERVER,

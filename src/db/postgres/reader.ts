@@ -23,7 +23,7 @@ import {
   type Statement,
 } from "./connection.ts";
 import { troubleOf } from "./errors.ts";
-import { Known, Missing, type Wanted } from "./known.ts";
+import { eachOf, Known, Missing, type Wanted } from "./known.ts";
 import { spansWithin } from "./time-spans.ts";
 import { decodeRows, kindsOf, loadStatement, queryStatement } from "./text.ts";
 
@@ -48,6 +48,10 @@ class KnownReader implements Reader {
 
   spans(ledger: Ledger, account: number, window: TimeWindow): Span[] {
     return spansWithin(this, ledger, account, window);
+  }
+
+  each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {
+    return eachOf(items, body);
   }
 }
 
