@@ -56,16 +56,19 @@ async function runFor(milliseconds: number): Promise<void> {
 }
 
 const order = () => ({
-  resellerAccount: findUser(database.connection, "anna")!.account,
+  resellerAccount: findUser(database.connection.store.reader, "anna")!.account,
   keyId,
   service: "likes",
   link: "x",
   quantity: 100,
 });
 const place = () => database.run("placeOrder", order());
-const submitOnce = (now: number) => {
+const statusAt = async (now: number) =>
+  (await execute(database.connection.store, "placeOrder", order(), now)).status;
+const submitOnce = async (now: number) => {
   const claim = { key: "k", requestHash: hashRequest("POST", "/", Buffer.from("{}")) };
-  return execute(database.connection, "placeOrderOnce", { order: order(), claim }, now).replayed;
+  const input = { order: order(), claim };
+  return (await execute(database.connection.store, "placeOrderOnce", input, now)).replayed;
 };
 
 test("uptime is the time that the service ran until its stop, whatever the wall clock does", async () => {
@@ -80,14 +83,14 @@ test("uptime is the time that the service ran until its stop, whatever the wall 
 
 test("idempotency records survive a clock that is corrected by years, and expire after 72 hours of uptime", async () => {
   clocks.offset -= 6 * YEAR;
-  expect(submitOnce(clocks.at + clocks.offset)).toBe(false);
+  expect(await submitOnce(clocks.at + clocks.offset)).toBe(false);
   clocks.offset += 6 * YEAR;
   await runFor(70_000);
-  expect(submitOnce(Date.now())).toBe(true);
+  expect(await submitOnce(Date.now())).toBe(true);
   await runFor(71 * HOUR);
-  expect(submitOnce(Date.now())).toBe(true);
+  expect(await submitOnce(Date.now())).toBe(true);
   await runFor(HOUR);
-  expect(submitOnce(Date.now())).toBe(false);
+  expect(await submitOnce(Date.now())).toBe(false);
 });
 
 const expire = () =>
@@ -96,19 +99,19 @@ const expire = () =>
   ]);
 /** What the key meets when the clock goes back to a time at which it had not expired. */
 const refusalBefore = () =>
-  refusalCode(() => execute(database.connection, "placeOrder", order(), 0), database);
+  refusalCode(() => execute(database.connection.store, "placeOrder", order(), 0), database);
 
 test("a key that expired an hour ago stays so when the clock goes back, until it is activated", async () => {
   expire();
   expect(refusalCode(place, database)).toBe("api_key_expired");
   await runFor(HOUR - 10_000);
-  expect(execute(database.connection, "placeOrder", order(), 0).status).toBe("PROCESSING");
+  expect(await statusAt(0)).toBe("PROCESSING");
   await runFor(10_000);
   expect(refusalBefore()).toBe("api_key_expired");
   database.run("setKeyActive", { id: keyId, active: false });
   expect(refusalBefore()).toBe("api_key_inactive");
   database.run("setKeyActive", { id: keyId, active: true });
-  expect(execute(database.connection, "placeOrder", order(), 0).status).toBe("PROCESSING");
+  expect(await statusAt(0)).toBe("PROCESSING");
 });
 
 test("no key expires by a clock that was set within the last hour", async () => {
@@ -117,7 +120,7 @@ test("no key expires by a clock that was set within the last hour", async () => 
     await runFor(HOUR - 10_000);
     clocks.offset += step;
     await runFor(10_000);
-    expect(execute(database.connection, "placeOrder", order(), 0).status).toBe("PROCESSING");
+    expect(await statusAt(0)).toBe("PROCESSING");
   }
   await runFor(HOUR);
   expect(refusalBefore()).toBe("api_key_expired");

@@ -64,8 +64,8 @@ export function openShop(): Shop {
   writeFileSync(`${folder}/reseller.db`, (template ??= seedDemo()));
   const database = freshDatabase(folder);
   const { connection } = database;
-  const resellerAccount = findUser(connection, "alice")!.account;
-  const key = listKeys(connection)[0]!;
+  const resellerAccount = findUser(connection.store.reader, "alice")!.account;
+  const key = listKeys(connection.store.reader)[0]!;
   return {
     ...database,
     cli: (...argv) => reseller(...argv, "--data", database.folder),
