@@ -110,7 +110,7 @@ describe("a database that cannot be opened is a sentence without the password", 
       }
     };
     expect(read()).toBe(
-      "the address of the database (--database) must be postgres://user:password@host:port/database",
+      "the address of the database (--database) names a host that is no host name or address",
     );
   });
 });
