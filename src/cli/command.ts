@@ -4,7 +4,7 @@
 import { Command } from "commander";
 import { databaseOptions } from "../config/settings.ts";
 import { BackupError } from "../storage/backup.ts";
-import type { Connection } from "../db/sqlite/connection.ts";
+import { type Awaitable, FatalError, type Store, TransientError } from "../db/port.ts";
 import { openErrorOf } from "../storage/open-error.ts";
 import { closeForCommand, databasePath, openForCommand } from "../storage/open.ts";
 import { Refusal } from "../domain/refusals.ts";
@@ -49,30 +49,39 @@ export function declareGroup(parent: Command, name: string, description: string)
   return parent.command(name).description(description).helpCommand(false);
 }
 
-/** The database for one run of the command line: reads on the connection, writes by named commands. */
+/** The database for one run of the command line: reads on the store, writes by named commands. */
 export interface Session {
-  connection: Connection;
+  store: Store;
   /** Adds the operator as the author of the change. */
   execute: <Name extends CommandName>(
     name: Name,
     input: UnsignedInput<Name>,
-  ) => CommandOutput<Name>;
+  ) => Awaitable<CommandOutput<Name>>;
 }
 
 /** Opens the database for `body` and closes it. Throws refusals and database errors as CommandFailure. */
-export function withDatabase<T>(options: CommonOptions, body: (session: Session) => T): T {
-  let connection: Connection | undefined;
+export async function withDatabase<T>(
+  options: CommonOptions,
+  body: (session: Session) => Awaitable<T>,
+): Promise<T> {
+  const path = databasePath(options.data);
   try {
-    const open = (connection = openForCommand(options.data));
-    return body({
-      connection: open,
-      execute: (name, input) => execute(open, name, signed(input), Date.now()),
-    });
+    const connection = openForCommand(options.data);
+    try {
+      return await body(sessionOn(connection.store));
+    } finally {
+      closeForCommand(connection);
+    }
   } catch (error) {
-    throw asFailure(error, databasePath(options.data));
-  } finally {
-    if (connection) closeForCommand(connection);
+    throw asFailure(error, path);
   }
+}
+
+function sessionOn(store: Store): Session {
+  return {
+    store,
+    execute: (name, input) => execute(store, name, signed(input), Date.now()),
+  };
 }
 
 /** A command's input with the operator as the author of the change. */
@@ -84,8 +93,14 @@ export function signed<Name extends CommandName>(input: UnsignedInput<Name>): Co
 export function asFailure(error: unknown, path: string): unknown {
   if (error instanceof Refusal) return new CommandFailure(`${sentenceOf(error)} (${path})`);
   if (error instanceof BackupError) return new CommandFailure(error.message);
-  const openError = openErrorOf(error, path);
+  const openError = openErrorOf(causeOf(error), path);
   return openError ? new CommandFailure(openError.message) : error;
+}
+
+/** What an engine met, below what the port makes of it. */
+function causeOf(error: unknown): unknown {
+  const isWrapped = error instanceof TransientError || error instanceof FatalError;
+  return isWrapped ? (error.cause ?? error) : error;
 }
 
 /** The text of an internal error. */

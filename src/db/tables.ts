@@ -88,6 +88,9 @@ export const idempotency = table(schema.idempotency, {
 
 export const uptime = table(schema.uptime, { key: ["id"] });
 
+/** SQLite alone has it. */
+export const numberFloors = table(schema.numberFloors, { key: ["tableName"] });
+
 /** A row is written by its own server, and deleted by any once its lease has ended. */
 export const servers = table(schema.servers, { key: ["id"] });
 
