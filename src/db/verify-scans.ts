@@ -1,12 +1,12 @@
 // The invariants that are recomputed here, row by row: products and running sums that exceed 64 bits, and JSON.
 
-import { decideTransition } from "../../domain/order-transitions.ts";
-import { chargeMicros, type OrderStatus } from "../../domain/orders.ts";
-import type { PriceUnit } from "../../domain/services.ts";
-import { fields, query, select } from "../query.ts";
-import { boolean, nullable, number, text } from "../table.ts";
-import { orders, transfers } from "../tables.ts";
-import { type Check, inPieces } from "./problems.ts";
+import { decideTransition } from "../domain/order-transitions.ts";
+import { chargeMicros, type OrderStatus } from "../domain/orders.ts";
+import type { PriceUnit } from "../domain/services.ts";
+import { fields, query, select } from "./query.ts";
+import { boolean, nullable, number, text } from "./table.ts";
+import { orders, transfers } from "./tables.ts";
+import { type Check, inPieces } from "./verify.ts";
 
 const takes = { after: number, limit: number };
 const PIECE = 2000;
