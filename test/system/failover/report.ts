@@ -7,6 +7,8 @@ export interface Run {
   rounds: number;
   seed: number;
   control: string | null;
+  /** Seconds after which Patroni takes a leader for lost; null: its own. */
+  ttl: number | null;
   progress: (round: number, journal: Journal) => void;
 }
 

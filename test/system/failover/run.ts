@@ -1,11 +1,13 @@
 // `bun run test:failover SCENARIO [rounds] [seed] [--control NAME]`: servers under load on PostgreSQL while it fails.
 // Whatever happens: every acknowledged order is there exactly once, nothing that was refused is, and the sums agree.
 // A control takes away what the promise rests on and must be caught; one that is not fails the run.
+// `--ttl SECONDS` is for Patroni, whose own is 30.
 
 import { parseArgs } from "node:util";
 import { describeFindings, isClean } from "./audit.ts";
 import { runNetwork } from "./network.ts";
 import { runPair } from "./pair.ts";
+import { runPatroni } from "./patroni.ts";
 import { describeFigures, type Scenario } from "./report.ts";
 import { runServers } from "./two-servers.ts";
 
@@ -18,12 +20,13 @@ interface Entry {
 const SCENARIOS: Record<string, Entry> = {
   network: { run: runNetwork, rounds: 100, controls: ["forgetful"] },
   pair: { run: runPair, rounds: 3, controls: ["asynchronous"] },
+  patroni: { run: runPatroni, rounds: 2, controls: [] },
   servers: { run: runServers, rounds: 10, controls: [] },
 };
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { control: { type: "string" } },
+  options: { control: { type: "string" }, ttl: { type: "string" } },
 });
 const [name = "", roundsText, seedText] = positionals;
 const scenario = SCENARIOS[name];
@@ -43,6 +46,7 @@ const { acknowledged, refused, unknown, unanswered, findings, figures } = await 
   rounds,
   seed,
   control,
+  ttl: values.ttl === undefined ? null : Number(values.ttl),
   progress: (round, journal) =>
     console.log(`${round} rounds, ${journal.acknowledged} acknowledged`),
 });
