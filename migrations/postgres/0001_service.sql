@@ -378,6 +378,14 @@ CREATE TRIGGER uptime_only_grows BEFORE UPDATE ON uptime FOR EACH ROW
 WHEN (NEW.milliseconds < OLD.milliseconds) EXECUTE FUNCTION refuse('uptime only grows');
 CREATE TRIGGER uptime_stays BEFORE DELETE ON uptime FOR EACH ROW EXECUTE FUNCTION refuse('uptime only grows');
 
+-- The processes that serve this database, from their start to their end; one that is killed loses its lease.
+CREATE TABLE servers (
+  id text COLLATE "C" PRIMARY KEY CHECK (length(id) = 24),
+  name text COLLATE "C" NOT NULL CHECK (length(name) BETWEEN 1 AND 64),
+  started_at bigint NOT NULL,
+  lease_until bigint NOT NULL
+);
+
 -- Every change an operator or a key made, in the transaction of the change. `before` and `after` are JSON
 -- objects of what differs; never a secret.
 CREATE TABLE audit (

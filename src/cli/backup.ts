@@ -22,7 +22,7 @@ export function declareBackup(program: Command): void {
     process.on("SIGUSR1", () => {});
     const path = databasePath(options.data);
     // Fails when the database does not exist or its schema is unknown to this version.
-    withDatabase(options, () => {});
+    await withDatabase(options, () => {});
     const backup = await shown(path, resolve(file));
     print(options.json, { database: path, ...backup }, () => report(path, backup));
   });

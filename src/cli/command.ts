@@ -1,10 +1,10 @@
-// Declaring a command of this program: --data and --json on each, an example in its help,
+// Declaring a command of this program: --data, --database and --json on each, an example in its help,
 // exit 2 for wrong usage, 1 for a refusal or a failure.
 
 import { Command } from "commander";
-import { settingOption } from "../config/settings.ts";
+import { databaseOptions } from "../config/settings.ts";
 import { BackupError } from "../storage/backup.ts";
-import type { Connection } from "../db/sqlite/connection.ts";
+import { type Awaitable, FatalError, type Store, TransientError } from "../db/port.ts";
 import { openErrorOf } from "../storage/open-error.ts";
 import { closeForCommand, databasePath, openForCommand } from "../storage/open.ts";
 import { Refusal } from "../domain/refusals.ts";
@@ -20,6 +20,8 @@ import { operator } from "./operator.ts";
 
 export interface CommonOptions {
   data: string;
+  /** Of PostgreSQL; null: the database in `data`. Holds a password: never printed. */
+  database: string | null;
   json?: true;
 }
 
@@ -35,10 +37,9 @@ export function declare(
   description: string,
   example: string,
 ): Command {
-  return parent
-    .command(usage)
-    .description(description)
-    .addOption(settingOption("data"))
+  const command = parent.command(usage).description(description);
+  for (const option of databaseOptions()) command.addOption(option);
+  return command
     .option("--json", "print the result as one JSON document")
     .addHelpText("after", `\nExample:\n  ${example}`);
 }
@@ -48,30 +49,39 @@ export function declareGroup(parent: Command, name: string, description: string)
   return parent.command(name).description(description).helpCommand(false);
 }
 
-/** The database for one run of the command line: reads on the connection, writes by named commands. */
+/** The database for one run of the command line: reads on the store, writes by named commands. */
 export interface Session {
-  connection: Connection;
+  store: Store;
   /** Adds the operator as the author of the change. */
   execute: <Name extends CommandName>(
     name: Name,
     input: UnsignedInput<Name>,
-  ) => CommandOutput<Name>;
+  ) => Awaitable<CommandOutput<Name>>;
 }
 
 /** Opens the database for `body` and closes it. Throws refusals and database errors as CommandFailure. */
-export function withDatabase<T>(options: CommonOptions, body: (session: Session) => T): T {
-  let connection: Connection | undefined;
+export async function withDatabase<T>(
+  options: CommonOptions,
+  body: (session: Session) => Awaitable<T>,
+): Promise<T> {
+  const path = databasePath(options.data);
   try {
-    const open = (connection = openForCommand(options.data));
-    return body({
-      connection: open,
-      execute: (name, input) => execute(open, name, signed(input), Date.now()),
-    });
+    const connection = openForCommand(options.data);
+    try {
+      return await body(sessionOn(connection.store));
+    } finally {
+      closeForCommand(connection);
+    }
   } catch (error) {
-    throw asFailure(error, databasePath(options.data));
-  } finally {
-    if (connection) closeForCommand(connection);
+    throw asFailure(error, path);
   }
+}
+
+function sessionOn(store: Store): Session {
+  return {
+    store,
+    execute: (name, input) => execute(store, name, signed(input), Date.now()),
+  };
 }
 
 /** A command's input with the operator as the author of the change. */
@@ -83,8 +93,14 @@ export function signed<Name extends CommandName>(input: UnsignedInput<Name>): Co
 export function asFailure(error: unknown, path: string): unknown {
   if (error instanceof Refusal) return new CommandFailure(`${sentenceOf(error)} (${path})`);
   if (error instanceof BackupError) return new CommandFailure(error.message);
-  const openError = openErrorOf(error, path);
+  const openError = openErrorOf(causeOf(error), path);
   return openError ? new CommandFailure(openError.message) : error;
+}
+
+/** What an engine met, below what the port makes of it. */
+function causeOf(error: unknown): unknown {
+  const isWrapped = error instanceof TransientError || error instanceof FatalError;
+  return isWrapped ? (error.cause ?? error) : error;
 }
 
 /** The text of an internal error. */

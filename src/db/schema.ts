@@ -215,3 +215,11 @@ export const audit = sqliteTable("audit", {
   before: text(),
   after: text(),
 });
+
+/** The processes that serve this database. */
+export const servers = sqliteTable("servers", {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  startedAt: integer("started_at").notNull(),
+  leaseUntil: integer("lease_until").notNull(),
+});

@@ -7,6 +7,7 @@ import type { SubmissionResult } from "../domain/deliveries.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { CommandInput, CommandOutput } from "../operations/commands.ts";
 import { sleep } from "./clock.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 import type { ProviderWorker } from "./provider-worker.ts";
 import { submitBackoffMs, writeBackoffMs } from "./backoff.ts";
 
@@ -14,8 +15,8 @@ import { submitBackoffMs, writeBackoffMs } from "./backoff.ts";
 export const SUBMISSIONS_LIMIT = 32;
 
 export interface Submitter {
-  /** Starts the submissions that are due, up to SUBMISSIONS_LIMIT in flight. Never throws. */
-  begin(): void;
+  /** Starts the submissions that are due, up to SUBMISSIONS_LIMIT in flight. Never rejects. */
+  begin(): Promise<void>;
   /** Calls back with the order once its next attempt has ended, whatever the outcome; returns a function that cancels. */
   watch(order: Order, callback: (order: Order) => void): () => void;
   /** Calls back with the unchanged order for every watched one that is not in flight. */
@@ -26,7 +27,7 @@ export interface Submitter {
 
 export function createSubmitter(worker: ProviderWorker): Submitter {
   const { deps } = worker;
-  const { connection, log, clock } = deps;
+  const { store, log, clock } = deps;
   const inFlight = new Map<number, Promise<void>>();
   const watchers = new Map<number, { order: Order; callback: (order: Order) => void }>();
 
@@ -47,34 +48,33 @@ export function createSubmitter(worker: ProviderWorker): Submitter {
       inFlight.delete(orderId);
       worker.wake();
     }
-    if (again) begin();
+    if (again) void beginning.run();
   };
 
-  const begin = () => {
+  const beginning = oneAtATime(async () => {
     try {
-      beginDue();
+      await beginDue();
     } catch (error) {
       log.error({ provider: worker.name, error: String(error) }, "the queue could not be read");
     }
-  };
+  });
 
-  const beginDue = () => {
+  const beginDue = async () => {
     if (worker.stopping || inFlight.size >= SUBMISSIONS_LIMIT) return;
     // Orders in flight may still be queued in the database: read as many more.
-    const due = listDueSubmissions(
-      connection,
-      worker.providerId,
-      clock.now(),
-      SUBMISSIONS_LIMIT * 2,
+    const { providerId } = worker;
+    const now = clock.now();
+    const due = await store.read((reader) =>
+      listDueSubmissions(reader, providerId, now, SUBMISSIONS_LIMIT * 2),
     );
     for (const orderId of due) {
-      if (inFlight.size >= SUBMISSIONS_LIMIT) return;
+      if (worker.stopping || inFlight.size >= SUBMISSIONS_LIMIT) return;
       if (!inFlight.has(orderId)) inFlight.set(orderId, run(orderId));
     }
   };
 
   return {
-    begin,
+    begin: () => beginning.run(),
     watch(order, callback) {
       watchers.set(order.orderId, { order, callback });
       return () => watchers.delete(order.orderId);
@@ -85,6 +85,7 @@ export function createSubmitter(worker: ProviderWorker): Submitter {
       }
     },
     async idle() {
+      await beginning.idle();
       while (inFlight.size > 0) await Promise.all(inFlight.values());
     },
   };

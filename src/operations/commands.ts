@@ -1,9 +1,17 @@
 // Every command by name, and how a batch of them is run in one transaction (group commit). HTTP, the command line and
 // the writer know commands by these names only.
 
-import { type Connection, savepoint, transact, type Tx } from "../db/sqlite/connection.ts";
-import { isDatabaseError, isFatalError, isTransientError } from "../db/sqlite/errors.ts";
+import {
+  after,
+  type Awaitable,
+  type Job,
+  type Outcome,
+  type Store,
+  TransientError,
+  type Tx,
+} from "../db/port.ts";
 import { Refusal, type RefusalCode } from "../domain/refusals.ts";
+import { needsOf } from "./command-needs.ts";
 import { type Context, contextOf } from "./context.ts";
 import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";
 import { createKey, endExpiredKeys, recordKeyUsage, rotateKey, setKeyActive } from "./keys.ts";
@@ -100,7 +108,7 @@ export function runCommand<Name extends CommandName>(
 }
 
 /** One command of a batch. */
-export interface Request {
+export interface CommandRequest {
   name: CommandName;
   input: unknown;
   /** For the rows that the command creates (command-ids.ts). */
@@ -111,37 +119,41 @@ export interface Request {
 export type Reply =
   { done: unknown } | { refused: RefusalCode; details: unknown } | { failed: string };
 
-/** The database or its disk cannot be trusted any more: the process must end. */
-export class FatalError extends Error {
-  override name = "FatalError";
-}
-
 /**
  * Runs a batch in one transaction and returns a reply for each command, in order, after the COMMIT. A command that is
- * refused or throws is rolled back alone. If the COMMIT fails, every command gets that as its reply.
- * Throws FatalError only.
+ * refused or throws is rolled back alone. Throws what ends the process: FatalError.
  */
-export function runBatch(connection: Connection, batch: readonly Request[], now: number): Reply[] {
-  const runOne = (tx: Tx, { name, input, ids }: Request): Reply => {
-    const context = contextOf(now, ids);
-    try {
-      return { done: savepoint(tx, () => runCommand(tx, name, input as never, context) as object) };
-    } catch (error) {
-      if (error instanceof Refusal) return { refused: error.code, details: error.details };
-      // The transaction was rolled back or cannot be committed: no command of this batch takes effect.
-      if (isDatabaseError(error) || !tx.sqlite.inTransaction) throw error;
-      return { failed: textOf(error) };
-    }
-  };
+export function runBatch(
+  store: Store,
+  batch: readonly CommandRequest[],
+  now: number,
+): Awaitable<Reply[]> {
+  const jobs = batch.map((request) => jobOf(request, now));
   try {
-    return transact(connection, (tx) => batch.map((request) => runOne(tx, request)));
+    return after(store.runBatch(jobs), (outcomes) => outcomes.map(replyTo));
   } catch (error) {
-    if (isFatalError(error)) throw new FatalError(textOf(error));
-    const reply: Reply = isTransientError(error)
-      ? { refused: "service_unavailable", details: null }
-      : { failed: textOf(error) };
-    return batch.map(() => reply);
+    if (!(error instanceof TransientError)) throw error;
+    return batch.map(() => replyTo({ threw: error }));
   }
+}
+
+function jobOf({ name, input, ids }: CommandRequest, now: number): Job {
+  return {
+    // It may run several times: each time with the same ids.
+    run: (tx) => runCommand(tx, name, input as never, contextOf(now, ids)),
+    // Asked for by an engine that waits for what it reads.
+    get needs() {
+      return needsOf(name, input as never);
+    },
+  };
+}
+
+function replyTo(outcome: Outcome): Reply {
+  if ("done" in outcome) return outcome;
+  const { threw } = outcome;
+  if (threw instanceof Refusal) return { refused: threw.code, details: threw.details };
+  if (threw instanceof TransientError) return { refused: "service_unavailable", details: null };
+  return { failed: textOf(threw) };
 }
 
 function textOf(error: unknown): string {

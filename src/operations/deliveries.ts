@@ -10,7 +10,7 @@ import {
   type SubmissionResult,
 } from "../domain/deliveries.ts";
 import { POLL_BACKOFF_LIMIT_INTERVALS } from "../domain/polling.ts";
-import type { Tx } from "../db/sqlite/connection.ts";
+import type { Tx } from "../db/port.ts";
 import { findByProviderOrder, clampPollSchedule } from "../db/polling.ts";
 import { type Order, updateOrder } from "../db/orders.ts";
 import {
@@ -109,13 +109,8 @@ export function markInterruptedUnknown(
   context: Context,
 ): number[] {
   const sending = listSending(tx);
-  for (const order of sending) {
-    const { orderId } = order;
-    const { cause } = command;
-    finishAttemptRow(tx, { orderId, outcome: "unknown", cause, finishedAt: context.now });
-    updateDelivery(tx, order, { placement: "unknown" });
-  }
-  return sending.map(({ orderId }) => orderId);
+  tx.each(sending, (orderId) => markUnknown(tx, orderOf(tx, orderId), command.cause, context));
+  return sending;
 }
 
 /**
@@ -127,8 +122,13 @@ export function markQueuedUnknown(
   command: MarkInterruptedUnknown,
   context: Context,
 ): number {
-  for (const order of listQueued(tx)) beginAttempt(tx, order, context);
-  return markInterruptedUnknown(tx, command, context).length;
+  const orderIds = [...listQueued(tx), ...listSending(tx)];
+  tx.each(orderIds, (orderId) => {
+    const order = orderOf(tx, orderId);
+    const isQueued = order.delivery.placement === "queued";
+    markUnknown(tx, isQueued ? beginAttempt(tx, order, context) : order, command.cause, context);
+  });
+  return orderIds.length;
 }
 
 export interface ClampSchedules {
@@ -177,6 +177,12 @@ function beginAttempt(tx: Tx, order: OrderWithDelivery, context: Context): Order
   updateOrder(tx, sending);
   insertAttempt(tx, order.orderId, context.now);
   return sending;
+}
+
+function markUnknown(tx: Tx, order: OrderWithDelivery, cause: string, context: Context): void {
+  const { orderId } = order;
+  finishAttemptRow(tx, { orderId, outcome: "unknown", cause, finishedAt: context.now });
+  updateDelivery(tx, order, { placement: "unknown" });
 }
 
 /** The order stays PENDING, only its delivery changes. */

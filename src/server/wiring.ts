@@ -58,7 +58,7 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
     writer,
     log,
     observer: metrics ?? NO_OBSERVER,
-    findKey: createKeyFinder(connection, snapshot),
+    findKey: createKeyFinder(connection.store.reader, snapshot),
     recordKeyUse: (keyId, now) => keyUsage.note(keyId, now),
     limits: createRateLimits(config.rateLimit),
     trustedProxy: config.trustedProxy,

@@ -6,8 +6,8 @@ import type {
   CommandInput,
   CommandName,
   CommandOutput,
+  CommandRequest,
   Reply,
-  Request,
 } from "../operations/commands.ts";
 
 /** Commands in one transaction: bounds how long the commit of a batch, and so each response, can take. */
@@ -28,7 +28,7 @@ export interface CommandQueue {
     input: CommandInput<Name>,
   ): Promise<CommandOutput<Name>>;
   /** Takes the next batch, which is in flight from now on; empty when nothing waits. */
-  takeBatch(): Request[];
+  takeBatch(): CommandRequest[];
   /** Ends the batch in flight. The returned `settle` settles its promises. */
   endBatch(): { length: number; settle(replies: readonly Reply[]): void };
   /** After the thread has died. */
@@ -36,7 +36,7 @@ export interface CommandQueue {
 }
 
 interface QueuedCommand {
-  request: Request;
+  request: CommandRequest;
   resolve: (output: never) => void;
   reject: (reason: Error) => void;
 }

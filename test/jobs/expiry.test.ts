@@ -1,7 +1,7 @@
 // The expiry job, under clocks that are set, slow and wrong.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { readUptime } from "../../src/db/uptime.ts";
+import { uptime as uptimes } from "../../src/db/tables.ts";
 import { findUser } from "../../src/db/users.ts";
 import { hashRequest } from "../../src/domain/idempotency.ts";
 import { createLog } from "../../src/monitoring/log.ts";
@@ -43,7 +43,7 @@ afterEach(async () => {
   database.connection.sqlite.close();
 });
 
-const uptime = () => readUptime(database.connection);
+const uptime = () => database.connection.store.reader.row(uptimes.byKey, 1)!.milliseconds;
 
 /** The service runs for that long, and looks after things once then. */
 async function runFor(milliseconds: number): Promise<void> {

@@ -3,11 +3,14 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { connectionOf, transact } from "../../src/db/sqlite/connection.ts";
+import { transact } from "../../src/db/port.ts";
+import { createSqliteStore } from "../../src/db/sqlite/store.ts";
 import { migrate, MIGRATIONS } from "../../src/storage/migrate.ts";
+import type { Order } from "../../src/db/orders.ts";
 import { findUser } from "../../src/db/users.ts";
 import { hashRequest, IDEMPOTENCY_RETENTION_MS } from "../../src/domain/idempotency.ts";
 import { execute, executeIn } from "../../src/operations/execute.ts";
+import type { Outcome } from "../../src/operations/idempotency.ts";
 import { freshDatabase, micros, tryOut, type TestDatabase } from "../support/service.ts";
 
 const HOUR = 60 * 60 * 1000;
@@ -20,7 +23,7 @@ beforeEach(() => {
   database.user("anna", "100");
   database.service({ id: "likes", price: "10" });
   keyId = database.key("anna", "full").id;
-  account = findUser(database.connection, "anna")!.account;
+  account = findUser(database.connection.store.reader, "anna")!.account;
 });
 afterAll(() => database.connection.sqlite.close());
 
@@ -33,16 +36,12 @@ function orderOf() {
 }
 
 function place(key: string, now: number) {
-  return execute(
-    database.connection,
-    "placeOrderOnce",
-    { order: orderOf(), claim: claim(key) },
-    now,
-  );
+  const input = { order: orderOf(), claim: claim(key) };
+  return execute(database.connection.store, "placeOrderOnce", input, now) as Outcome<Order>;
 }
 
 function forget(limit: number, now = 0): number {
-  return execute(database.connection, "expireIdempotencyRecords", { limit }, now);
+  return execute(database.connection.store, "expireIdempotencyRecords", { limit }, now) as number;
 }
 
 /** The service runs for that long. */
@@ -53,7 +52,7 @@ function runFor(milliseconds: number): void {
 test("a record and its effect are committed or rolled back together", () => {
   const before = database.fingerprint();
   const cutOff = () =>
-    transact(database.connection, (tx) => {
+    transact(database.connection.store, (tx) => {
       const command = { order: orderOf(), claim: claim("k") };
       executeIn(tx, "placeOrderOnce", command, 0);
       throw new Error("cut off");
@@ -144,7 +143,7 @@ describe("idempotency records", () => {
     );
     // Its order is not there, and no migration may mind what this test leaves out.
     sqlite.run(MIGRATIONS.find(({ version }) => version === 9)!.sql);
-    const old = connectionOf(sqlite, ":memory:");
+    const old = createSqliteStore(sqlite);
     const after = (milliseconds: number) => {
       execute(old, "addUptime", { milliseconds }, Date.now());
       return execute(old, "expireIdempotencyRecords", { limit: 10 }, Date.now());

@@ -28,7 +28,7 @@ const place = (service: string, quantity: number): Order => {
   return database.run("placeOrder", order);
 };
 
-const reload = (id: string): Order => findOrder(database.connection, id)!;
+const reload = (id: string): Order => findOrder(database.connection.store.reader, id)!;
 
 const refusalOf = (body: () => unknown) => refusalCode(body, database);
 
@@ -110,7 +110,7 @@ describe("transitionOrder follows the table for every pair of states:", () => {
     expect(after.status).toBe(to);
     expect(after.chargeMicros).toBe(order.chargeMicros);
     expect(database.balance("anna") - before).toBe(after.refundedMicros - order.refundedMicros);
-    const event = listOrderEvents(database.connection, order.orderId).at(-1);
+    const event = listOrderEvents(database.connection.store.reader, order.orderId).at(-1);
     expect(event).toMatchObject({
       fromStatus: from,
       toStatus: to,

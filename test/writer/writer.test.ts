@@ -33,7 +33,7 @@ beforeEach(() => {
   database = freshDatabase();
   database.user("anna", "1000");
   const service = database.service();
-  const { account } = findUser(database.connection, "anna")!;
+  const { account } = findUser(database.connection.store.reader, "anna")!;
   key = database.key("anna", "full");
   order = (link = "x") => {
     return { resellerAccount: account, keyId: key.id, service, link, quantity: 100 };

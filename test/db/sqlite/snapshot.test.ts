@@ -27,7 +27,7 @@ afterEach(() => {
   database.connection.sqlite.close();
 });
 
-const balance = () => snapshot.read(now, () => balanceOf(connection, ANNA));
+const balance = () => snapshot.read(now, () => balanceOf(connection.store.reader, ANNA));
 const credit = () =>
   database.run("creditUser", {
     username: "anna",
@@ -109,7 +109,7 @@ describe("a key", () => {
   test("is as in the snapshot, although it is cached", () => {
     const { id } = database.key("anna", "full");
     const hash = hashOf(id);
-    const find = createKeyFinder(connection, snapshot);
+    const find = createKeyFinder(connection.store.reader, snapshot);
     const found = () => {
       snapshot.end();
       return snapshot.read(now, () => find(hash));
@@ -124,7 +124,7 @@ describe("a key", () => {
   });
 
   test("that does not exist is found as soon as it does", () => {
-    const find = createKeyFinder(connection, snapshot);
+    const find = createKeyFinder(connection.store.reader, snapshot);
     const found = (hash: string) => {
       snapshot.end();
       return snapshot.read(now, () => find(hash));
