@@ -124,7 +124,7 @@ export const CHECKS: Record<string, string> = {
     FROM idempotency GROUP BY order_id, transfer_seq HAVING count(*) > 1`,
   "a kept answer tells what was done": `
     SELECT 'used key ' || idempotency.seq AS subject,
-      'its answer tells of ' || coalesce(told, 'nothing') || ', done was ' || done AS problem
+      'its answer tells of ' || coalesce(recorded, 'nothing') || ', done was ' || done AS problem
     FROM idempotency JOIN (
       SELECT idempotency.seq AS seq,
         CASE WHEN NOT json_valid(answer_body) THEN NULL
@@ -132,12 +132,12 @@ export const CHECKS: Record<string, string> = {
           WHEN results IS NOT NULL THEN (
             SELECT json_extract(value, '$.order.orderId') FROM json_each(answer_body, '$.results')
             WHERE json_extract(value, '$.order.orderId') = idempotency.order_id)
-          ELSE json_extract(answer_body, '$.order.orderId') END AS told,
+          ELSE json_extract(answer_body, '$.order.orderId') END AS recorded,
         coalesce(idempotency.order_id, amount_micros) AS done
       FROM idempotency LEFT JOIN transfers ON transfers.seq = transfer_seq
       WHERE answer_body IS NOT NULL
     ) AS kept USING (seq)
-    WHERE told IS NULL OR round(told) <> done`,
+    WHERE recorded IS NULL OR round(recorded) <> done`,
   "every step of the clock is noted": `
     SELECT ledger || ' ' || number AS subject, 'its time is before that of the row ahead of it' AS problem
     FROM (
