@@ -149,9 +149,9 @@ const responses: Check = {
       (row) => row.seq,
     )) {
       const done = orderId ?? amountMicros;
-      const told = orderId === null ? amountIn(body) : orderIn(body, isBatch, orderId);
-      if (told === done) continue;
-      findings.add(`used key ${seq}`, `its answer tells of ${told ?? "nothing"}, done was ${done}`);
+      const recorded = orderId === null ? amountIn(body) : orderIn(body, isBatch, orderId);
+      if (recorded === done) continue;
+      findings.add(`used key ${seq}`, `its answer tells of ${recorded ?? "nothing"}, done was ${done}`);
     }
   },
 };
@@ -171,10 +171,10 @@ function amountIn(body: string): number | null {
 function orderIn(body: string, isBatch: boolean, orderId: number): number | null {
   const response = parse(body);
   const entries = isBatch && Array.isArray(response?.results) ? response.results : [];
-  const told = isBatch
+  const recorded = isBatch
     ? (entries as (ResponseBody | null)[]).find((entry) => entry?.order?.orderId === orderId)
     : response;
-  const found = told?.order?.orderId;
+  const found = recorded?.order?.orderId;
   return typeof found === "number" ? found : null;
 }
 

@@ -31,7 +31,7 @@ import { decodeRows, kindsOf, loadStatement, queryStatement } from "./text.ts";
 const ROUNDS_LIMIT = 100;
 const RECONNECT_MS = 50;
 
-class KnownReader implements Reader {
+export class KnownReader implements Reader {
   constructor(readonly known: Known) {}
 
   row<Row, Key extends readonly Value[]>(index: Index<Row, Key>, ...key: Key): Row | undefined {
