@@ -65,14 +65,6 @@ const order = () => ({
   quantity: 100,
 });
 const place = () => database.run("placeOrder", order());
-<<<<<<< HEAD
-const statusAt = async (now: number) =>
-  (await execute(database.connection.store, "placeOrder", order(), now)).status;
-const submitOnce = async (now: number) => {
-  const claim = { key: "k", requestHash: hashRequest("POST", "/", Buffer.from("{}")) };
-  const input = { order: order(), claim };
-  return (await execute(database.connection.store, "placeOrderOnce", input, now)).replayed;
-=======
 const placeAt = (now: number) =>
   execute(database.connection.store, "placeOrder", order(), now) as Order;
 const submitOnce = (now: number) => {
@@ -80,7 +72,6 @@ const submitOnce = (now: number) => {
   const { store } = database.connection;
   const input = { order: order(), claim };
   return (execute(store, "placeOrderOnce", input, now) as Outcome<Order>).replayed;
->>>>>>> pg
 };
 
 test("uptime is the time that the service ran until its stop, whatever the wall clock does", async () => {
@@ -95,14 +86,14 @@ test("uptime is the time that the service ran until its stop, whatever the wall 
 
 test("idempotency records survive a clock that is corrected by years, and expire after 72 hours of uptime", async () => {
   clocks.offset -= 6 * YEAR;
-  expect(await submitOnce(clocks.at + clocks.offset)).toBe(false);
+  expect(submitOnce(clocks.at + clocks.offset)).toBe(false);
   clocks.offset += 6 * YEAR;
   await runFor(70_000);
-  expect(await submitOnce(Date.now())).toBe(true);
+  expect(submitOnce(Date.now())).toBe(true);
   await runFor(71 * HOUR);
-  expect(await submitOnce(Date.now())).toBe(true);
+  expect(submitOnce(Date.now())).toBe(true);
   await runFor(HOUR);
-  expect(await submitOnce(Date.now())).toBe(false);
+  expect(submitOnce(Date.now())).toBe(false);
 });
 
 const expire = () =>
@@ -110,32 +101,19 @@ const expire = () =>
     keyId,
   ]);
 /** What the key meets when the clock goes back to a time at which it had not expired. */
-<<<<<<< HEAD
-const refusalBefore = () =>
-  refusalCode(() => execute(database.connection.store, "placeOrder", order(), 0), database);
-=======
 const refusalBefore = () => refusalCode(() => placeAt(0), database);
->>>>>>> pg
 
 test("a key that expired an hour ago stays so when the clock goes back, until it is activated", async () => {
   expire();
   expect(refusalCode(place, database)).toBe("api_key_expired");
   await runFor(HOUR - 10_000);
-<<<<<<< HEAD
-  expect(await statusAt(0)).toBe("PROCESSING");
-=======
   expect(placeAt(0).status).toBe("PROCESSING");
->>>>>>> pg
   await runFor(10_000);
   expect(refusalBefore()).toBe("api_key_expired");
   database.run("setKeyActive", { id: keyId, active: false });
   expect(refusalBefore()).toBe("api_key_inactive");
   database.run("setKeyActive", { id: keyId, active: true });
-<<<<<<< HEAD
-  expect(await statusAt(0)).toBe("PROCESSING");
-=======
   expect(placeAt(0).status).toBe("PROCESSING");
->>>>>>> pg
 });
 
 test("no key expires by a clock that was set within the last hour", async () => {
@@ -144,11 +122,7 @@ test("no key expires by a clock that was set within the last hour", async () => 
     await runFor(HOUR - 10_000);
     clocks.offset += step;
     await runFor(10_000);
-<<<<<<< HEAD
-    expect(await statusAt(0)).toBe("PROCESSING");
-=======
     expect(placeAt(0).status).toBe("PROCESSING");
->>>>>>> pg
   }
   await runFor(HOUR);
   expect(refusalBefore()).toBe("api_key_expired");
