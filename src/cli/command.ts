@@ -4,9 +4,17 @@
 import { Command } from "commander";
 import { databaseOptions } from "../config/settings.ts";
 import { BackupError } from "../storage/backup.ts";
-import { type Awaitable, FatalError, type Store, TransientError } from "../db/port.ts";
+import {
+  type Awaitable,
+  FatalError,
+  OutcomeUnknownError,
+  type Store,
+  TransientError,
+} from "../db/port.ts";
+import { databaseOpenErrorOf } from "../db/postgres/open-error.ts";
+import { openForCommand as openPostgres } from "../db/postgres/open-for-command.ts";
 import { openErrorOf } from "../storage/open-error.ts";
-import { closeForCommand, databasePath, openForCommand } from "../storage/open.ts";
+import { closeForCommand, openForCommand } from "../storage/open.ts";
 import { Refusal } from "../domain/refusals.ts";
 import {
   type CommandInput,
@@ -15,6 +23,7 @@ import {
   type UnsignedInput,
 } from "../operations/commands.ts";
 import { execute } from "../operations/execute.ts";
+import { type DatabaseName, databaseOf } from "./database-name.ts";
 import { sentenceOf } from "./errors.ts";
 import { operator } from "./operator.ts";
 
@@ -64,17 +73,28 @@ export async function withDatabase<T>(
   options: CommonOptions,
   body: (session: Session) => Awaitable<T>,
 ): Promise<T> {
-  const path = databasePath(options.data);
+  const database = databaseOf(options);
   try {
-    const connection = openForCommand(options.data);
+    const { store, close } = await open(database);
     try {
-      return await body(sessionOn(connection.store));
+      return await body(sessionOn(store));
     } finally {
-      closeForCommand(connection);
+      await close();
     }
   } catch (error) {
-    throw asFailure(error, path);
+    throw asFailure(error, database);
   }
+}
+
+async function open(
+  database: DatabaseName,
+): Promise<{ store: Store; close: () => Awaitable<void> }> {
+  if (database.address !== null) {
+    const store = await openPostgres(database.address);
+    return { store, close: () => store.close() };
+  }
+  const connection = openForCommand(database.data);
+  return { store: connection.store, close: () => closeForCommand(connection) };
 }
 
 function sessionOn(store: Store): Session {
@@ -90,10 +110,19 @@ export function signed<Name extends CommandName>(input: UnsignedInput<Name>): Co
 }
 
 /** An error as a sentence for the operator; an internal error is returned as it is. */
-export function asFailure(error: unknown, path: string): unknown {
-  if (error instanceof Refusal) return new CommandFailure(`${sentenceOf(error)} (${path})`);
+export function asFailure(error: unknown, database: DatabaseName): unknown {
+  const { address, shown } = database;
+  if (error instanceof Refusal) return new CommandFailure(`${sentenceOf(error)} (${shown})`);
   if (error instanceof BackupError) return new CommandFailure(error.message);
-  const openError = openErrorOf(causeOf(error), path);
+  if (error instanceof OutcomeUnknownError) {
+    return new CommandFailure(
+      `the connection to ${shown} was lost while the change was committed: look whether it was made before you make it again`,
+    );
+  }
+  const cause = causeOf(error);
+  const openError =
+    databaseOpenErrorOf(cause, address) ??
+    (address === null ? openErrorOf(cause, shown) : undefined);
   return openError ? new CommandFailure(openError.message) : error;
 }
 

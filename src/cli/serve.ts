@@ -2,7 +2,6 @@
 
 import type { Command } from "commander";
 import { type Config, conflictOf, freezeConfig, serveOptions } from "../config/settings.ts";
-import { databasePath } from "../storage/open.ts";
 import { maskKeys } from "../domain/keys.ts";
 import { logConsole } from "../monitoring/log.ts";
 import { TlsError } from "../config/tls.ts";
@@ -10,6 +9,7 @@ import { ListenError } from "../server/listeners.ts";
 import { type Service, startService } from "../server/serve.ts";
 import { handleSignals } from "../server/signals.ts";
 import { asFailure, CommandFailure, type CommonOptions, declare, stackOf } from "./command.ts";
+import { databaseOf } from "./database-name.ts";
 import { handleOutputFailure, print } from "./output.ts";
 
 export function declareServe(program: Command): void {
@@ -22,7 +22,7 @@ export function declareServe(program: Command): void {
   for (const option of serveOptions()) command.addOption(option);
   command.action(async (options: Config & CommonOptions) => {
     const { url } = await serve(options, command);
-    const result = { url, database: databasePath(options.data) };
+    const result = { url, database: databaseOf(options).shown };
     print(options.json, result, () => `listening on ${url}`);
   });
 }
@@ -51,11 +51,11 @@ async function start(options: Config): Promise<Service> {
   try {
     return await startService(freezeConfig(options), () => process.exit(1));
   } catch (error) {
-    const path = databasePath(options.data);
+    const database = databaseOf(options);
     if (error instanceof TlsError) throw new CommandFailure(error.message);
-    if (!(error instanceof ListenError)) throw asFailure(error, path);
+    if (!(error instanceof ListenError)) throw asFailure(error, database);
     throw new CommandFailure(
-      `cannot listen on ${error.address} (${error.message}): choose another --port or --host, or stop what holds it; the database is ${path}`,
+      `cannot listen on ${error.address} (${error.message}): choose another --port or --host, or stop what holds it; the database is ${database.shown}`,
     );
   }
 }

@@ -3,7 +3,7 @@
 
 import service from "../../../migrations/postgres/0001_service.sql" with { type: "text" };
 import type { Address } from "./address.ts";
-import { connect } from "./connection.ts";
+import { connect, type Connection } from "./connection.ts";
 
 export interface Migration {
   version: number;
@@ -11,7 +11,10 @@ export interface Migration {
   sql: string;
 }
 
-const MIGRATIONS: readonly Migration[] = [{ version: 1, name: "0001_service", sql: service }];
+/** Oldest first. Every file of migrations/postgres/ is here. */
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: "0001_service", sql: service },
+];
 
 /** "rslr", as an advisory lock. */
 const LOCK = "1920166002";
@@ -40,12 +43,7 @@ export async function migrate(
   });
   const { reserved } = connection;
   try {
-    const [version] = (await reserved.unsafe("SHOW server_version_num")) as {
-      server_version_num: string;
-    }[];
-    if (Number(version!.server_version_num) < VERSION_MINIMUM) {
-      throw new SchemaError("the server is older than PostgreSQL 14: upgrade it");
-    }
+    await refuseOldServer(connection);
     // One statement a migration, several commands each: the simple protocol, in one transaction that the lock ends with.
     await reserved.unsafe("BEGIN");
     await reserved.unsafe(`SELECT pg_advisory_xact_lock(${LOCK})`);
@@ -69,6 +67,31 @@ export async function migrate(
   } finally {
     // Whatever was not committed is rolled back with the connection.
     connection.close();
+  }
+}
+
+/** Those that the database lacks. Reads only. Throws SchemaError for a newer or an altered schema. */
+export async function pendingMigrations(connection: Connection): Promise<Migration[]> {
+  await refuseOldServer(connection);
+  const { reserved } = connection;
+  const [found] = (await reserved.unsafe(
+    "SELECT to_regclass('migrations') IS NOT NULL AS there",
+  )) as { there: boolean }[];
+  if (!found!.there) return [...MIGRATIONS];
+  const applied = (await reserved.unsafe(
+    "SELECT version::int AS version, hash FROM migrations ORDER BY version",
+  )) as AppliedMigration[];
+  refuseOtherSchema(applied, MIGRATIONS);
+  const known = new Set(applied.map(({ version }) => version));
+  return MIGRATIONS.filter(({ version }) => !known.has(version));
+}
+
+async function refuseOldServer({ reserved }: Connection): Promise<void> {
+  const [version] = (await reserved.unsafe("SHOW server_version_num")) as {
+    server_version_num: string;
+  }[];
+  if (Number(version!.server_version_num) < VERSION_MINIMUM) {
+    throw new SchemaError("the server is older than PostgreSQL 14: upgrade it");
   }
 }
 
