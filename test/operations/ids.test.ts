@@ -33,9 +33,10 @@ beforeEach(() => {
   const { id: replaced } = database.key("anna", "order");
   const url = "http://127.0.0.1:1/";
   database.run("createProvider", { name: "acme", protocol: "smm-api", url, key: "k" });
-  const { connection } = database;
-  const plan = planCatalogue(connection, requireProvider(connection, "acme"), upstream, "0");
-  const { account: resellerAccount } = findUser(connection.store.reader, "anna")!;
+  const { plan, resellerAccount } = database.read((reader) => ({
+    plan: planCatalogue(reader, requireProvider(reader, "acme"), upstream, "0"),
+    resellerAccount: findUser(reader, "anna")!.account,
+  }));
   const order = { resellerAccount, keyId, service: "likes", link: "l", quantity: 10 };
   const none = { ...order, service: "none" };
   const entries = [

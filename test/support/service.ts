@@ -243,10 +243,10 @@ export const TEST_CONFIG = {
 /** What a server needs to answer requests, without anything that watches or limits them. */
 export function apiOf(connection: Connection, writer: Writer): ServerDeps & { writer: Writer } {
   const snapshot = createSnapshot(connection);
+  const findKey = createKeyFinder(connection.store.reader, snapshot);
   return {
-    connection,
-    snapshot,
-    findKey: createKeyFinder(connection.store.reader, snapshot),
+    store: snapshot,
+    findKey: (hash) => snapshot.read(() => findKey(hash)),
     writer,
     log: createLog("silent"),
     observer: NO_OBSERVER,
@@ -259,9 +259,8 @@ export function apiOf(connection: Connection, writer: Writer): ServerDeps & { wr
     noteUntrustedProxy() {},
     logReads: 1,
     readiness: createReadiness({
-      connection,
       writer,
-      diskFloorBytes: 0,
+      checkDatabase: () => ({}),
       isDeliveryOnTime: () => true,
     }),
     template: responseTemplate(false),
