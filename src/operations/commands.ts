@@ -24,6 +24,7 @@ import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge, rechargeOnce } from "./recharges.ts";
 import { recordReports, takeDuePolls } from "./polling.ts";
 import { carryOver } from "./restore.ts";
+import { endLease, renewLease } from "./servers.ts";
 import { settleOrder } from "./settlement.ts";
 import {
   createService,
@@ -74,6 +75,8 @@ const commands = {
   carryOver,
   addUptime,
   endExpiredKeys,
+  renewLease,
+  endLease,
   probe,
 };
 

@@ -69,7 +69,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   });
   pending.resolve(delivery);
 
-  const expiry = startExpiry(writer, log);
+  const expiry = await startExpiry(writer, log);
   const { data, backupEvery: every, backupKeep: keep } = config;
   const backups = startBackups({ path, data, every, keep, folder: backupFolder(config) }, log);
   const url = urlOf(tls ? "https" : "http", listeners.api);
