@@ -1,7 +1,7 @@
 // `verify`: recomputes the whole database from the ledger. Exit 1 names what does not match.
 
 import type { Command } from "commander";
-import type { Verification } from "../db/verify/problems.ts";
+import type { Verification } from "../db/verify.ts";
 import { CHECK_COUNT, verify } from "../storage/verify.ts";
 import { closeForCommand, databasePath, openForCommand } from "../storage/open.ts";
 import { asFailure, CommandFailure, type CommonOptions, declare } from "./command.ts";
