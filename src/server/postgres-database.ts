@@ -42,13 +42,14 @@ export async function openPostgresDatabase(
   config: DatabaseConfig,
   events: DatabaseEvents,
 ): Promise<ServerDatabase> {
-  let address: Address | null = null;
+  let name = "the database";
   try {
-    address = parseAddress(config.database!);
+    const address = parseAddress(config.database!);
+    name = describeAddress(address);
     await prepare(address, events.log);
     return await open(address, config, events);
   } catch (error) {
-    throw databaseOpenErrorOf(error, address) ?? error;
+    throw databaseOpenErrorOf(error, name) ?? error;
   }
 }
 
