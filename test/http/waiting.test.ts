@@ -39,7 +39,7 @@ beforeEach(async () => {
 afterEach(async () => {
   api.connection.sqlite.close();
   await api.writer.close();
-  database.connection.sqlite.close();
+  database.close();
 });
 
 function claim(body = "{}"): Claim {
