@@ -42,7 +42,7 @@ beforeEach(async () => {
 afterEach(async () => {
   reader.sqlite.close();
   await api.writer.close();
-  database.connection.sqlite.close();
+  database.close();
 });
 
 function claim(body = "{}"): Claim {
