@@ -55,7 +55,11 @@ async function place(by: Claim): Promise<Outcome<Order>> {
   const outcome = await api.writer.submit("placeOrderOnce", { order, claim: by });
   if (outcome.replayed) return outcome;
   database.connection.sqlite.run("UPDATE idempotency SET answer_status = NULL, answer_body = NULL");
-  return { replayed: false, response: null, effect: database.read((reader) => findOrder(reader, "1"))! };
+  return {
+    replayed: false,
+    response: null,
+    effect: database.read((reader) => findOrder(reader, "1"))!,
+  };
 }
 
 function request(wait: (order: Order) => object | Promise<object>, by = claim()) {

@@ -99,7 +99,7 @@ describe("a response", () => {
     const orders = await Promise.all(links.map((link) => writer.submit("placeOrder", order(link))));
     expect(orders.map(({ link }) => link)).toEqual(links);
     expect(database.balance("anna")).toBe(1_000_000_000 - 1500 * 232_000);
-    expect(audit(database.connection.sqlite)).toEqual({});
+    expect(audit(database)).toEqual({});
   });
 });
 
@@ -115,7 +115,7 @@ test("a command that throws affects no other command of its batch, and its text 
   );
   expect(fates).toEqual(["done", "fault", "done", "fault", "done"]);
   expect(database.balance("anna")).toBe(1_000_000_000 - 3 * 232_000);
-  expect(audit(database.connection.sqlite)).toEqual({});
+  expect(audit(database)).toEqual({});
   const fault = writer.submit("placeOrder", order("boom")).catch((error: Error) => error.message);
   expect(await fault).toContain("trapped");
   expect(deaths).toEqual([]);
