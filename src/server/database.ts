@@ -22,6 +22,8 @@ export interface ServerDatabase {
   /** What readiness says of it besides that a write is committed. */
   check(): Awaitable<Record<string, Check>>;
   figures: DatabaseFigures;
+  /** Path of the file with the server's address, for `health`; deleted when the database is closed. */
+  addressFile: string;
   /** What only a database in files has; null: it has none. */
   files: DatabaseFiles | null;
   /** Logs a fatal error of a read and ends the server. */
@@ -32,8 +34,6 @@ export interface ServerDatabase {
 export interface DatabaseFiles {
   /** Absolute path of the database. */
   path: string;
-  /** Path of the file with the server's address; deleted when the database is closed. */
-  addressFile: string;
 }
 
 export interface DatabaseEvents {
