@@ -19,6 +19,10 @@ export interface ServerDatabase {
   slowStore: ReadStore;
   /** A caller's key by its hash. Never older than a response that its caller got. */
   findKey(hash: string): Awaitable<Readonly<CallerKey> | undefined>;
+  /** The servers that are alive, this one included. */
+  servers(): number;
+  /** Whether this server does what one server does for all. */
+  isLeader(): boolean;
   /** What readiness says of it besides that a write is committed. */
   check(): Awaitable<Record<string, Check>>;
   figures: DatabaseFigures;
