@@ -121,9 +121,10 @@ export function asFailure(error: unknown, database: DatabaseName): unknown {
   }
   const cause = causeOf(error);
   const openError =
-    databaseOpenErrorOf(cause, address) ??
-    (address === null ? openErrorOf(cause, shown) : undefined);
-  return openError ? new CommandFailure(openError.message) : error;
+    databaseOpenErrorOf(cause, shown) ?? (address === null ? openErrorOf(cause, shown) : undefined);
+  if (openError) return new CommandFailure(openError.message);
+  if (!(error instanceof TransientError)) return error;
+  return new CommandFailure(`${shown} is busy or away: nothing was changed, try again`);
 }
 
 /** What an engine met, below what the port makes of it. */

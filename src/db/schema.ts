@@ -130,6 +130,7 @@ export const placementAttempts = sqliteTable("placement_attempts", {
   cause: text(),
   startedAt: integer("started_at").notNull(),
   finishedAt: integer("finished_at"),
+  server: text(),
 });
 
 export const lateReports = sqliteTable(

@@ -49,9 +49,7 @@ export async function migrate(
     await reserved.unsafe(`SELECT pg_advisory_xact_lock(${LOCK})`);
     await reserved.unsafe(`CREATE TABLE IF NOT EXISTS migrations (
       version bigint PRIMARY KEY, name text NOT NULL, hash text NOT NULL, applied_at bigint NOT NULL)`);
-    const applied = (await reserved.unsafe(
-      "SELECT version::int AS version, hash FROM migrations ORDER BY version",
-    )) as AppliedMigration[];
+    const applied = (await reserved.unsafe(APPLIED)) as AppliedMigration[];
     refuseOtherSchema(applied, migrations);
     const known = new Set(applied.map((each) => each.version));
     const pending = migrations.filter((each) => !known.has(each.version));
@@ -78,13 +76,13 @@ export async function pendingMigrations(connection: Connection): Promise<Migrati
     "SELECT to_regclass('migrations') IS NOT NULL AS there",
   )) as { there: boolean }[];
   if (!found!.there) return [...MIGRATIONS];
-  const applied = (await reserved.unsafe(
-    "SELECT version::int AS version, hash FROM migrations ORDER BY version",
-  )) as AppliedMigration[];
+  const applied = (await reserved.unsafe(APPLIED)) as AppliedMigration[];
   refuseOtherSchema(applied, MIGRATIONS);
   const known = new Set(applied.map(({ version }) => version));
   return MIGRATIONS.filter(({ version }) => !known.has(version));
 }
+
+const APPLIED = "SELECT version::int AS version, hash FROM migrations ORDER BY version";
 
 async function refuseOldServer({ reserved }: Connection): Promise<void> {
   const [version] = (await reserved.unsafe("SHOW server_version_num")) as {

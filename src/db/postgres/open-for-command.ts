@@ -32,7 +32,7 @@ export async function requireSchema(connection: Connection): Promise<void> {
   if (pending.length === 0) return;
   throw new SchemaError(
     pending[0]!.version === 1
-      ? "it has no tables of reseller: start `reseller serve` with it once, which makes them"
+      ? "it is empty: start `reseller serve` with it once, which makes its tables"
       : "it was written by an older reseller: start `reseller serve` of this version once, which upgrades it",
   );
 }
