@@ -8,7 +8,12 @@ import { createId } from "../db/ids.ts";
 import { findCallerKeyByHash } from "../db/keys.ts";
 import type { Store } from "../db/port.ts";
 import { type Address, describeAddress, parseAddress } from "../db/postgres/address.ts";
-import { readConditions, weaknesses } from "../db/postgres/conditions.ts";
+import {
+  CLOCK_LIMIT_MS,
+  CLOCK_WARN_MS,
+  readConditions,
+  weaknesses,
+} from "../db/postgres/conditions.ts";
 import { deleteOldMarkers } from "../db/postgres/markers.ts";
 import { migrate } from "../db/postgres/migrate.ts";
 import { DatabaseOpenError, databaseOpenErrorOf } from "../db/postgres/open-error.ts";
@@ -24,10 +29,6 @@ import type { DatabaseEvents, ServerDatabase } from "./database.ts";
 import { guardReads } from "./guarded-reads.ts";
 import { createKeyFinder } from "./key-finder.ts";
 
-/** A clock that differs more from the database's makes times of several servers hard to compare. */
-const CLOCK_WARN_MS = 2000;
-/** A third of a lease: another server would take this one's for ended. */
-const CLOCK_LIMIT_MS = 10_000;
 const UNREADABLE: Check = { ok: false, detail: "does not answer reads" };
 const MARKERS_MS = 60_000;
 /** How long a server that stops waits for a database that may be away. */
