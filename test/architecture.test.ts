@@ -175,7 +175,7 @@ const g = await import("./g.ts");
   });
 
   test("of http/ take types alone from operations/ and monitoring/, and reads alone from db/", () => {
-    const READS = /^(type .*|find\w*|list\w*|balanceOf)$/;
+    const READS = /^(type .*|find\w*|list\w*|balanceOf|after|TransientError)$/;
     const wrong = offences((source) => {
       if (source.place !== "http") return [];
       return source.imports

@@ -151,7 +151,10 @@ const responses: Check = {
       const done = orderId ?? amountMicros;
       const recorded = orderId === null ? amountIn(body) : orderIn(body, isBatch, orderId);
       if (recorded === done) continue;
-      findings.add(`used key ${seq}`, `its answer tells of ${recorded ?? "nothing"}, done was ${done}`);
+      findings.add(
+        `used key ${seq}`,
+        `its answer tells of ${recorded ?? "nothing"}, done was ${done}`,
+      );
     }
   },
 };

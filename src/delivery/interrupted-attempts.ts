@@ -32,7 +32,9 @@ export function createInterruptionCheck(
     // Once calls are aborted, attempts that were sent may be left without an outcome.
     if (isStopping()) return;
     // Read before: an attempt under way then has ended, or is still in flight.
-    const own = sending.filter(({ server, orderId }) => server === serverId && !isInFlight(orderId));
+    const own = sending.filter(
+      ({ server, orderId }) => server === serverId && !isInFlight(orderId),
+    );
     if (sending.some((attempt) => isInterrupted(attempt, serverId))) await markInterrupted(deps);
     for (const attempt of own) await requeue(deps, attempt);
   };

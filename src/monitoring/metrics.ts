@@ -2,6 +2,7 @@
 // Labels have low cardinality: routes are patterns, never paths; no value that a caller sent is ever a label.
 
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Awaitable } from "../db/port.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { RateExceeded, RefusalCode } from "../domain/refusals.ts";
 import { createRequestTimes } from "./request-times.ts";
@@ -24,16 +25,20 @@ export interface Observer {
   commit(commands: number, seconds: number): void;
 }
 
+/** Those of the database, read at each scrape; null: it has none. */
+export interface DatabaseFigures {
+  databaseBytes(): Awaitable<number | null>;
+  walBytes(): number | null;
+  diskFreeBytes(): number | null;
+}
+
 /** Values that are read at each scrape. */
-export interface Figures {
+export interface Figures extends DatabaseFigures {
   queueLength(): number;
-  databaseBytes(): number;
-  walBytes(): number;
-  diskFreeBytes(): number;
   /** Null: there is none. */
   backupAgeSeconds(): number | null;
   /** Null: no placed order is open. */
-  oldestUncheckedSeconds(): number | null;
+  oldestUncheckedSeconds(): Awaitable<number | null>;
   ordersByStatus(): Promise<Record<OrderStatus, number>>;
   lostLogLines(): number;
 }
@@ -187,13 +192,18 @@ function addProcessFigures(registry: Registry): void {
 }
 
 /** A gauge that is read at each scrape; null leaves it out. */
-function gauge(registry: Registry, name: string, help: string, read: () => number | null): void {
+function gauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  read: () => Awaitable<number | null>,
+): void {
   new Gauge({
     name,
     help,
     registers: [registry],
-    collect() {
-      const value = read();
+    async collect() {
+      const value = await read();
       // `reset` would set it to 0.
       if (value === null) this.remove();
       else this.set(value);

@@ -37,20 +37,14 @@ export interface MarkQueuedUnknown {
  * After a restore: orders that are queued in the backup may have been sent since, so they are unknown, like those that
  * were being sent. Returns how many orders that are.
  */
-export function markQueuedUnknown(
-  tx: Tx,
-  { cause }: MarkQueuedUnknown,
-  context: Context,
-): number {
+export function markQueuedUnknown(tx: Tx, { cause }: MarkQueuedUnknown, context: Context): number {
   const queued = listQueued(tx);
   const sending = listSending(tx, context.now);
   tx.each(queued, (orderId) => {
     const { attemptId } = beginAttempt(tx, orderOf(tx, orderId), null, context);
     markUnknown(tx, orderId, attemptId, cause, context);
   });
-  tx.each(sending, ({ orderId, attemptId }) =>
-    markUnknown(tx, orderId, attemptId, cause, context),
-  );
+  tx.each(sending, ({ orderId, attemptId }) => markUnknown(tx, orderId, attemptId, cause, context));
   return queued.length + sending.length;
 }
 

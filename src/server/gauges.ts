@@ -1,30 +1,21 @@
 // The values that are read at each scrape.
 
-import { dirname } from "node:path";
 import { backupFolder, type Config } from "../config/settings.ts";
-import type { Connection } from "../db/sqlite/connection.ts";
+import { after } from "../db/port.ts";
 import { oldestUncheckedAt } from "../db/providers.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Figures } from "../monitoring/metrics.ts";
 import { createStatusCounter } from "../monitoring/status-counter.ts";
 import { newestBackup } from "../storage/backup-folder.ts";
-import { freeBytesIn, sizeOf } from "../storage/files.ts";
-import type { Writer } from "../writer/writer.ts";
+import type { ServerDatabase } from "./database.ts";
 
-/** `connection`: a reader of its own, because counting orders by status holds a snapshot for long. */
-export function readGauges(
-  config: Config,
-  connection: Connection,
-  writer: Writer,
-  log: Logger,
-): Figures {
-  const { path } = connection;
+/** Reads with `slowStore`, because counting orders by status holds a snapshot for long. */
+export function readGauges(config: Config, database: ServerDatabase, log: Logger): Figures {
+  const { writer, slowStore, figures } = database;
   const folder = backupFolder(config);
   return {
+    ...figures,
     queueLength: () => writer.queueLength(),
-    databaseBytes: () => sizeOf(path),
-    walBytes: () => sizeOf(`${path}-wal`),
-    diskFreeBytes: () => freeBytesIn(dirname(path)),
     backupAgeSeconds() {
       const now = Date.now();
       try {
@@ -35,11 +26,12 @@ export function readGauges(
         return null;
       }
     },
-    oldestUncheckedSeconds() {
-      const uncheckedAt = oldestUncheckedAt(connection);
-      return uncheckedAt && (Date.now() - uncheckedAt) / 1000;
-    },
-    ordersByStatus: createStatusCounter(connection),
+    oldestUncheckedSeconds: () =>
+      after(
+        slowStore.read((reader) => oldestUncheckedAt(reader)),
+        (uncheckedAt) => uncheckedAt && (Date.now() - uncheckedAt) / 1000,
+      ),
+    ordersByStatus: createStatusCounter(slowStore),
     lostLogLines: () => log.lostLines(),
   };
 }

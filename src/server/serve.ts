@@ -4,15 +4,16 @@ import packageJson from "../../package.json" with { type: "json" };
 import { backupFolder, type Config } from "../config/settings.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
 import { startServer } from "../http/server.ts";
-import { startBackups } from "../jobs/backups.ts";
+import { type Backups, startBackups } from "../jobs/backups.ts";
 import { startExpiry } from "../jobs/expiry.ts";
 import { startKeyUsage } from "../jobs/key-usage.ts";
 import { createLog, type Logger } from "../monitoring/log.ts";
 import { createMetrics, type Metrics } from "../monitoring/metrics.ts";
 import { readCertificate, reloadCertificate } from "./certificate.ts";
-import { openServerDatabase } from "./database.ts";
+import type { DatabaseFiles } from "./database.ts";
 import { apiDeps, createPending, deliveryDeps } from "./wiring.ts";
 import { readGauges } from "./gauges.ts";
+import { openSqliteDatabase } from "./sqlite-database.ts";
 import { type Listeners, startListeners, urlOf, writeAddressFile } from "./listeners.ts";
 
 /** How long requests in flight may take after SIGTERM. */
@@ -36,12 +37,14 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   const tls = readCertificate(config);
 
   let metrics: Metrics | null = null;
-  const database = await openServerDatabase(config.data, log, onFatal, (commands, seconds) =>
-    metrics?.commit(commands, seconds),
-  );
-  const { path, writer, slowReader } = database;
+  const database = await openSqliteDatabase(config, {
+    log,
+    onFatal,
+    onCommit: (commands, seconds) => metrics?.commit(commands, seconds),
+  });
+  const { writer, files } = database;
   if (config.metricsListen) {
-    metrics = createMetrics(readGauges(config, slowReader, writer, log), packageJson.version);
+    metrics = createMetrics(readGauges(config, database, log), packageJson.version);
   }
   const keyUsage = startKeyUsage(writer, log);
   const closeDatabase = async () => {
@@ -70,16 +73,15 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   pending.resolve(delivery);
 
   const expiry = await startExpiry(writer, log);
-  const { data, backupEvery: every, backupKeep: keep } = config;
-  const backups = startBackups({ path, data, every, keep, folder: backupFolder(config) }, log);
+  const backups = files && backUp(config, files, log);
   const url = urlOf(tls ? "https" : "http", listeners.api);
   writeAddressFile(database.addressFile, url, log);
-  log.info({ url, path, metrics: listeners.metricsUrl }, "started");
+  log.info({ url, path: database.description, metrics: listeners.metricsUrl }, "started");
 
   return {
     url,
     log,
-    backUpNow: () => backups.backUpNow(),
+    backUpNow: () => backups?.backUpNow(),
     reload: () => reloadCertificate(config, listeners.api, log),
     async stop() {
       log.info({}, "stopping");
@@ -91,10 +93,15 @@ export async function startService(config: Config, end: () => void): Promise<Ser
       ]);
       await delivered;
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
-      await Promise.all([expiry.stop(), backups.stop()]);
+      await Promise.all([expiry.stop(), backups?.stop()]);
       await closeDatabase();
       log.info({}, "stopped");
       await log.close();
     },
   };
+}
+
+function backUp(config: Config, { path }: DatabaseFiles, log: Logger): Backups {
+  const { data, backupEvery: every, backupKeep: keep } = config;
+  return startBackups({ path, data, every, keep, folder: backupFolder(config) }, log);
 }

@@ -89,7 +89,7 @@ test("an order queued in a backup is unknown after a restore: it may have been s
   const ids = [orderOf(shop), orderOf(shop, "sending"), orderOf(shop, "placed")];
   const file = `${shop.folder}/monday.db`;
   expect((await shop.cli("backup", file)).code).toBe(0);
-  shop.connection.sqlite.close();
+  shop.close();
   expect((await shop.cli("restore", file)).stderr).toBe("");
   const placements = await Promise.all(
     ids.map(async (id) => (await shop.cli("admin", "order", "show", id, "--json")).json.placement),

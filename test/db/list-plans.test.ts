@@ -27,13 +27,13 @@ test("every query of a list uses an index", () => {
     for (const status of [null, ...ORDER_STATUSES]) {
       for (const service of [null, "s"]) {
         const query = { resellerAccount: 3, status, service, window };
-        listOrdersBelow(connection, query, Number.MAX_SAFE_INTEGER, 50);
+        listOrdersBelow(connection.store.reader, query, Number.MAX_SAFE_INTEGER, 50);
       }
     }
     for (const kind of [null, ...TRANSFER_KINDS]) {
       for (const orderId of [null, 1]) {
         const query = { account: 3, kind, orderId, window };
-        listTransactionsBelow(connection, query, Number.MAX_SAFE_INTEGER, 50);
+        listTransactionsBelow(connection.store.reader, query, Number.MAX_SAFE_INTEGER, 50);
       }
     }
   }

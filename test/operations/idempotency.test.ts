@@ -23,9 +23,9 @@ beforeEach(() => {
   database.user("anna", "100");
   database.service({ id: "likes", price: "10" });
   keyId = database.key("anna", "full").id;
-  account = findUser(database.connection.store.reader, "anna")!.account;
+  account = database.read((reader) => findUser(reader, "anna"))!.account;
 });
-afterAll(() => database.connection.sqlite.close());
+afterAll(() => database.close());
 
 function claim(key: string, body = "{}") {
   return { key, requestHash: hashRequest("POST", "/api/v1/orders", Buffer.from(body)) };
@@ -37,11 +37,11 @@ function orderOf() {
 
 function place(key: string, now: number) {
   const input = { order: orderOf(), claim: claim(key) };
-  return execute(database.connection.store, "placeOrderOnce", input, now) as Outcome<Order>;
+  return database.execute("placeOrderOnce", input, now) as Outcome<Order>;
 }
 
 function forget(limit: number, now = 0): number {
-  return execute(database.connection.store, "expireIdempotencyRecords", { limit }, now) as number;
+  return database.execute("expireIdempotencyRecords", { limit }, now) as number;
 }
 
 /** The service runs for that long. */

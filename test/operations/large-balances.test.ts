@@ -25,9 +25,9 @@ beforeEach(() => {
 });
 
 const accountOf = (username: string) =>
-  findUser(database.connection.store.reader, username)!.account;
+  database.read((reader) => findUser(reader, username))!.account;
 const balance = (username = "rich") =>
-  balanceOf(database.connection.store.reader, accountOf(username));
+  database.read((reader) => balanceOf(reader, accountOf(username)));
 
 const credit = (amountMicros: number, username = "rich") =>
   database.run("creditUser", { username, amountMicros, note: null, actor: OPERATOR });

@@ -26,11 +26,9 @@ export function orderOf(
   const input = { resellerAccount: account, keyId, service: "likes", link: "x", quantity: 1000 };
   const { orderId } = shop.run("placeOrder", input);
   const placeRetryMs = 3_600_000;
-  if (!outcome) return String(orderId);
-  const started = shop.run("startAttempt", { orderId, server: "server-of-the-shop", placeRetryMs });
-  if (!started.send) throw new Error(`order ${orderId} is not sent`);
-  const { attemptId } = started;
-  if (outcome !== "sending") {
+  const started = outcome && shop.run("startAttempt", { orderId, server: "test", placeRetryMs });
+  if (started?.send && (outcome === "unknown" || outcome === "placed")) {
+    const { attemptId } = started;
     const result =
       outcome === "placed"
         ? ({ outcome: "accepted", providerOrder } as const)

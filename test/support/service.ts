@@ -28,6 +28,9 @@ import {
   type CommandInput,
   type CommandName,
   type CommandOutput,
+  type CommandRequest,
+  type Reply,
+  runBatch,
   type UnsignedInput,
 } from "../../src/operations/commands.ts";
 import { execute } from "../../src/operations/execute.ts";
@@ -71,6 +74,14 @@ export interface TestDatabase {
     name: Name,
     input: CommandInput<Name> | UnsignedInput<Name>,
   ): CommandOutput<Name>;
+  /** A command at that time, in a transaction of its own. */
+  execute<Name extends CommandName>(
+    name: Name,
+    input: CommandInput<Name>,
+    now: number,
+  ): CommandOutput<Name>;
+  /** Commands in one transaction. */
+  batch(requests: readonly CommandRequest[], now: number): Reply[];
   /** A reseller, or with `parent` a child user, with that balance in USD. */
   user(username: string, balance?: string, parent?: string): void;
   /** The text of a new key, and its id. */
@@ -95,10 +106,8 @@ export interface TestDatabase {
 /** What an engine does for a test's database. */
 interface Backend extends Pick<
   TestDatabase,
-  "folder" | "location" | "connection" | "read" | "query" | "close"
-> {
-  execute<Name extends CommandName>(name: Name, input: CommandInput<Name>): CommandOutput<Name>;
-}
+  "folder" | "location" | "connection" | "read" | "query" | "close" | "execute" | "batch"
+> {}
 
 function sqliteBackend(folder: string): Backend {
   claimDataDirectory(folder, Date.now()).release();
@@ -110,7 +119,8 @@ function sqliteBackend(folder: string): Backend {
     connection,
     read: (body) => body(store.reader),
     query: (text, ...values) => sqlite.query(text).all(...values) as never,
-    execute: (name, input) => execute(store, name, input, Date.now()) as never,
+    execute: (name, input, now) => execute(store, name, input, now) as never,
+    batch: (requests, now) => runBatch(store, requests, now) as Reply[],
     close: () => sqlite.close(),
   };
 }
@@ -124,7 +134,8 @@ function postgresBackend(folder: string): Backend {
     connection: null as never,
     read: (body) => database.read(body),
     query: (text, ...values) => database.query(text, values) as never,
-    execute: (name, input) => database.execute(name, input, Date.now()),
+    execute: (name, input, now) => database.execute(name, input, now),
+    batch: (requests, now) => database.batch(requests, now),
     close: () => database.close(),
   };
 }
@@ -141,7 +152,11 @@ export function freshSqliteDatabase(folder = freshFolder()): TestDatabase {
 
 function testDatabase(backend: Backend): TestDatabase {
   const run: TestDatabase["run"] = (name, input) =>
-    backend.execute(name, { actor: OPERATOR, ...input } as unknown as CommandInput<typeof name>);
+    backend.execute(
+      name,
+      { actor: OPERATOR, ...input } as unknown as CommandInput<typeof name>,
+      Date.now(),
+    );
   return {
     ...backend,
     run,
@@ -243,10 +258,10 @@ export const TEST_CONFIG = {
 /** What a server needs to answer requests, without anything that watches or limits them. */
 export function apiOf(connection: Connection, writer: Writer): ServerDeps & { writer: Writer } {
   const snapshot = createSnapshot(connection);
+  const findKey = createKeyFinder(connection.store.reader, snapshot);
   return {
-    connection,
-    snapshot,
-    findKey: createKeyFinder(connection.store.reader, snapshot),
+    store: snapshot,
+    findKey: (hash) => snapshot.read(() => findKey(hash)),
     writer,
     log: createLog("silent"),
     observer: NO_OBSERVER,
@@ -259,9 +274,8 @@ export function apiOf(connection: Connection, writer: Writer): ServerDeps & { wr
     noteUntrustedProxy() {},
     logReads: 1,
     readiness: createReadiness({
-      connection,
       writer,
-      diskFloorBytes: 0,
+      checkDatabase: () => ({}),
       isDeliveryOnTime: () => true,
     }),
     template: responseTemplate(false),

@@ -1,7 +1,7 @@
 // What a server and `doctor` find out about the database before they rely on it.
 
 import { describe, expect, test } from "bun:test";
-import { parseAddress } from "../../../src/db/postgres/address.ts";
+import { describeAddress, parseAddress } from "../../../src/db/postgres/address.ts";
 import { readConditions, weaknesses } from "../../../src/db/postgres/conditions.ts";
 import { databaseOpenErrorOf } from "../../../src/db/postgres/open-error.ts";
 import { cluster } from "../../support/postgres.ts";
@@ -77,7 +77,7 @@ describe("a database that cannot be opened is a sentence without the password", 
   const attempt = async (url: string) => {
     const address = parseAddress(url);
     const error = await readConditions(address, Date.now).catch((thrown: unknown) => thrown);
-    const message = databaseOpenErrorOf(error, address)!.message;
+    const message = databaseOpenErrorOf(error, describeAddress(address))!.message;
     expect(message).not.toContain("s3cret");
     expect(message).not.toContain("anna");
     return message;
@@ -106,7 +106,7 @@ describe("a database that cannot be opened is a sentence without the password", 
       try {
         return parseAddress("postgres://anna:s3cret@/shop").database;
       } catch (error) {
-        return databaseOpenErrorOf(error, null)!.message;
+        return databaseOpenErrorOf(error, "the database")!.message;
       }
     };
     expect(read()).toBe(

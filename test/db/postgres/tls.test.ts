@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { chownSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseAddress } from "../../../src/db/postgres/address.ts";
+import { describeAddress, parseAddress } from "../../../src/db/postgres/address.ts";
 import { readConditions, weaknesses } from "../../../src/db/postgres/conditions.ts";
 import { databaseOpenErrorOf } from "../../../src/db/postgres/open-error.ts";
 import { makeCertificate } from "../../support/certificates.ts";
@@ -47,7 +47,7 @@ async function refusal(parameters: string, host?: string): Promise<string> {
     await readConditions(address, Date.now);
     return "connected";
   } catch (error) {
-    return databaseOpenErrorOf(error, address)?.message ?? String(error);
+    return databaseOpenErrorOf(error, describeAddress(address))?.message ?? String(error);
   }
 }
 
@@ -74,7 +74,9 @@ describe("sslmode=verify-full", () => {
       `postgres://postgres@127.0.0.1:${port}/postgres?sslmode=verify-full&sslrootcert=${ca}`,
     );
     const error = await readConditions(address, Date.now).catch((thrown: unknown) => thrown);
-    expect(databaseOpenErrorOf(error, address)?.message).toContain("does not offer TLS");
+    expect(databaseOpenErrorOf(error, describeAddress(address))?.message).toContain(
+      "does not offer TLS",
+    );
   });
 });
 
