@@ -29,7 +29,7 @@ beforeEach(async () => {
   database.user("anna", "100");
   database.service({ id: "likes", price: "10" });
   keyId = database.key("anna", "full").id;
-  account = findUser(database.connection, "anna")!.account;
+  account = findUser(database.connection.store.reader, "anna")!.account;
   // What placeOrderOnce leaves for an order that goes to a provider: no answer yet.
   database.connection.sqlite.run("DROP TRIGGER idempotency_keeps_its_answer");
   const { path } = database.connection;
@@ -37,7 +37,7 @@ beforeEach(async () => {
   api = apiOf(openReader(path), writer);
 });
 afterEach(async () => {
-  api.connection.sqlite.close();
+  api.store.close();
   await api.writer.close();
   database.connection.sqlite.close();
 });
@@ -52,7 +52,11 @@ async function place(by: Claim): Promise<Outcome<Order>> {
   const outcome = await api.writer.submit("placeOrderOnce", { order, claim: by });
   if (outcome.replayed) return outcome;
   database.connection.sqlite.run("UPDATE idempotency SET answer_status = NULL, answer_body = NULL");
-  return { replayed: false, response: null, effect: findOrder(database.connection, "1")! };
+  return {
+    replayed: false,
+    response: null,
+    effect: findOrder(database.connection.store.reader, "1")!,
+  };
 }
 
 function request(wait: (order: Order) => object | Promise<object>, by = claim()) {

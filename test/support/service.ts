@@ -10,7 +10,7 @@ import { transact } from "../../src/db/sqlite/connection.ts";
 import type { Connection } from "../../src/db/sqlite/connection.ts";
 import { createKeyFinder } from "../../src/db/key-cache.ts";
 import { claimDataDirectory, openForCommand } from "../../src/storage/open.ts";
-import { createSnapshot } from "../../src/db/sqlite/snapshot.ts";
+import { createSnapshot, type Snapshot } from "../../src/db/sqlite/snapshot.ts";
 import {
   formatKey,
   hashKey,
@@ -183,7 +183,10 @@ export const TEST_CONFIG = {
 };
 
 /** What a server needs to answer requests, without anything that watches or limits them. */
-export function apiOf(connection: Connection, writer: Writer): ServerDeps & { writer: Writer } {
+export function apiOf(
+  connection: Connection,
+  writer: Writer,
+): ServerDeps & { writer: Writer; store: Snapshot } {
   const snapshot = createSnapshot(connection);
   const findKey = createKeyFinder(connection.store.reader, snapshot);
   return {

@@ -154,7 +154,7 @@ describe("past the limit of the queue", () => {
     expect((await callApi(url, "GET", "/balance", key.text)).body.balance).toBe(1000);
     expect(database.fingerprint()).toBe(before);
     await server.stop();
-    api.snapshot.close();
+    api.store.close();
   });
 });
 
