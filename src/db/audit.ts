@@ -1,11 +1,11 @@
 // The audit log: entries are inserted in the transaction of the change and listed for the operator.
 
-import { and, desc, eq, getTableColumns, gte, sql } from "drizzle-orm";
 import type { AuditAction, AuditFacts } from "../domain/audit.ts";
 import { readExactJson, writeExactJson } from "../domain/money.ts";
-import { type Connection, prepared, type Tx } from "./sqlite/connection.ts";
-import { nextNumber } from "./sqlite/numbers.ts";
-import { audit, users } from "./schema.ts";
+import type { Reader, Tx } from "./port.ts";
+import { fields, type Query, query, select } from "./query.ts";
+import { type Kinds, nullable, number, text, type Typed } from "./table.ts";
+import { audit } from "./tables.ts";
 
 export interface AuditEntry {
   createdAt: number;
@@ -33,26 +33,14 @@ export interface AuditFilter {
   limit: number;
 }
 
-const queries = prepared((orm) => ({
-  insert: orm
-    .insert(audit)
-    .values({
-      seq: sql.raw(nextNumber("audit")),
-      createdAt: sql.placeholder("createdAt"),
-      keyId: sql.placeholder("keyId"),
-      operator: sql.placeholder("operator"),
-      action: sql.placeholder("action"),
-      subject: sql.placeholder("subject"),
-      account: sql.placeholder("account"),
-      before: sql.placeholder("before"),
-      after: sql.placeholder("after"),
-    })
-    .prepare(),
-}));
+const GIVES = { ...fields(audit), username: nullable(text) };
+
+/** The queries by their conditions, each made once. */
+const lists = new Map<string, Query<Typed<typeof GIVES>, Kinds>>();
 
 export function insertAuditEntry(tx: Tx, entry: AuditEntry): void {
   const { before, after } = entry;
-  queries(tx).insert.run({
+  tx.insert(audit, {
     ...entry,
     before: before && writeExactJson(before),
     after: after && writeExactJson(after),
@@ -60,21 +48,36 @@ export function insertAuditEntry(tx: Tx, entry: AuditEntry): void {
 }
 
 /** Newest first. */
-export function listAuditEntries(connection: Connection, filter: AuditFilter): ListedAuditEntry[] {
-  return connection.orm
-    .select({ ...getTableColumns(audit), username: users.username })
-    .from(audit)
-    .leftJoin(users, eq(users.account, audit.account))
-    .where(
-      and(
-        filter.account === undefined ? undefined : eq(audit.account, filter.account),
-        filter.since === undefined ? undefined : gte(audit.createdAt, filter.since),
-      ),
-    )
-    .orderBy(desc(audit.seq))
-    .limit(filter.limit)
-    .all()
+export function listAuditEntries(reader: Reader, filter: AuditFilter): ListedAuditEntry[] {
+  return reader
+    .all(listBy(filter), { ...filter })
     .map((row) => ({ ...row, before: facts(row.before), after: facts(row.after) }));
+}
+
+function listBy({ account, since }: AuditFilter) {
+  const conditions: string[] = [];
+  const takes: Record<string, typeof number> = { limit: number };
+  if (account !== undefined) {
+    conditions.push("audit.account = :account");
+    takes["account"] = number;
+  }
+  if (since !== undefined) {
+    conditions.push("audit.created_at >= :since");
+    takes["since"] = number;
+  }
+  const where = conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
+  let list = lists.get(where);
+  if (!list) {
+    list = query({
+      takes,
+      gives: GIVES,
+      text: `SELECT ${select(audit)}, users.username AS username
+        FROM audit LEFT JOIN users ON users.account = audit.account
+        ${where} ORDER BY audit.seq DESC LIMIT :limit`,
+    });
+    lists.set(where, list);
+  }
+  return list;
 }
 
 function facts(text: string | null): AuditFacts | null {

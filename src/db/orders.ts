@@ -1,16 +1,15 @@
 // Orders, and the events of their transitions.
 
-import type { Statement } from "bun:sqlite";
-import { and, asc, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { PublicOrderStatus } from "../domain/responses.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { ORDER_ID_PATTERN, ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { Delivery } from "../domain/deliveries.ts";
 import type { PriceUnit } from "../domain/services.ts";
-import { type Connection, prepared, type Tx } from "./sqlite/connection.ts";
-import { prepareInsert, selectList } from "./raw-rows.ts";
-import { preparedNumber } from "./sqlite/numbers.ts";
-import { orderEvents, orders, users } from "./schema.ts";
+import type { Reader, Tx } from "./port.ts";
+import { fields, type Query, query, select } from "./query.ts";
+import type { orders as schema } from "./schema.ts";
+import { type Kind, type Kinds, number, text, type Typed } from "./table.ts";
+import { orderEvents, orders } from "./tables.ts";
 
 export interface Order {
   /** The numeric order number; only grows. */
@@ -37,25 +36,9 @@ export interface Order {
 }
 
 /** As the table holds it: with its delivery in the same row. */
-export type OrderRow = typeof orders.$inferSelect;
+export type OrderRow = typeof schema.$inferSelect;
 
-/** Columns that every new order has alike. */
-const NEW_ORDER_DEFAULTS = { refundedMicros: 0, startCount: 0 } satisfies Partial<Order>;
-
-/** The delivery columns of an order without a delivery. */
-const NO_DELIVERY = {
-  providerId: null,
-  providerService: null,
-  placement: "manual",
-  providerOrder: null,
-  reported: null,
-  nextSubmitAt: null,
-  nextPollAt: null,
-  polledAt: null,
-  changedAt: null,
-} as const satisfies Record<keyof Delivery, unknown>;
-
-export type NewOrder = Omit<Order, "orderId" | keyof typeof NEW_ORDER_DEFAULTS>;
+export type NewOrder = Omit<Order, "orderId" | "refundedMicros" | "startCount">;
 
 export interface ListedOrder extends Order {
   username: string;
@@ -86,166 +69,142 @@ const CUID = new RegExp(ORDER_ID_PATTERN);
 /** The columns that the API returns, and the owner. */
 export type OwnedPublicOrder = PublicOrderStatus & Pick<Order, "resellerAccount">;
 
-export const PUBLIC_COLUMNS = {
-  orderId: orders.orderId,
-  id: orders.id,
-  resellerAccount: orders.resellerAccount,
-  serviceName: orders.serviceName,
-  link: orders.link,
-  quantity: orders.quantity,
-  chargeMicros: orders.chargeMicros,
-  status: orders.status,
-  startCount: orders.startCount,
-  remains: orders.remains,
-  createdAt: orders.createdAt,
-  reference: orders.reference,
-};
-const SELECT_PUBLIC = `SELECT ${selectList(PUBLIC_COLUMNS)} FROM orders`;
+export const PUBLIC_COLUMNS = [
+  "orderId",
+  "id",
+  "resellerAccount",
+  "serviceName",
+  "link",
+  "quantity",
+  "chargeMicros",
+  "status",
+  "startCount",
+  "remains",
+  "createdAt",
+  "reference",
+] as const;
 
-const SELECT_ORDER = `SELECT ${selectList(getTableColumns(orders))} FROM orders`;
+const SELECT_PUBLIC = `SELECT ${select(orders, ...PUBLIC_COLUMNS)} FROM orders`;
 
-const queries = prepared((orm, sqlite) => ({
-  byOrderId: sqlite.query<OrderRow, [number]>(`${SELECT_ORDER} WHERE order_id = ?`),
-  byId: sqlite.query<OrderRow, [string]>(`${SELECT_ORDER} WHERE id = ?`),
-  publicByOrderId: sqlite.query<OwnedPublicOrder, [number]>(`${SELECT_PUBLIC} WHERE order_id = ?`),
-  publicById: sqlite.query<OwnedPublicOrder, [string]>(`${SELECT_PUBLIC} WHERE id = ?`),
-  byReference: orm
-    .select({ ...PUBLIC_COLUMNS, serviceId: orders.serviceId })
-    .from(orders)
-    .where(
-      and(
-        eq(orders.resellerAccount, sql.placeholder("resellerAccount")),
-        eq(orders.reference, sql.placeholder("reference")),
-      ),
-    )
-    .prepare(),
-  append: prepareInsert<OrderRow, "orderId">(
-    sqlite,
-    orders,
-    "orderId",
-    preparedNumber(sqlite, "orders"),
-  ),
-  update: orm
-    .update(orders)
-    .set({
-      status: sql`${sql.placeholder("status")}`,
-      startCount: sql`${sql.placeholder("startCount")}`,
-      remains: sql`${sql.placeholder("remains")}`,
-      refundedMicros: sql`${sql.placeholder("refundedMicros")}`,
-      placement: sql`${sql.placeholder("placement")}`,
-      providerOrder: sql`${sql.placeholder("providerOrder")}`,
-      reported: sql`${sql.placeholder("reported")}`,
-      nextSubmitAt: sql`${sql.placeholder("nextSubmitAt")}`,
-      nextPollAt: sql`${sql.placeholder("nextPollAt")}`,
-      polledAt: sql`${sql.placeholder("polledAt")}`,
-      changedAt: sql`${sql.placeholder("changedAt")}`,
-    })
-    .where(eq(orders.orderId, sql.placeholder("orderId")))
-    .prepare(),
-  insertEvent: orm
-    .insert(orderEvents)
-    .values({
-      orderId: sql.placeholder("orderId"),
-      fromStatus: sql.placeholder("fromStatus"),
-      toStatus: sql.placeholder("toStatus"),
-      keyId: sql.placeholder("keyId"),
-      operator: sql.placeholder("operator"),
-      note: sql.placeholder("note"),
-      createdAt: sql.placeholder("createdAt"),
-    })
-    .prepare(),
-  events: orm
-    .select()
-    .from(orderEvents)
-    .where(eq(orderEvents.orderId, sql.placeholder("orderId")))
-    .orderBy(asc(orderEvents.seq))
-    .prepare(),
-}));
+/** Queries and not rows: half the columns, for what callers ask most often. */
+const PUBLIC_BY_ORDER_ID = query({
+  takes: { orderId: number },
+  gives: fields(orders, ...PUBLIC_COLUMNS),
+  text: `${SELECT_PUBLIC} WHERE order_id = :orderId`,
+});
+const PUBLIC_BY_ID = query({
+  takes: { id: text },
+  gives: fields(orders, ...PUBLIC_COLUMNS),
+  text: `${SELECT_PUBLIC} WHERE id = :id`,
+});
+
+const EVENTS = query({
+  takes: { orderId: number },
+  gives: fields(orderEvents),
+  text: `SELECT ${select(orderEvents)} FROM order_events WHERE order_id = :orderId ORDER BY seq`,
+});
+
+const LISTED = { ...fields(orders), username: text };
+
+/** The lists by their conditions, each made once. */
+const lists = new Map<string, Query<Typed<typeof LISTED>, Kinds>>();
 
 /** By either of its ids: the order number as digits without a leading zero, or the cuid. */
-export function findOrder(connection: Connection, id: string): Order | undefined {
-  const { byOrderId, byId } = queries(connection);
-  const row = findByEither(byOrderId, byId, id);
+export function findOrder(reader: Reader, id: string): Order | undefined {
+  const row = NUMERIC_ID.test(id)
+    ? reader.row(orders.byKey, Number(id))
+    : CUID.test(id)
+      ? reader.row(orders.byId, id)
+      : undefined;
   return row && toOrder(row);
 }
 
 /** Only the columns that the API returns; by either of its ids. */
-export function findPublicOrder(connection: Connection, id: string): OwnedPublicOrder | undefined {
-  const { publicByOrderId, publicById } = queries(connection);
-  return findByEither(publicByOrderId, publicById, id);
-}
-
-function findByEither<Found>(
-  byOrderId: Statement<Found, [number]>,
-  byId: Statement<Found, [string]>,
-  id: string,
-): Found | undefined {
-  if (NUMERIC_ID.test(id)) return byOrderId.get(Number(id)) ?? undefined;
-  if (CUID.test(id)) return byId.get(id) ?? undefined;
+export function findPublicOrder(reader: Reader, id: string): OwnedPublicOrder | undefined {
+  if (NUMERIC_ID.test(id)) return reader.one(PUBLIC_BY_ORDER_ID, { orderId: Number(id) });
+  if (CUID.test(id)) return reader.one(PUBLIC_BY_ID, { id });
   return undefined;
 }
 
 /** By the reference that its reseller gave it. */
 export function findOrderByReference(
-  connection: Connection,
+  reader: Reader,
   resellerAccount: number,
   reference: string,
 ): (OwnedPublicOrder & Pick<Order, "serviceId">) | undefined {
-  return queries(connection).byReference.get({ resellerAccount, reference });
+  const row = reader.row(orders.byReference, resellerAccount, reference);
+  if (!row) return undefined;
+  const { orderId, id, serviceId, serviceName, link, quantity, chargeMicros, status } = row;
+  const order = { orderId, id, resellerAccount, serviceId, serviceName, link, quantity };
+  const { startCount, remains, createdAt } = row;
+  return { ...order, chargeMicros, status, startCount, remains, createdAt, reference };
 }
 
 /** Newest first. */
-export function listOrders(connection: Connection, filter: OrderFilter): ListedOrder[] {
-  const rows = connection.orm
-    .select({ ...getTableColumns(orders), username: users.username })
-    .from(orders)
-    .innerJoin(users, eq(users.account, orders.resellerAccount))
-    .where(
-      and(
-        filter.status && eq(orders.status, filter.status),
-        filter.late
-          ? sql`EXISTS (SELECT 1 FROM late_reports WHERE late_reports.order_id = ${orders.orderId})`
-          : undefined,
-        filter.unknown
-          ? sql`${orders.placement} = 'unknown' AND ${orders.status} = 'PENDING'`
-          : undefined,
-        filter.resellerAccount === undefined
-          ? undefined
-          : ofReseller(filter.resellerAccount, filter),
-      ),
-    )
-    .orderBy(desc(orders.orderId))
-    .limit(filter.limit)
-    .all();
+export function listOrders(reader: Reader, filter: OrderFilter): ListedOrder[] {
+  const { status, resellerAccount, limit } = filter;
+  const rows = reader.all(listBy(filter), { status, resellerAccount, limit });
   return rows.map(({ username, ...row }) => ({ ...toOrder(row), username }));
 }
 
-/** Without another filter: among the newest of each status, since the only index by reseller is by status too. */
-function ofReseller(account: number, { status, unknown, late, limit }: OrderFilter) {
-  const isTheirs = eq(orders.resellerAccount, account);
-  if (status || unknown || late) return isTheirs;
-  const newest = ORDER_STATUSES.map(
-    (each) => sql`SELECT order_id FROM (SELECT order_id FROM orders
-      WHERE reseller_account = ${account} AND status = ${each} ORDER BY order_id DESC LIMIT ${limit})`,
-  );
-  return and(isTheirs, sql`${orders.orderId} IN (${sql.join(newest, sql` UNION ALL `)})`);
+function listBy({ status, resellerAccount, unknown, late }: OrderFilter) {
+  const takes: Record<string, Kind> = { limit: number };
+  const conditions: string[] = [];
+  if (status) {
+    takes["status"] = text;
+    conditions.push("orders.status = :status");
+  }
+  if (late) {
+    conditions.push(
+      "EXISTS (SELECT 1 FROM late_reports WHERE late_reports.order_id = orders.order_id)",
+    );
+  }
+  if (unknown) conditions.push("orders.placement = 'unknown' AND orders.status = 'PENDING'");
+  if (resellerAccount !== undefined) {
+    takes["resellerAccount"] = number;
+    if (conditions.length === 0) conditions.push(`orders.order_id IN (${NEWEST_OF_EACH_STATUS})`);
+    conditions.push("orders.reseller_account = :resellerAccount");
+  }
+  const where = conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
+  let list = lists.get(where);
+  if (!list) {
+    list = query({
+      takes,
+      gives: LISTED,
+      text: `SELECT ${select(orders)}, users.username AS username
+        FROM orders JOIN users ON users.account = orders.reseller_account
+        ${where} ORDER BY orders.order_id DESC LIMIT :limit`,
+    });
+    lists.set(where, list);
+  }
+  return list;
 }
 
-export function listOrderEvents(connection: Connection, orderId: number): OrderEvent[] {
-  return queries(connection)
-    .events.all({ orderId })
+/** Of a reseller's orders, since the only index by reseller is by status too. */
+const NEWEST_OF_EACH_STATUS = ORDER_STATUSES.map(
+  (status) => `SELECT order_id FROM (SELECT order_id FROM orders
+    WHERE reseller_account = :resellerAccount AND status = '${status}'
+    ORDER BY order_id DESC LIMIT :limit) AS ${status}`,
+).join(" UNION ALL ");
+
+export function listOrderEvents(reader: Reader, orderId: number): OrderEvent[] {
+  return reader
+    .all(EVENTS, { orderId })
     .map(({ keyId, operator, ...event }) => ({ ...event, actor: { keyId, operator } }));
 }
 
 /** Returns the order with its number. */
 export function insertOrder(tx: Tx, order: NewOrder): Order {
-  const row = { ...order, ...NEW_ORDER_DEFAULTS, ...(order.delivery ?? NO_DELIVERY) };
-  return { ...order, ...NEW_ORDER_DEFAULTS, orderId: queries(tx).append(row) };
+  const { delivery, ...columns } = order;
+  const row = delivery ? { ...columns, ...delivery } : { ...columns, placement: "manual" as const };
+  const { orderId, refundedMicros, startCount } = tx.insert(orders, row);
+  return { ...order, orderId, refundedMicros, startCount };
 }
 
-/** Writes the columns that may change: status, counts, refunded amount and delivery. */
+/** Writes what differs of the columns that may change: status, counts, refunded amount and delivery. */
 export function updateOrder(tx: Tx, order: Order): void {
-  queries(tx).update.run({ ...order, ...(order.delivery ?? NO_DELIVERY) });
+  const { status, startCount, remains, refundedMicros, delivery } = order;
+  tx.update(orders, order, { status, startCount, remains, refundedMicros, ...delivery });
 }
 
 /** By a CHECK of the table a row has provider, service and a placement other than `manual`, or none of these. */
@@ -262,5 +221,5 @@ export function toOrder(row: OrderRow): Order {
 
 export function insertOrderEvent(tx: Tx, event: OrderEvent): void {
   const { actor, ...rest } = event;
-  queries(tx).insertEvent.run({ ...rest, keyId: actor.keyId, operator: actor.operator });
+  tx.insert(orderEvents, { ...rest, keyId: actor.keyId, operator: actor.operator });
 }

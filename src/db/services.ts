@@ -1,10 +1,10 @@
 // The catalogue: services, grants, and what a reseller may order at which price.
 
-import { and, asc, eq, isNotNull, or, sql } from "drizzle-orm";
 import type { PriceUnit } from "../domain/services.ts";
-import { type Connection, prepared, type Tx } from "./sqlite/connection.ts";
-import { selectList } from "./raw-rows.ts";
-import { grants, services } from "./schema.ts";
+import type { Reader, Tx } from "./port.ts";
+import { fields, query, select } from "./query.ts";
+import { boolean, number } from "./table.ts";
+import { catalogueVersion, grants, services } from "./tables.ts";
 
 export interface Service {
   id: string;
@@ -35,8 +35,6 @@ export type OpenService = Pick<
   "id" | "name" | "priceMicros" | "per" | "min" | "max" | "providerId" | "providerService"
 >;
 
-type Terms = Omit<OpenService, "id"> & { active: number; private: number };
-
 export interface Grant {
   serviceId: string;
   resellerAccount: number;
@@ -53,136 +51,59 @@ export interface CatalogueState {
   hasGrants: boolean;
 }
 
-const queries = prepared((orm, sqlite) => {
-  const isOpen = and(
-    eq(services.active, true),
-    or(eq(services.private, false), isNotNull(grants.serviceId)),
-  );
-  const isGrant = and(
-    eq(grants.serviceId, sql.placeholder("serviceId")),
-    eq(grants.resellerAccount, sql.placeholder("resellerAccount")),
-  );
-  const values = {
-    name: sql.placeholder("name"),
-    priceMicros: sql.placeholder("priceMicros"),
-    per: sql.placeholder("per"),
-    min: sql.placeholder("min"),
-    max: sql.placeholder("max"),
-    active: sql.placeholder("active"),
-    private: sql.placeholder("private"),
-    providerId: sql.placeholder("providerId"),
-    providerService: sql.placeholder("providerService"),
-    nameByHand: sql.placeholder("nameByHand"),
-    priceByHand: sql.placeholder("priceByHand"),
-    minByHand: sql.placeholder("minByHand"),
-    maxByHand: sql.placeholder("maxByHand"),
-    delisted: sql.placeholder("delisted"),
-  };
-  return {
-    // Raw: drizzle's mapping would cost more than the lookup, which every GET /services makes.
-    state: sqlite.query<{ version: number; hasGrants: number }, [number]>(
-      `SELECT version, EXISTS (SELECT 1 FROM grants WHERE reseller_account = ?) AS hasGrants
-       FROM catalogue_version`,
-    ),
-    byId: orm
-      .select()
-      .from(services)
-      .where(eq(services.id, sql.placeholder("id")))
-      .prepare(),
-    // Raw: every order looks it up.
-    orderTerms: sqlite.query<Terms, [string]>(
-      `SELECT ${selectList({
-        name: services.name,
-        priceMicros: services.priceMicros,
-        per: services.per,
-        min: services.min,
-        max: services.max,
-        active: services.active,
-        private: services.private,
-        providerId: services.providerId,
-        providerService: services.providerService,
-      })} FROM services WHERE id = ?`,
-    ),
-    grantedPrice: sqlite.query<Pick<Grant, "priceMicros">, [string, number]>(
-      `SELECT ${selectList({ priceMicros: grants.priceMicros })} FROM grants
-       WHERE service_id = ? AND reseller_account = ?`,
-    ),
-    ofProvider: orm
-      .select()
-      .from(services)
-      .where(
-        sql`${services.providerId} = ${sql.placeholder("providerId")} AND ${services.providerId} IS NOT NULL`,
-      )
-      .orderBy(asc(services.name), asc(services.id))
-      .prepare(),
-    all: orm.select().from(services).orderBy(asc(services.name), asc(services.id)).prepare(),
-    open: orm
-      .select({
-        id: services.id,
-        name: services.name,
-        priceMicros: sql<number>`coalesce(${grants.priceMicros}, ${services.priceMicros})`,
-        per: services.per,
-        min: services.min,
-        max: services.max,
-        providerId: services.providerId,
-        providerService: services.providerService,
-      })
-      .from(services)
-      .leftJoin(
-        grants,
-        and(
-          eq(grants.serviceId, services.id),
-          eq(grants.resellerAccount, sql.placeholder("account")),
-        ),
-      )
-      .where(isOpen)
-      .orderBy(asc(services.name), asc(services.id))
-      .prepare(),
-    insert: orm
-      .insert(services)
-      .values({
-        ...values,
-        id: sql.placeholder("id"),
-        createdAt: sql.placeholder("createdAt"),
-      })
-      .prepare(),
-    update: orm
-      .update(services)
-      .set(
-        Object.fromEntries(Object.entries(values).map(([field, value]) => [field, sql`${value}`])),
-      )
-      .where(eq(services.id, sql.placeholder("id")))
-      .prepare(),
-    grant: orm.select().from(grants).where(isGrant).prepare(),
-    putGrant: orm
-      .insert(grants)
-      .values({
-        serviceId: sql.placeholder("serviceId"),
-        resellerAccount: sql.placeholder("resellerAccount"),
-        priceMicros: sql.placeholder("priceMicros"),
-        createdAt: sql.placeholder("createdAt"),
-      })
-      .onConflictDoUpdate({
-        target: [grants.serviceId, grants.resellerAccount],
-        set: { priceMicros: sql`excluded.price_micros` },
-      })
-      .prepare(),
-    deleteGrant: orm.delete(grants).where(isGrant).prepare(),
-  };
+const STATE = query({
+  takes: { account: number },
+  gives: { ...fields(catalogueVersion, "version"), hasGrants: boolean },
+  text: `SELECT version, CASE WHEN EXISTS (SELECT 1 FROM grants WHERE reseller_account = :account)
+      THEN 1 ELSE 0 END AS "hasGrants"
+    FROM catalogue_version`,
 });
 
-export function findService(connection: Connection, id: string): Service | undefined {
-  return queries(connection).byId.get({ id });
+const ALL = query({
+  gives: fields(services),
+  text: `SELECT ${select(services)} FROM services ORDER BY name, id`,
+});
+
+const OF_PROVIDER = query({
+  takes: { providerId: number },
+  gives: fields(services),
+  text: `SELECT ${select(services)} FROM services
+    WHERE provider_id = :providerId AND provider_id IS NOT NULL ORDER BY name, id`,
+});
+
+const OPEN = query({
+  takes: { account: number },
+  gives: fields(
+    services,
+    "id",
+    "name",
+    "priceMicros",
+    "per",
+    "min",
+    "max",
+    "providerId",
+    "providerService",
+  ),
+  text: `SELECT ${select(services, "id", "name", "per", "min", "max", "providerId", "providerService")},
+      coalesce(grants.price_micros, services.price_micros) AS "priceMicros"
+    FROM services
+    LEFT JOIN grants ON grants.service_id = services.id AND grants.reseller_account = :account
+    WHERE services.active = 1 AND (services.private = 0 OR grants.service_id IS NOT NULL)
+    ORDER BY services.name, services.id`,
+});
+
+export function findService(reader: Reader, id: string): Service | undefined {
+  return reader.row(services.byKey, id);
 }
 
 /** The whole catalogue, by name then id, names by code point. */
-export function listServices(connection: Connection): Service[] {
-  return queries(connection).all.all();
+export function listServices(reader: Reader): Service[] {
+  return reader.all(ALL);
 }
 
 /** By name then id, inactive ones too. */
-export function listServicesOfProvider(connection: Connection, providerId: number): Service[] {
-  return queries(connection).ofProvider.all({ providerId });
+export function listServicesOfProvider(reader: Reader, providerId: number): Service[] {
+  return reader.all(OF_PROVIDER, { providerId });
 }
 
 /**
@@ -191,62 +112,34 @@ export function listServicesOfProvider(connection: Connection, providerId: numbe
  * 7 to 15 µs.
  */
 export function findOpenService(
-  connection: Connection,
+  reader: Reader,
   account: number,
   id: string,
 ): OpenService | undefined {
-  const { orderTerms, grantedPrice } = queries(connection);
-  const service = orderTerms.get(id);
-  if (!service || service.active === 0) return undefined;
-  const grant = grantedPrice.get(id, account);
-  if (service.private === 1 && !grant) return undefined;
+  const service = reader.row(services.byKey, id);
+  if (!service?.active) return undefined;
+  const grant = reader.row(grants.byKey, id, account);
+  if (service.private && !grant) return undefined;
   const { name, per, min, max, providerId, providerService } = service;
   const priceMicros = grant?.priceMicros ?? service.priceMicros;
   return { id, name, priceMicros, per, min, max, providerId, providerService };
 }
 
-export function findCatalogueState(connection: Connection, account: number): CatalogueState {
-  const { version, hasGrants } = queries(connection).state.get(account)!;
-  return { version, hasGrants: hasGrants === 1 };
+export function findCatalogueState(reader: Reader, account: number): CatalogueState {
+  return reader.one(STATE, { account })!;
 }
 
 /** By name then id, names by code point. */
-export function listOpenServices(connection: Connection, account: number): OpenService[] {
-  return queries(connection).open.all({ account });
+export function listOpenServices(reader: Reader, account: number): OpenService[] {
+  return reader.all(OPEN, { account });
 }
 
-export function insertService(tx: Tx, service: Service): void {
-  queries(tx).insert.run(row(service));
+/** Returns the service as it is in the table. */
+export function insertService(tx: Tx, service: Service): Service {
+  return tx.insert(services, service);
 }
 
-/** Writes every field of the service but its id and its creation time. */
-export function updateService(tx: Tx, service: Service): void {
-  queries(tx).update.run(row(service));
-}
-
-export function findGrant(
-  connection: Connection,
-  serviceId: string,
-  resellerAccount: number,
-): Grant | undefined {
-  return queries(connection).grant.get({ serviceId, resellerAccount });
-}
-
-/** Inserts the grant, or replaces its price. */
-export function putGrant(tx: Tx, grant: Grant): void {
-  queries(tx).putGrant.run({ ...grant });
-}
-
-export function deleteGrant(tx: Tx, serviceId: string, resellerAccount: number): void {
-  queries(tx).deleteGrant.run({ serviceId, resellerAccount });
-}
-
-/** Booleans as SQLite stores them. */
-function row(service: Service): Record<string, string | number | null> {
-  return Object.fromEntries(
-    Object.entries(service).map(([field, value]) => [
-      field,
-      typeof value === "boolean" ? Number(value) : value,
-    ]),
-  );
+/** Writes the fields that differ; returns the service as it is now. */
+export function updateService(tx: Tx, service: Service): Service {
+  return tx.update(services, service, service);
 }

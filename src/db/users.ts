@@ -1,9 +1,9 @@
 // Users and their accounts. Balances are written by db/ledger.ts only.
 
-import { asc, eq, getTableColumns, max, sql } from "drizzle-orm";
-import { alias } from "drizzle-orm/sqlite-core";
-import { type Connection, exactly, prepared, type Tx } from "./sqlite/connection.ts";
-import { accounts, users } from "./schema.ts";
+import type { Reader, Tx } from "./port.ts";
+import { fields, query, select, selectAs } from "./query.ts";
+import { accounts, users } from "./tables.ts";
+import { bigint, nullable, number, text } from "./table.ts";
 
 export interface User {
   account: number;
@@ -27,80 +27,51 @@ export interface NewUser {
   createdAt: number;
 }
 
-const queries = prepared((orm, sqlite) => {
-  const parents = alias(users, "parents");
-  const selectUsers = () =>
-    orm
-      .select({
-        ...getTableColumns(users),
-        balanceMicros: exactly(users.balanceMicros),
-        depositedMicros: exactly(users.depositedMicros),
-        resellerId: parents.id,
-      })
-      .from(users)
-      .leftJoin(parents, eq(parents.account, users.parentAccount));
-  return {
-    byUsername: selectUsers()
-      .where(eq(users.username, sql.placeholder("username")))
-      .prepare(),
-    byAccount: selectUsers()
-      .where(eq(users.account, sql.placeholder("account")))
-      .prepare(),
-    all: selectUsers().orderBy(asc(users.account)).prepare(),
-    // Not query(), which caches statements by their text: this one is set to return bigints.
-    balance: sqlite
-      .prepare<{ balanceMicros: bigint }, [number]>(
-        "SELECT balance_micros AS balanceMicros FROM users WHERE account = ?",
-      )
-      .safeIntegers(true),
-    lastAccount: orm
-      .select({ account: max(accounts.account) })
-      .from(accounts)
-      .prepare(),
-    insertAccount: orm
-      .insert(accounts)
-      .values({ account: sql.placeholder("account"), kind: "user" })
-      .prepare(),
-    insert: orm
-      .insert(users)
-      .values({
-        account: sql.placeholder("account"),
-        id: sql.placeholder("id"),
-        username: sql.placeholder("username"),
-        name: sql.placeholder("name"),
-        parentAccount: sql.placeholder("parentAccount"),
-        createdAt: sql.placeholder("createdAt"),
-      })
-      .prepare(),
-  };
+const ALL = query({
+  gives: { ...fields(users), resellerId: nullable(text) },
+  text: `SELECT ${selectAs(users, "users")}, parents.id AS "resellerId"
+    FROM users LEFT JOIN users AS parents ON parents.account = users.parent_account
+    ORDER BY users.account`,
+});
+
+/** A query and not a row: every GET /balance reads it. */
+const BALANCE = query({
+  takes: { account: number },
+  gives: { balanceMicros: bigint },
+  text: `SELECT ${select(users, "balanceMicros")} FROM users WHERE account = :account`,
 });
 
 /** Looked up case-insensitively. */
-export function findUser(connection: Connection, username: string): User | undefined {
-  return queries(connection).byUsername.get({ username });
+export function findUser(reader: Reader, username: string): User | undefined {
+  return withReseller(reader, reader.row(users.byUsername, username));
 }
 
-export function findUserByAccount(connection: Connection, account: number): User | undefined {
-  return queries(connection).byAccount.get({ account });
+export function findUserByAccount(reader: Reader, account: number): User | undefined {
+  return withReseller(reader, reader.row(users.byKey, account));
+}
+
+function withReseller(reader: Reader, user: Omit<User, "resellerId"> | undefined) {
+  if (!user) return undefined;
+  const { parentAccount } = user;
+  const parent = parentAccount === null ? undefined : reader.row(users.byKey, parentAccount);
+  return { ...user, resellerId: parent?.id ?? null };
 }
 
 /** Every user, in order of creation. */
-export function listUsers(connection: Connection): User[] {
-  return queries(connection).all.all();
+export function listUsers(reader: Reader): User[] {
+  return reader.all(ALL);
 }
 
-/** The balance of an account that must exist, in micros. */
-export function balanceOf(connection: Connection, account: number): bigint {
-  const row = queries(connection).balance.get(account);
+/** The balance of an account that must exist, in micros. For reads: a transaction looks up the user's row. */
+export function balanceOf(reader: Reader, account: number): bigint {
+  const row = reader.one(BALANCE, { account });
   if (!row) throw new Error(`no user has account ${account}`);
   return row.balanceMicros;
 }
 
 /** Creates the user with a ledger account of its own and returns the account's number. */
 export function insertUser(tx: Tx, user: NewUser): number {
-  const { lastAccount, insertAccount, insert } = queries(tx);
-  const account = (lastAccount.get()?.account ?? 0) + 1;
-  insertAccount.run({ account });
-  insert.run({ ...user, account });
+  const { account } = tx.insert(accounts, { kind: "user" });
+  tx.insert(users, { ...user, account });
   return account;
 }

@@ -3,7 +3,7 @@
 import { type AuditAction, type AuditFacts, diffFacts } from "../domain/audit.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { insertAuditEntry } from "../db/audit.ts";
-import type { Tx } from "../db/sqlite/connection.ts";
+import type { Tx } from "../db/port.ts";
 import type { Order } from "../db/orders.ts";
 import type { Service } from "../db/services.ts";
 import type { Context } from "./context.ts";

@@ -2,8 +2,9 @@
 // The check when the request's headers arrive is not enough: the body may take half a minute to arrive, the command
 // waits in a queue, and a duplicate waits for the first request. The key may be deactivated or expire meanwhile.
 
-import { type CallerKey, findCallerKey } from "../db/keys.ts";
-import type { Tx } from "../db/sqlite/connection.ts";
+import type { CallerKey } from "../db/keys.ts";
+import type { Tx } from "../db/port.ts";
+import { keys } from "../db/tables.ts";
 import { refusal } from "../domain/refusals.ts";
 import { type Permission, refuseEndedKey, refuseMissingPermission } from "../domain/keys.ts";
 import type { Context } from "./context.ts";
@@ -18,7 +19,7 @@ export function requireCaller(
   permission: Permission,
   { now }: Context,
 ): CallerKey {
-  const key = findCallerKey(tx, keyId);
+  const key = tx.row(keys.byKey, keyId);
   if (!key) throw refusal("api_key_invalid");
   refuseEndedKey(key, now);
   refuseMissingPermission(key.type, permission);

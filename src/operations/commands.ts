@@ -1,25 +1,30 @@
 // Every command by name, and how a batch of them is run in one transaction (group commit). HTTP, the command line and
 // the writer know commands by these names only.
 
-import { type Connection, savepoint, transact, type Tx } from "../db/sqlite/connection.ts";
-import { isDatabaseError, isFatalError, isTransientError } from "../db/sqlite/errors.ts";
+import {
+  after,
+  type Awaitable,
+  type Job,
+  type Outcome,
+  OutcomeUnknownError,
+  type Store,
+  TransientError,
+  type Tx,
+} from "../db/port.ts";
 import { Refusal, type RefusalCode } from "../domain/refusals.ts";
+import { needsOf } from "./command-needs.ts";
 import { type Context, contextOf } from "./context.ts";
 import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";
 import { createKey, endExpiredKeys, recordKeyUsage, rotateKey, setKeyActive } from "./keys.ts";
 import { transitionOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
-import {
-  markInterruptedUnknown,
-  finishAttempt,
-  clampSchedules,
-  startAttempt,
-} from "./deliveries.ts";
+import { clampSchedules, finishAttempt, startAttempt } from "./deliveries.ts";
 import { createProvider, noteProviderSuccess, syncCatalogue } from "./providers.ts";
 import { probe } from "./probe.ts";
 import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge, rechargeOnce } from "./recharges.ts";
 import { recordReports, takeDuePolls } from "./polling.ts";
 import { carryOver } from "./restore.ts";
+import { endLease, renewLease } from "./servers.ts";
 import { settleOrder } from "./settlement.ts";
 import {
   createService,
@@ -29,6 +34,7 @@ import {
   setServiceActive,
   updateService,
 } from "./services.ts";
+import { markInterruptedUnknown } from "./unknown-attempts.ts";
 import { addUptime } from "./uptime.ts";
 import { createUser, creditUser, debitUser } from "./users.ts";
 
@@ -69,6 +75,8 @@ const commands = {
   carryOver,
   addUptime,
   endExpiredKeys,
+  renewLease,
+  endLease,
   probe,
 };
 
@@ -100,48 +108,58 @@ export function runCommand<Name extends CommandName>(
 }
 
 /** One command of a batch. */
-export interface Request {
+export interface CommandRequest {
   name: CommandName;
   input: unknown;
   /** For the rows that the command creates (command-ids.ts). */
   ids: string[];
 }
 
-/** The result of one command. `refused`: by a rule. `failed`: an internal error, with its text for the log. */
+/**
+ * The result of one command. `refused`: by a rule. `failed`: an internal error, with its text for the log; `code` tells the
+ * one after which the command may have been committed.
+ */
 export type Reply =
-  { done: unknown } | { refused: RefusalCode; details: unknown } | { failed: string };
-
-/** The database or its disk cannot be trusted any more: the process must end. */
-export class FatalError extends Error {
-  override name = "FatalError";
-}
+  | { done: unknown }
+  | { refused: RefusalCode; details: unknown }
+  | { failed: string; code?: "outcome_unknown" };
 
 /**
  * Runs a batch in one transaction and returns a reply for each command, in order, after the COMMIT. A command that is
- * refused or throws is rolled back alone. If the COMMIT fails, every command gets that as its reply.
- * Throws FatalError only.
+ * refused or throws is rolled back alone. Throws what ends the process: FatalError.
  */
-export function runBatch(connection: Connection, batch: readonly Request[], now: number): Reply[] {
-  const runOne = (tx: Tx, { name, input, ids }: Request): Reply => {
-    const context = contextOf(now, ids);
-    try {
-      return { done: savepoint(tx, () => runCommand(tx, name, input as never, context) as object) };
-    } catch (error) {
-      if (error instanceof Refusal) return { refused: error.code, details: error.details };
-      // The transaction was rolled back or cannot be committed: no command of this batch takes effect.
-      if (isDatabaseError(error) || !tx.sqlite.inTransaction) throw error;
-      return { failed: textOf(error) };
-    }
-  };
+export function runBatch(
+  store: Store,
+  batch: readonly CommandRequest[],
+  now: number,
+): Awaitable<Reply[]> {
+  const jobs = batch.map((request) => jobOf(request, now));
   try {
-    return transact(connection, (tx) => batch.map((request) => runOne(tx, request)));
+    return after(store.runBatch(jobs), (outcomes) => outcomes.map(replyTo));
   } catch (error) {
-    if (isFatalError(error)) throw new FatalError(textOf(error));
-    const reply: Reply = isTransientError(error)
-      ? { refused: "service_unavailable", details: null }
-      : { failed: textOf(error) };
-    return batch.map(() => reply);
+    if (!(error instanceof TransientError)) throw error;
+    return batch.map(() => replyTo({ threw: error }));
   }
+}
+
+function jobOf({ name, input, ids }: CommandRequest, now: number): Job {
+  return {
+    // It may run several times: each time with the same ids.
+    run: (tx) => runCommand(tx, name, input as never, contextOf(now, ids)),
+    // Asked for by an engine that waits for what it reads.
+    get needs() {
+      return needsOf(name, input as never);
+    },
+  };
+}
+
+function replyTo(outcome: Outcome): Reply {
+  if ("done" in outcome) return outcome;
+  const { threw } = outcome;
+  if (threw instanceof Refusal) return { refused: threw.code, details: threw.details };
+  if (threw instanceof TransientError) return { refused: "service_unavailable", details: null };
+  if (threw instanceof OutcomeUnknownError) return { failed: textOf(threw), code: threw.code };
+  return { failed: textOf(threw) };
 }
 
 function textOf(error: unknown): string {

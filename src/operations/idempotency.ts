@@ -7,20 +7,23 @@ import {
   type StoredResponse,
   IDEMPOTENCY_RETENTION_MS,
 } from "../domain/idempotency.ts";
-import type { Tx } from "../db/sqlite/connection.ts";
-import {
-  deleteIdempotencyRecords,
-  type Effect,
-  findIdempotencyRecord,
-  insertIdempotencyRecord,
-  type IdempotencyRecord,
-  updateIdempotencyResponse,
-} from "../db/idempotency.ts";
+import type { Tx } from "../db/port.ts";
 import type { CallerKey } from "../db/keys.ts";
-import { readUptime } from "../db/uptime.ts";
+import { statement } from "../db/query.ts";
+import type { idempotency as schema } from "../db/schema.ts";
+import { number } from "../db/table.ts";
+import { idempotency, uptime } from "../db/tables.ts";
 import type { Permission } from "../domain/keys.ts";
 import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
+
+export type IdempotencyRecord = typeof schema.$inferSelect;
+
+/**
+ * The effect of a request: an order; a batch of orders, with `results` as JSON and its first order as `orderId`; or the
+ * transfer of a recharge.
+ */
+export type Effect = { orderId: number; results?: string } | { transferSeq: number };
 
 /** The outcome of a request with a claim. Without a response: its effect, whose response the caller must wait for. */
 export type Outcome<Effect> = { replayed: boolean } & (
@@ -63,11 +66,23 @@ export function once<Result>(
 ): Outcome<Result> {
   const caller = requireCaller(tx, keyId, permission, context);
   const earlier = findDuplicate(tx, resellerAccount, claim);
-  if (earlier?.response) return { replayed: true, response: earlier.response };
+  const stored = earlier && responseOf(earlier);
+  if (stored) return { replayed: true, response: stored };
   if (earlier) return { replayed: true, response: null, effect: operation.current(earlier) };
   const { result, effect, body } = operation.run(caller);
   const response = body && { status: 200, body: JSON.stringify(body) };
-  if (effect) insertIdempotencyRecord(tx, resellerAccount, claim, effect, response, context.now);
+  if (effect) {
+    tx.insert(idempotency, {
+      resellerAccount,
+      key: claim.key,
+      requestHash: claim.requestHash,
+      ...effect,
+      responseStatus: response && response.status,
+      responseBody: response && response.body,
+      createdAt: context.now,
+      uptime: uptimeOf(tx),
+    });
+  }
   return response ? { replayed: false, response } : { replayed: false, response, effect: result };
 }
 
@@ -79,7 +94,10 @@ export interface RecordResponse {
 
 /** Stores the response of an order that was waited for, before it is sent. A stored response is never replaced. */
 export function recordResponse(tx: Tx, command: RecordResponse): null {
-  updateIdempotencyResponse(tx, command.resellerAccount, command.key, command.response);
+  const record = tx.row(idempotency.byReseller, command.resellerAccount, command.key);
+  if (!record || responseOf(record)) return null;
+  const { status, body } = command.response;
+  tx.update(idempotency, record, { responseStatus: status, responseBody: body });
   return null;
 }
 
@@ -90,7 +108,26 @@ export interface ExpireIdempotencyRecords {
 
 /** Deletes records older than IDEMPOTENCY_RETENTION_MS of uptime; returns how many. */
 export function expireIdempotencyRecords(tx: Tx, command: ExpireIdempotencyRecords): number {
-  return deleteIdempotencyRecords(tx, readUptime(tx) - IDEMPOTENCY_RETENTION_MS, command.limit);
+  const before = uptimeOf(tx) - IDEMPOTENCY_RETENTION_MS;
+  return tx.run(DELETE_OLD, { before, limit: command.limit });
+}
+
+const DELETE_OLD = statement({
+  takes: { before: number, limit: number },
+  writes: [idempotency],
+  text: `DELETE FROM idempotency WHERE seq IN (
+    SELECT seq FROM idempotency WHERE uptime < :before ORDER BY uptime LIMIT :limit)`,
+});
+
+/** In milliseconds. */
+function uptimeOf(tx: Tx): number {
+  return tx.row(uptime.byKey, 1)!.milliseconds;
+}
+
+/** Null until the response of the first request is stored. */
+function responseOf({ responseStatus, responseBody }: IdempotencyRecord): StoredResponse | null {
+  if (responseStatus === null || responseBody === null) return null;
+  return { status: responseStatus, body: responseBody };
 }
 
 /** The record of an earlier request with the key; undefined when the key is new. Refuses: idempotency_key_reused. */
@@ -99,7 +136,7 @@ function findDuplicate(
   resellerAccount: number,
   claim: Claim,
 ): IdempotencyRecord | undefined {
-  const record = findIdempotencyRecord(tx, resellerAccount, claim.key);
+  const record = tx.row(idempotency.byReseller, resellerAccount, claim.key);
   if (record && record.requestHash !== claim.requestHash) throw refusal("idempotency_key_reused");
   return record;
 }

@@ -2,19 +2,11 @@
 
 import type { AuditAction, AuditFacts } from "../domain/audit.ts";
 import { refusal } from "../domain/refusals.ts";
-import { isKeyExpired, type KeyScope, type KeyType } from "../domain/keys.ts";
+import { isKeyExpired, KEY_USE_INTERVAL_MS, type KeyScope, type KeyType } from "../domain/keys.ts";
 import type { Actor } from "../domain/ledger.ts";
-import type { Tx } from "../db/sqlite/connection.ts";
-import {
-  findKey,
-  insertKey,
-  type Key,
-  type ListedKey,
-  updateExpiredKeys,
-  updateKeyActive,
-  updateKeyReplaced,
-  updateKeyUsed,
-} from "../db/keys.ts";
+import type { Tx } from "../db/port.ts";
+import { findKey, type Key, listExpiredKeys, type ListedKey } from "../db/keys.ts";
+import { keys } from "../db/tables.ts";
 import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { requireUser } from "./users.ts";
@@ -39,7 +31,7 @@ export function createKey(tx: Tx, command: CreateKey, context: Context): ListedK
   const user = requireUser(tx, command.username);
   if (user.parentAccount !== null) throw refusal("child_cannot_hold_key");
   const lifetime = command.lifetimeMilliseconds ?? null;
-  const key = {
+  const key = tx.insert(keys, {
     id: context.createId(),
     resellerAccount: user.account,
     hash: command.hash,
@@ -52,10 +44,9 @@ export function createKey(tx: Tx, command: CreateKey, context: Context): ListedK
     expiresAt: lifetime === null ? null : context.now + lifetime,
     ended: false,
     allow: command.allow ?? "",
-  };
-  insertKey(tx, key);
+  });
   auditKey(tx, context, command.actor, "key.create", null, key);
-  return findKey(tx, key.id)!;
+  return { ...key, username: user.username };
 }
 
 export interface SetKeyActive {
@@ -70,9 +61,11 @@ export interface SetKeyActive {
  */
 export function setKeyActive(tx: Tx, command: SetKeyActive, context: Context): ListedKey {
   const key = requireKey(tx, command.id);
-  const changed = { ...key, active: command.active, ended: key.ended && !command.active };
-  updateKeyActive(tx, key.id, changed.active, changed.ended);
-  const action = command.active ? "key.activate" : "key.deactivate";
+  const { active } = command;
+  const changes = { active, ended: key.ended && !active };
+  tx.update(keys, key, changes);
+  const changed = { ...key, ...changes };
+  const action = active ? "key.activate" : "key.deactivate";
   auditKey(tx, context, command.actor, action, key, changed);
   return changed;
 }
@@ -113,7 +106,7 @@ export function rotateKey(tx: Tx, command: RotateKey, context: Context): ListedK
   const graceEnds = now + command.graceMilliseconds;
   const expiresAt = Math.min(old.expiresAt ?? graceEnds, graceEnds);
   const ended = expiresAt <= now;
-  updateKeyReplaced(tx, old.id, { replacedBy: replacement.id, expiresAt, ended });
+  tx.update(keys, old, { replacedBy: replacement.id, expiresAt, ended });
   auditKey(tx, context, actor, "key.rotate", old, {
     ...old,
     expiresAt,
@@ -127,7 +120,9 @@ export function rotateKey(tx: Tx, command: RotateKey, context: Context): ListedK
  * be trusted. No audit entry: they are refused already. Returns their ids.
  */
 export function endExpiredKeys(tx: Tx, _command: null, context: Context): string[] {
-  return updateExpiredKeys(tx, context.now);
+  const expired = listExpiredKeys(tx, context.now);
+  for (const id of expired) tx.update(keys, { id }, { ended: true });
+  return expired;
 }
 
 export interface RecordKeyUsage {
@@ -136,8 +131,17 @@ export interface RecordKeyUsage {
 
 /** Records when keys were last used, at most once a minute for each key. */
 export function recordKeyUsage(tx: Tx, { uses }: RecordKeyUsage): number {
-  for (const { id, usedAt } of uses) updateKeyUsed(tx, id, usedAt);
+  for (const { id, usedAt } of uses) {
+    const key = tx.row(keys.byKey, id);
+    // The interval is kept here too, so that no caller can write more often.
+    if (key && isDue(key.lastUsedAt, usedAt)) tx.update(keys, key, { lastUsedAt: usedAt });
+  }
   return uses.length;
+}
+
+/** In both directions: a time written while the clock was ahead must not stay for years. */
+function isDue(lastUsedAt: number | null, usedAt: number): boolean {
+  return lastUsedAt === null || Math.abs(lastUsedAt - usedAt) >= KEY_USE_INTERVAL_MS;
 }
 
 function requireKey(tx: Tx, id: string): ListedKey {

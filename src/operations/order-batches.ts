@@ -2,12 +2,11 @@
 
 import { attempt, Refusal, type RefusalCode } from "../domain/refusals.ts";
 import type { Claim } from "../domain/idempotency.ts";
-import type { Tx } from "../db/sqlite/connection.ts";
-import type { IdempotencyRecord } from "../db/idempotency.ts";
+import type { Tx } from "../db/port.ts";
 import type { Order } from "../db/orders.ts";
 import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
-import { once, type Outcome } from "./idempotency.ts";
+import { type IdempotencyRecord, once, type Outcome } from "./idempotency.ts";
 import { createOrder, type PlaceOrder, requireOrder } from "./orders.ts";
 
 /** A refusal as plain data. */

@@ -5,7 +5,7 @@ import type { Delivery } from "../domain/deliveries.ts";
 import { type Actor, SALES_ACCOUNT } from "../domain/ledger.ts";
 import type { OrderTransition } from "../domain/order-transitions.ts";
 import type { OrderStatus } from "../domain/orders.ts";
-import type { Tx } from "../db/sqlite/connection.ts";
+import type { Tx } from "../db/port.ts";
 import { postTransfer } from "../db/ledger.ts";
 import { insertOrderEvent, type Order, updateOrder } from "../db/orders.ts";
 import { audit, orderFacts } from "./audit.ts";

@@ -8,8 +8,7 @@ import { decideTransition, refuseProgress } from "../domain/order-transitions.ts
 import { chargeMicros, type OrderStatus, refuseChargeAboveLimit } from "../domain/orders.ts";
 import { type Delivery, newDelivery, refuseOperatorTransition } from "../domain/deliveries.ts";
 import { orderResponse } from "../domain/responses.ts";
-import type { Tx } from "../db/sqlite/connection.ts";
-import type { IdempotencyRecord } from "../db/idempotency.ts";
+import type { Tx } from "../db/port.ts";
 import { postTransfer } from "../db/ledger.ts";
 import {
   findOrder,
@@ -19,11 +18,11 @@ import {
   updateOrder,
 } from "../db/orders.ts";
 import { findOpenService, type OpenService } from "../db/services.ts";
-import { balanceOf } from "../db/users.ts";
+import { users } from "../db/tables.ts";
 import { audit, orderFacts } from "./audit.ts";
 import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
-import { once, type Outcome } from "./idempotency.ts";
+import { type IdempotencyRecord, once, type Outcome } from "./idempotency.ts";
 import { applyTransition } from "./order-transitions.ts";
 
 export interface PlaceOrder {
@@ -82,7 +81,7 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
   if (quantity < min) throw new Refusal("quantity_below_minimum", { min });
   if (quantity > max) throw new Refusal("quantity_above_maximum", { max });
   const charge = chargeMicros(service.priceMicros, service.per, quantity);
-  refuseDebitAboveBalance(balanceOf(tx, resellerAccount), charge);
+  refuseDebitAboveBalance(tx.row(users.byKey, resellerAccount)!.balanceMicros, charge);
   refuseChargeAboveLimit(charge);
   const delivery = initialDelivery(service, context.now);
   // Nothing is refused from here on.

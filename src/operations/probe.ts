@@ -1,9 +1,15 @@
 // A write without effect: whether the database is writable.
 
-import { type Tx, touchDatabase } from "../db/sqlite/connection.ts";
+import type { Tx } from "../db/port.ts";
+import { statement } from "../db/query.ts";
 
-/** Needs disk space and an fsync, as any other write does, and changes nothing. */
+const TOUCH = statement({
+  writes: [],
+  text: "UPDATE uptime SET milliseconds = milliseconds",
+});
+
+/** Needs disk space and a flush to disk, as any other write does, and changes nothing. */
 export function probe(tx: Tx): null {
-  touchDatabase(tx);
+  tx.run(TOUCH);
   return null;
 }

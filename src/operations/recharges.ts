@@ -4,9 +4,9 @@ import { refusal } from "../domain/refusals.ts";
 import type { Claim } from "../domain/idempotency.ts";
 import { CASH_ACCOUNT, refuseCreditAboveLimit } from "../domain/ledger.ts";
 import { rechargeResponse } from "../domain/responses.ts";
-import type { Tx } from "../db/sqlite/connection.ts";
+import type { Tx } from "../db/port.ts";
 import type { CallerKey } from "../db/keys.ts";
-import { lastTransferSeq, postTransfer } from "../db/ledger.ts";
+import { postTransfer } from "../db/ledger.ts";
 import { findUser, type User } from "../db/users.ts";
 import { isInScope } from "../domain/users.ts";
 import { audit } from "./audit.ts";
@@ -29,9 +29,10 @@ export interface Recharged {
   previousBalanceMicros: number;
 }
 
-/** Refuses what requireCaller refuses, then what rechargeAs refuses. */
+/** Refuses what requireCaller refuses, then what `credit` refuses. */
 export function recharge(tx: Tx, command: Recharge, context: Context): Recharged {
-  return rechargeAs(tx, requireCaller(tx, command.keyId, "recharge", context), command, context);
+  const caller = requireCaller(tx, command.keyId, "recharge", context);
+  return credit(tx, caller, command, context).recharged;
 }
 
 export interface RechargeOnce {
@@ -49,9 +50,8 @@ export function rechargeOnce(tx: Tx, command: RechargeOnce, context: Context): O
     claim: command.claim,
   } as const;
   const run = (caller: CallerKey) => {
-    const recharged = rechargeAs(tx, caller, command.recharge, context);
-    const effect = { transferSeq: lastTransferSeq(tx) };
-    return { result: recharged, effect, body: rechargeResponse(recharged) };
+    const { recharged, transferSeq } = credit(tx, caller, command.recharge, context);
+    return { result: recharged, effect: { transferSeq }, body: rechargeResponse(recharged) };
   };
   const current = () => {
     throw new Error("a recharge was stored without its response");
@@ -60,12 +60,12 @@ export function rechargeOnce(tx: Tx, command: RechargeOnce, context: Context): O
 }
 
 /** Credits the user, for a key that has been checked. Refuses: user_not_found, user_out_of_reach, balance_too_large, deposits_too_large. */
-export function rechargeAs(
+function credit(
   tx: Tx,
   caller: CallerKey,
   command: Recharge,
   context: Context,
-): Recharged {
+): { recharged: Recharged; transferSeq: number } {
   const found = findUser(tx, command.username);
   if (!found) throw refusal("user_not_found");
   if (!isInScope(caller.reach, command.resellerAccount, found)) throw refusal("user_out_of_reach");
@@ -74,7 +74,7 @@ export function rechargeAs(
   const { depositedMicros: _, ...user } = found;
   const previousBalanceMicros = Number(user.balanceMicros);
   const actor = { keyId: command.keyId, operator: null };
-  postTransfer(tx, {
+  const transferSeq = postTransfer(tx, {
     debitAccount: CASH_ACCOUNT,
     creditAccount: user.account,
     amountMicros: command.amountMicros,
@@ -93,5 +93,5 @@ export function rechargeAs(
     before: { balanceMicros: previousBalanceMicros },
     after: { balanceMicros: recharged.balanceMicros },
   });
-  return { user: recharged, previousBalanceMicros };
+  return { recharged: { user: recharged, previousBalanceMicros }, transferSeq: transferSeq! };
 }

@@ -1,11 +1,11 @@
 // Runs on a restored database before it goes live: what must not go back in time with its rows.
 
 import type { Actor } from "../domain/ledger.ts";
-import type { Tx } from "../db/sqlite/connection.ts";
-import { NUMBERED_TABLES, type Numbers, raiseFloor } from "../db/sqlite/numbers.ts";
+import { type Numbers, raiseFloor } from "../db/number-floors.ts";
+import type { Tx } from "../db/port.ts";
 import type { Context } from "./context.ts";
 import { setKeyActive } from "./keys.ts";
-import { markQueuedUnknown } from "./deliveries.ts";
+import { markQueuedUnknown } from "./unknown-attempts.ts";
 
 export interface CarryOver {
   /** The highest numbers that may have been issued. */
@@ -19,7 +19,9 @@ export interface CarryOver {
 export function carryOver(tx: Tx, command: CarryOver, context: Context): null {
   const { floors, endedKeys, actor } = command;
   // First: the audit entries below get numbers above the floor.
-  for (const table of NUMBERED_TABLES) raiseFloor(tx, table, floors[table]);
+  raiseFloor(tx, "orders", floors.orders);
+  raiseFloor(tx, "transfers", floors.transfers);
+  raiseFloor(tx, "audit", floors.audit);
   for (const id of endedKeys) setKeyActive(tx, { id, active: false, actor }, context);
   markQueuedUnknown(tx, { cause: "restored from a backup: it may have been sent since" }, context);
   return null;

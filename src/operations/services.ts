@@ -4,17 +4,15 @@ import type { AuditFacts } from "../domain/audit.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import type { Actor } from "../domain/ledger.ts";
 import type { PriceUnit } from "../domain/services.ts";
-import type { Tx } from "../db/sqlite/connection.ts";
+import type { Tx } from "../db/port.ts";
 import {
-  deleteGrant,
-  findGrant,
   findService,
   type Grant,
   insertService,
-  putGrant,
   type Service,
   updateService as writeService,
 } from "../db/services.ts";
+import { grants } from "../db/tables.ts";
 import { findProvider } from "../db/providers.ts";
 import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
@@ -50,7 +48,7 @@ export function createService(tx: Tx, command: CreateService, context: Context):
   const { provider, actor, ...fields } = command;
   const id = command.id ?? context.createId();
   if (findService(tx, id)) throw refusal("service_id_taken");
-  const service = {
+  const service = insertService(tx, {
     ...fields,
     ...linkOf(tx, provider),
     id,
@@ -61,8 +59,7 @@ export function createService(tx: Tx, command: CreateService, context: Context):
     minByHand: true,
     maxByHand: true,
     delisted: false,
-  };
-  insertService(tx, service);
+  });
   auditService(tx, context, actor, "service.create", null, service);
   return service;
 }
@@ -144,14 +141,16 @@ export function grantService(tx: Tx, command: GrantService, context: Context): G
   const service = requireService(tx, command.id);
   const user = requireUser(tx, command.username);
   if (user.parentAccount !== null) throw refusal("child_cannot_hold_grant");
-  const grant = {
-    serviceId: service.id,
-    resellerAccount: user.account,
-    priceMicros: command.priceMicros,
-    createdAt: context.now,
-  };
-  const before = findGrant(tx, service.id, user.account);
-  putGrant(tx, grant);
+  const { priceMicros } = command;
+  const before = tx.row(grants.byKey, service.id, user.account);
+  const grant = before
+    ? tx.update(grants, before, { priceMicros })
+    : tx.insert(grants, {
+        serviceId: service.id,
+        resellerAccount: user.account,
+        priceMicros,
+        createdAt: context.now,
+      });
   auditGrant(tx, context, command.actor, before ?? null, grant);
   return grant;
 }
@@ -166,9 +165,9 @@ export interface RevokeService {
 export function revokeService(tx: Tx, command: RevokeService, context: Context): Grant {
   const service = requireService(tx, command.id);
   const user = requireUser(tx, command.username);
-  const grant = findGrant(tx, service.id, user.account);
+  const grant = tx.row(grants.byKey, service.id, user.account);
   if (!grant) throw refusal("grant_not_found");
-  deleteGrant(tx, service.id, user.account);
+  tx.delete(grants, grant);
   auditGrant(tx, context, command.actor, grant, null);
   return grant;
 }

@@ -3,7 +3,7 @@
 import { Refusal } from "../domain/refusals.ts";
 import { refuseSettlement } from "../domain/deliveries.ts";
 import type { Actor } from "../domain/ledger.ts";
-import type { Tx } from "../db/sqlite/connection.ts";
+import type { Tx } from "../db/port.ts";
 import { requireDelivery } from "../db/deliveries.ts";
 import type { Order } from "../db/orders.ts";
 import { findByProviderOrder } from "../db/polling.ts";

@@ -3,7 +3,7 @@
 import { CASH_ACCOUNT, refuseCreditAboveLimit, refuseDebitAboveBalance } from "../domain/ledger.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { refusal } from "../domain/refusals.ts";
-import type { Tx } from "../db/sqlite/connection.ts";
+import type { Tx } from "../db/port.ts";
 import { postTransfer } from "../db/ledger.ts";
 import { findUser, findUserByAccount, insertUser, type User } from "../db/users.ts";
 import { audit } from "./audit.ts";

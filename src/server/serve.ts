@@ -72,7 +72,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   });
   pending.resolve(delivery);
 
-  const expiry = startExpiry(writer, log);
+  const expiry = await startExpiry(writer, log);
   const backups = files && backUp(config, files, log);
   const url = urlOf(tls ? "https" : "http", listeners.api);
   if (files) writeAddressFile(files.addressFile, url, log);

@@ -6,8 +6,8 @@ import type {
   CommandInput,
   CommandName,
   CommandOutput,
+  CommandRequest,
   Reply,
-  Request,
 } from "../operations/commands.ts";
 
 /** Commands in one transaction: bounds how long the commit of a batch, and so each response, can take. */
@@ -16,6 +16,14 @@ const BATCH_LIMIT = 512;
 /** An internal error of an operation, or its outcome was lost with the thread. The message is for the log only. */
 export class CommandError extends Error {
   override name = "CommandError";
+
+  /** `outcome_unknown`: it may have been committed. */
+  constructor(
+    message: string,
+    readonly code: "outcome_unknown" | "" = "",
+  ) {
+    super(message);
+  }
 }
 
 export interface CommandQueue {
@@ -28,7 +36,7 @@ export interface CommandQueue {
     input: CommandInput<Name>,
   ): Promise<CommandOutput<Name>>;
   /** Takes the next batch, which is in flight from now on; empty when nothing waits. */
-  takeBatch(): Request[];
+  takeBatch(): CommandRequest[];
   /** Ends the batch in flight. The returned `settle` settles its promises. */
   endBatch(): { length: number; settle(replies: readonly Reply[]): void };
   /** After the thread has died. */
@@ -36,7 +44,7 @@ export interface CommandQueue {
 }
 
 interface QueuedCommand {
-  request: Request;
+  request: CommandRequest;
   resolve: (output: never) => void;
   reject: (reason: Error) => void;
 }
@@ -77,5 +85,5 @@ export function createCommandQueue(): CommandQueue {
 function settleCommand({ resolve, reject }: QueuedCommand, reply: Reply): void {
   if ("done" in reply) resolve(reply.done as never);
   else if ("refused" in reply) reject(new Refusal(reply.refused, reply.details as never));
-  else reject(new CommandError(reply.failed));
+  else reject(new CommandError(reply.failed, reply.code));
 }

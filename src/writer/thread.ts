@@ -1,7 +1,64 @@
-// The entry file of the writer thread. What the thread does is runWriterThread in writer.ts.
+// The entry file of the writer thread: runs one batch after the other on the server's writing connection. In a second
+// thread the same code runs an offloaded checkpoint.
 
-import { runWriterThread } from "./writer.ts";
+import { after, FatalError } from "../db/port.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
+import { runBatch } from "../operations/commands.ts";
+import { checkpoint, type Checkpointer, createCheckpointer } from "../storage/checkpoint.ts";
+import { openWriter } from "../storage/open.ts";
+import type { FromThread, ToThread } from "./messages.ts";
 
 declare const self: Worker;
 
-runWriterThread(self);
+/** After this long without a batch an idle checkpoint is run. */
+const IDLE_MS = 50;
+
+let connection: Connection | undefined;
+let checkpointer: Checkpointer | undefined;
+let idleTimer: ReturnType<typeof setTimeout> | undefined;
+
+self.onmessage = (event: MessageEvent<string>) => {
+  clearTimeout(idleTimer);
+  reportFatal(() => handle(JSON.parse(event.data) as ToThread));
+};
+
+function handle(message: ToThread): void {
+  if ("open" in message) {
+    connection = openWriter(message.open);
+    checkpointer = createCheckpointer(connection);
+    send({ opened: true });
+  } else if ("batch" in message) {
+    const started = performance.now();
+    after(runBatch(connection!.store, message.batch, Date.now()), (replies) => {
+      const seconds = (performance.now() - started) / 1000;
+      const due = checkpointer!.checkpointDue();
+      send({ replies, seconds, offloadCheckpoint: due === "offloaded" });
+      const run = () => checkpointer!.run();
+      if (due === "immediate") run();
+      else if (due === "idle") idleTimer = setTimeout(() => reportFatal(run), IDLE_MS);
+    });
+  } else if ("checkpoint" in message) {
+    const own = openWriter(message.checkpoint);
+    const checkpointed = checkpoint(own);
+    own.sqlite.close();
+    send({ checkpointed });
+  } else {
+    connection?.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    connection?.sqlite.close();
+    send({ closed: true });
+  }
+}
+
+/** After a database error that is not transient the server must end. */
+function reportFatal(body: () => void): void {
+  try {
+    body();
+  } catch (error) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    send({ fatal: error instanceof FatalError ? error.message : text });
+  }
+}
+
+function send(message: FromThread): void {
+  self.postMessage(JSON.stringify(message));
+}

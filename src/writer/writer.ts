@@ -1,18 +1,9 @@
-// The writer: a thread with the only writing connection of the server, and the main thread's end of it. Commands are
+// The main thread's end of the writer: a thread (thread.ts) with the only writing connection of the server. Commands are
 // queued while the thread runs a batch, and the next batch takes them all (group commit). When the queue is full a
 // command is refused at once, so that no caller waits without bound.
 
 import { refusal } from "../domain/refusals.ts";
-import type { Connection } from "../db/sqlite/connection.ts";
-import {
-  type CommandInput,
-  type CommandOutput,
-  FatalError,
-  runBatch,
-  type SubmittableName,
-} from "../operations/commands.ts";
-import { checkpoint, type Checkpointer, createCheckpointer } from "../storage/checkpoint.ts";
-import { openWriter } from "../storage/open.ts";
+import type { CommandInput, CommandOutput, SubmittableName } from "../operations/commands.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 import { createOffloadedCheckpoint } from "./offloaded-checkpoint.ts";
 import { createCommandQueue } from "./queue.ts";
@@ -20,8 +11,6 @@ import { createWriteProbe } from "./write-probe.ts";
 
 /** Commands that may wait for the thread. At 5,000 orders a second they wait under a second. */
 const QUEUE_LIMIT = 4096;
-/** After this long without a batch an idle checkpoint is run. */
-const IDLE_MS = 50;
 
 export interface Writer {
   /**
@@ -151,54 +140,5 @@ function atEndOfTurn(callback: () => void): () => void {
       isScheduled = false;
       callback();
     });
-  };
-}
-
-/** The thread's end: runs one batch after the other. In a second thread the same code runs an offloaded checkpoint. */
-export function runWriterThread(thread: Worker): void {
-  let connection: Connection | undefined;
-  let checkpointer: Checkpointer | undefined;
-  let idleTimer: ReturnType<typeof setTimeout> | undefined;
-  const send = (message: FromThread) => thread.postMessage(JSON.stringify(message));
-
-  /** After a database error that is not transient the server must end. */
-  const reportFatal = (body: () => void): void => {
-    try {
-      body();
-    } catch (error) {
-      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      send({ fatal: error instanceof FatalError ? error.message : text });
-    }
-  };
-
-  const handle = (message: ToThread): void => {
-    if ("open" in message) {
-      connection = openWriter(message.open);
-      checkpointer = createCheckpointer(connection);
-      send({ opened: true });
-    } else if ("batch" in message) {
-      const started = performance.now();
-      const replies = runBatch(connection!, message.batch, Date.now());
-      const seconds = (performance.now() - started) / 1000;
-      const due = checkpointer!.checkpointDue();
-      send({ replies, seconds, offloadCheckpoint: due === "offloaded" });
-      const run = () => checkpointer!.run();
-      if (due === "immediate") run();
-      else if (due === "idle") idleTimer = setTimeout(() => reportFatal(run), IDLE_MS);
-    } else if ("checkpoint" in message) {
-      const own = openWriter(message.checkpoint);
-      const checkpointed = checkpoint(own);
-      own.sqlite.close();
-      send({ checkpointed });
-    } else {
-      connection?.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
-      connection?.sqlite.close();
-      send({ closed: true });
-    }
-  };
-
-  thread.onmessage = (event: MessageEvent<string>) => {
-    clearTimeout(idleTimer);
-    reportFatal(() => handle(JSON.parse(event.data) as ToThread));
   };
 }

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
-import { transact } from "../../src/db/sqlite/connection.ts";
+import { transact } from "../../src/db/port.ts";
 import { formatMicros } from "../../src/domain/money.ts";
 import { runCommand } from "../../src/operations/commands.ts";
 import { contextOf } from "../../src/operations/context.ts";
@@ -196,7 +196,7 @@ describe("as CSV", () => {
 
   test("it is every transaction under a header line, whatever the limit", async () => {
     // More than one step of the stream.
-    transact(service.connection, (tx) => {
+    transact(service.connection.store, (tx) => {
       const credit = { username: "anna", amountMicros: 1, note: null, actor: OPERATOR };
       for (let line = 0; line < 1200; line++) {
         runCommand(tx, "creditUser", credit, contextOf(Date.now(), []));

@@ -2,6 +2,7 @@
 // response; after a crash they get the order's current state.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { Connection } from "../../src/db/sqlite/connection.ts";
 import { openReader } from "../../src/storage/open.ts";
 import { findOrder, type Order } from "../../src/db/orders.ts";
 import { findUser } from "../../src/db/users.ts";
@@ -21,6 +22,7 @@ import {
 
 let database: TestDatabase;
 let api: ReturnType<typeof apiOf>;
+let reader: Connection;
 let account: number;
 let keyId: string;
 
@@ -29,17 +31,18 @@ beforeEach(async () => {
   database.user("anna", "100");
   database.service({ id: "likes", price: "10" });
   keyId = database.key("anna", "full").id;
-  account = findUser(database.connection.store.reader, "anna")!.account;
+  account = database.read((reader) => findUser(reader, "anna"))!.account;
   // What placeOrderOnce leaves for an order that goes to a provider: no answer yet.
   database.connection.sqlite.run("DROP TRIGGER idempotency_keeps_its_answer");
   const { path } = database.connection;
   const writer = await startWriter({ path, thread: WRITER_THREAD, onFatal() {} });
-  api = apiOf(openReader(path), writer);
+  reader = openReader(path);
+  api = apiOf(reader, writer);
 });
 afterEach(async () => {
-  api.store.close();
+  reader.sqlite.close();
   await api.writer.close();
-  database.connection.sqlite.close();
+  database.close();
 });
 
 function claim(body = "{}"): Claim {
@@ -55,7 +58,7 @@ async function place(by: Claim): Promise<Outcome<Order>> {
   return {
     replayed: false,
     response: null,
-    effect: findOrder(database.connection.store.reader, "1")!,
+    effect: database.read((reader) => findOrder(reader, "1"))!,
   };
 }
 

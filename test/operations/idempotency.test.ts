@@ -3,11 +3,14 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { connectionOf, transact } from "../../src/db/sqlite/connection.ts";
+import { transact } from "../../src/db/port.ts";
+import { createSqliteStore } from "../../src/db/sqlite/store.ts";
 import { migrate, MIGRATIONS } from "../../src/storage/migrate.ts";
+import type { Order } from "../../src/db/orders.ts";
 import { findUser } from "../../src/db/users.ts";
 import { hashRequest, IDEMPOTENCY_RETENTION_MS } from "../../src/domain/idempotency.ts";
 import { execute, executeIn } from "../../src/operations/execute.ts";
+import type { Outcome } from "../../src/operations/idempotency.ts";
 import { freshDatabase, micros, tryOut, type TestDatabase } from "../support/service.ts";
 
 const HOUR = 60 * 60 * 1000;
@@ -20,9 +23,9 @@ beforeEach(() => {
   database.user("anna", "100");
   database.service({ id: "likes", price: "10" });
   keyId = database.key("anna", "full").id;
-  account = findUser(database.connection, "anna")!.account;
+  account = database.read((reader) => findUser(reader, "anna"))!.account;
 });
-afterAll(() => database.connection.sqlite.close());
+afterAll(() => database.close());
 
 function claim(key: string, body = "{}") {
   return { key, requestHash: hashRequest("POST", "/api/v1/orders", Buffer.from(body)) };
@@ -33,27 +36,24 @@ function orderOf() {
 }
 
 function place(key: string, now: number) {
-  return execute(
-    database.connection,
-    "placeOrderOnce",
-    { order: orderOf(), claim: claim(key) },
-    now,
-  );
+  const input = { order: orderOf(), claim: claim(key) };
+  return database.execute("placeOrderOnce", input, now) as Outcome<Order>;
 }
 
 function forget(limit: number, now = 0): number {
-  return execute(database.connection, "expireIdempotencyRecords", { limit }, now);
+  return database.execute("expireIdempotencyRecords", { limit }, now) as number;
 }
 
 /** The service runs for that long. */
 function runFor(milliseconds: number): void {
-  database.run("addUptime", { milliseconds });
+  const { milliseconds: seen } = database.run("addUptime", { milliseconds: 0, seen: null });
+  database.run("addUptime", { milliseconds, seen });
 }
 
 test("a record and its effect are committed or rolled back together", () => {
   const before = database.fingerprint();
   const cutOff = () =>
-    transact(database.connection, (tx) => {
+    transact(database.connection.store, (tx) => {
       const command = { order: orderOf(), claim: claim("k") };
       executeIn(tx, "placeOrderOnce", command, 0);
       throw new Error("cut off");
@@ -144,9 +144,11 @@ describe("idempotency records", () => {
     );
     // Its order is not there, and no migration may mind what this test leaves out.
     sqlite.run(MIGRATIONS.find(({ version }) => version === 9)!.sql);
-    const old = connectionOf(sqlite, ":memory:");
+    const old = createSqliteStore(sqlite);
+    let seen = 0;
     const after = (milliseconds: number) => {
-      execute(old, "addUptime", { milliseconds }, Date.now());
+      execute(old, "addUptime", { milliseconds, seen }, Date.now());
+      seen += milliseconds;
       return execute(old, "expireIdempotencyRecords", { limit: 10 }, Date.now());
     };
     expect([after(IDEMPOTENCY_RETENTION_MS), after(1)]).toEqual([0, 1]);

@@ -7,7 +7,7 @@ import { findUser } from "../../src/db/users.ts";
 import { createCommandIds } from "../../src/operations/command-ids.ts";
 import type { CommandInput, CommandName } from "../../src/operations/commands.ts";
 import { planCatalogue, requireProvider } from "../../src/operations/providers.ts";
-import { type Request, runBatch } from "../../src/operations/commands.ts";
+import { type CommandRequest, type Reply, runBatch } from "../../src/operations/commands.ts";
 import { freshDatabase, OPERATOR, type TestDatabase } from "../support/service.ts";
 
 /** The library accepts 2 to 32 characters; ours have its default of 24, the first a letter. */
@@ -33,9 +33,10 @@ beforeEach(() => {
   const { id: replaced } = database.key("anna", "order");
   const url = "http://127.0.0.1:1/";
   database.run("createProvider", { name: "acme", protocol: "smm-api", url, key: "k" });
-  const { connection } = database;
-  const plan = planCatalogue(connection, requireProvider(connection, "acme"), upstream, "0");
-  const { account: resellerAccount } = findUser(connection, "anna")!;
+  const { plan, resellerAccount } = database.read((reader) => ({
+    plan: planCatalogue(reader, requireProvider(reader, "acme"), upstream, "0"),
+    resellerAccount: findUser(reader, "anna")!.account,
+  }));
   const order = { resellerAccount, keyId, service: "likes", link: "l", quantity: 10 };
   const none = { ...order, service: "none" };
   const entries = [
@@ -74,7 +75,7 @@ beforeEach(() => {
 });
 
 /** As the queue in front of the writer thread makes it. */
-function requestOf(name: CommandName, input: unknown): Request {
+function requestOf(name: CommandName, input: unknown): CommandRequest {
   const signed = { actor: OPERATOR, ...(input as object) };
   return { name, input: signed, ids: createCommandIds(name, signed as CommandInput<typeof name>) };
 }
@@ -87,7 +88,7 @@ function storedIds(): string[] {
   return ids.filter((id) => id !== "likes" && id !== "named");
 }
 
-const run = (requests: Request[]) => runBatch(database.connection, requests, Date.now());
+const run = (requests: CommandRequest[]) => database.batch(requests, Date.now());
 
 test("an id is a cuid2 of 24 characters to the library's own judgement, and none comes twice", () => {
   const ids = Array.from({ length: 20_000 }, createId);
@@ -131,10 +132,13 @@ test("a command that is run again after its transaction was lost creates the sam
   sqlite.run(
     "CREATE TRIGGER trap BEFORE INSERT ON orders BEGIN SELECT RAISE(ROLLBACK, 'trapped'); END",
   );
-  expect(run(requests).every((reply) => "failed" in reply)).toBe(true);
-  expect(storedIds()).toEqual(before);
+  // The batch is lost with the first order; each command that places none is then run by itself.
+  const replies = run(requests);
+  const lost = requests.filter((_, index) => !("done" in replies[index]!));
+  expect(lost.length).toBeGreaterThan(0);
+  expect(lost.length).toBeLessThan(requests.length);
   sqlite.run("DROP TRIGGER trap");
-  expect(run(requests).every((reply) => "done" in reply)).toBe(true);
+  expect(run(lost).every((reply) => "done" in reply)).toBe(true);
   const carried = requests.flatMap(({ ids }, index) => ids.slice(0, commands[index]!.creates));
   expect(storedIds().toSorted()).toEqual([...before, ...carried].toSorted());
 });

@@ -2,7 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { RefusalCode } from "../../src/domain/refusals.ts";
-import { findGrant, findService } from "../../src/db/services.ts";
+import { findService } from "../../src/db/services.ts";
+import { grants } from "../../src/db/tables.ts";
 import { findUser } from "../../src/db/users.ts";
 import type { UnsignedInput, CommandName } from "../../src/operations/commands.ts";
 import { audit } from "../support/audit.ts";
@@ -12,6 +13,9 @@ import { freshDatabase, micros, OPERATOR, type TestDatabase } from "../support/s
 let database: TestDatabase;
 let keyId: string;
 let childrenKeyId: string;
+
+const grantOf = (account: number) =>
+  database.connection.store.reader.row(grants.byKey, "s1", account);
 
 beforeAll(() => {
   database = freshDatabase();
@@ -28,8 +32,8 @@ beforeAll(() => {
   childrenKeyId = database.key("anna", "recharge", "children").id;
 });
 afterAll(() => {
-  expect(audit(database.connection.sqlite)).toEqual({});
-  database.connection.sqlite.close();
+  expect(audit(database)).toEqual({});
+  database.close();
 });
 
 const adjust = (username: string, amount: string) => ({
@@ -60,7 +64,7 @@ const newKey = (username: string) => ({
 
 const recharge = (username: string, amount: string, key = keyId) => ({
   keyId: key,
-  resellerAccount: findUser(database.connection, "anna")!.account,
+  resellerAccount: database.read((reader) => findUser(reader, "anna"))!.account,
   username,
   amountMicros: micros(amount),
 });
@@ -168,18 +172,21 @@ describe("credit and debit", () => {
   test("of a child user leave its reseller's balance alone", () => {
     const before = database.balance("anna");
     const { user: child } = database.run("recharge", recharge("cleo", "2", childrenKeyId));
-    expect(child.resellerId).toBe(findUser(database.connection, "anna")!.id);
+    expect(child.resellerId).toBe(database.read((reader) => findUser(reader, "anna"))!.id);
     expect([database.balance("cleo"), database.balance("anna")]).toEqual([3_000_000, before]);
   });
 });
 
 describe("the catalogue", () => {
   test("changes only the fields that are named", () => {
-    const before = findService(database.connection, "s2")!;
+    const before = database.read((reader) => findService(reader, "s2"))!;
     database.run("updateService", { id: "s2", changes: { priceMicros: 5 } });
-    expect(findService(database.connection, "s2")).toEqual({ ...before, priceMicros: 5 });
+    expect(database.read((reader) => findService(reader, "s2"))).toEqual({
+      ...before,
+      priceMicros: 5,
+    });
     database.run("setServiceActive", { id: "s2", active: false });
-    expect(findService(database.connection, "s2")).toEqual({
+    expect(database.read((reader) => findService(reader, "s2"))).toEqual({
       ...before,
       priceMicros: 5,
       active: false,
@@ -187,18 +194,19 @@ describe("the catalogue", () => {
   });
 
   test("a grant given again replaces the price; without one it is the service's own", () => {
-    const { account } = findUser(database.connection, "anna")!;
+    const { account } = database.read((reader) => findUser(reader, "anna"))!;
     for (const priceMicros of [5, 0, null]) {
       database.run("grantService", { id: "s1", username: "anna", priceMicros });
-      expect(findGrant(database.connection, "s1", account)?.priceMicros).toBe(priceMicros);
+      expect(grantOf(account)?.priceMicros).toBe(priceMicros);
     }
     database.run("revokeService", { id: "s1", username: "anna" });
-    expect(findGrant(database.connection, "s1", account)).toBeFalsy();
+    expect(grantOf(account)).toBeFalsy();
   });
 
   test("an import creates every row", () => {
     const services = ["i1", "i2", null].map(newService);
     expect(database.run("importServices", { services })).toBe(3);
-    for (const id of ["i1", "i2"]) expect(findService(database.connection, id)?.name).toBe("New");
+    for (const id of ["i1", "i2"])
+      expect(database.read((reader) => findService(reader, id))?.name).toBe("New");
   });
 });

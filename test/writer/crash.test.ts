@@ -27,7 +27,7 @@ describe("a server killed under load", () => {
   test("keeps every order that had a response, and balances, orders and ledger agree, after each of many kills", async () => {
     const database = freshDatabase();
     database.user("anna", "1000000");
-    const { account } = findUser(database.connection, "anna")!;
+    const { account } = findUser(database.connection.store.reader, "anna")!;
     const service = database.service();
     const argv = [
       database.connection.path,

@@ -2,15 +2,17 @@
 // restore: a number that was issued after the backup must not be issued again.
 
 import type { Database } from "bun:sqlite";
-import { sql } from "drizzle-orm";
-import { prepared, type Tx } from "./connection.ts";
-import { numberFloors } from "../schema.ts";
+import type { Numbers } from "../number-floors.ts";
 
+export type { Numbers };
+
+export type NumberedTable = keyof Numbers;
 /** The column that numbers the rows of a table. */
-export const NUMBERED = { orders: "order_id", transfers: "seq", audit: "seq" } as const;
-export type NumberedTable = keyof typeof NUMBERED;
-/** For each table the highest number that was issued. */
-export type Numbers = Record<NumberedTable, number>;
+export const NUMBERED: Readonly<Record<NumberedTable, string>> = {
+  orders: "order_id",
+  transfers: "seq",
+  audit: "seq",
+};
 
 export const NUMBERED_TABLES = Object.keys(NUMBERED) as NumberedTable[];
 
@@ -67,19 +69,3 @@ export function preparedNumber(sqlite: Database, table: NumberedTable): string |
   const [[number]] = sqlite.query(`SELECT ${nextNumber(table)}`).values() as [[number | null]];
   return number === null ? null : nextNumber(table);
 }
-
-/** The numbers of `table` continue above `floor`. Only before the database is in use: prepared statements ignore it. */
-export function raiseFloor(tx: Tx, table: NumberedTable, floor: number): void {
-  queries(tx).raise.run({ table, floor });
-}
-
-const queries = prepared((orm) => ({
-  raise: orm
-    .insert(numberFloors)
-    .values({ tableName: sql.placeholder("table"), floor: sql.placeholder("floor") })
-    .onConflictDoUpdate({
-      target: numberFloors.tableName,
-      set: { floor: sql`max(floor, excluded.floor)` },
-    })
-    .prepare(),
-}));

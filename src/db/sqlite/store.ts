@@ -51,6 +51,10 @@ class SqliteReader implements Reader {
   spans(ledger: Ledger, _account: number, window: TimeWindow): Span[] {
     return this.statements.timeSpans.within(ledger, window);
   }
+
+  each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {
+    return items.map(body);
+  }
 }
 
 /** The connection is the caller's to open; the store closes it. */
@@ -76,7 +80,17 @@ export function createSqliteStore(sqlite: Database): SqliteStore {
     }
   };
 
-  return {
+  /** Earlier commands are committed by then: what befalls this one must not be theirs. */
+  const alone = (job: Job): Outcome => {
+    try {
+      return store.runBatch([job])[0]!;
+    } catch (error) {
+      if (error instanceof TransientError) return { threw: error };
+      throw error;
+    }
+  };
+
+  const store: SqliteStore = {
     sqlite,
     reader,
     read(body) {
@@ -102,11 +116,12 @@ export function createSqliteStore(sqlite: Database): SqliteStore {
         if (isFatalError(error)) throw new FatalError(textOf(error), { cause: error });
         // What was held back broke a rule of the table: whose it was shows when each goes alone.
         if (jobs.length === 1) return [{ threw: error }];
-        return jobs.map((job) => this.runBatch([job])[0]!);
+        return jobs.map((job) => alone(job));
       }
     },
     close: () => sqlite.close(),
   };
+  return store;
 }
 
 function textOf(error: unknown): string {

@@ -67,6 +67,10 @@ export class SqliteTx implements Tx {
     throw new PortError("lists are not read in a transaction");
   }
 
+  each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {
+    return items.map(body);
+  }
+
   /** Whoever writes is alone. */
   lock(_account: number): void {}
 
@@ -117,6 +121,8 @@ export class SqliteTx implements Tx {
   }
 
   attempt<T>(body: () => Synchronous<T>): { done: T } | { threw: unknown } {
+    // What earlier bodies left to be written must not be undone with this one.
+    this.flush();
     const mark = this.#rows.mark();
     const written = this.#written.length;
     const { begin, release, undo } = this.statements.savepoint(this.#depth++);

@@ -159,6 +159,21 @@ for (const engine of ENGINES) {
       );
     });
 
+    test("undoes a command alone, although it had what earlier ones wrote sent to the database", async () => {
+      const before = await store.read((reader) => reader.row(users.byKey, account)!.balanceMicros);
+      const outcomes = await store.batch(
+        (tx) => void tx.update(users, { account }, { balanceMicros: before + 7n }),
+        (tx) => {
+          tx.all(ALL_USERS);
+          insertKey(tx, account);
+          throw new Error("on purpose");
+        },
+      );
+      expect(outcomes).toEqual([{ done: undefined }, { threw: new Error("on purpose") }]);
+      const after = await store.read((reader) => reader.row(users.byKey, account)!.balanceMicros);
+      expect(after).toBe(before + 7n);
+    });
+
     test("finds nothing where there is nothing, and by every unique index what there is", async () => {
       const found = await store.run((tx) => {
         const id = insertKey(tx, account);

@@ -2,9 +2,8 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { transact } from "../../../src/db/sqlite/connection.ts";
-import { lastTransferSeq } from "../../../src/db/ledger.ts";
-import { raiseFloor } from "../../../src/db/sqlite/numbers.ts";
+import { raiseFloor } from "../../../src/db/number-floors.ts";
+import { transact } from "../../../src/db/port.ts";
 import { runCommand } from "../../../src/operations/commands.ts";
 import { contextOf } from "../../../src/operations/context.ts";
 import { freshDatabase, OPERATOR } from "../../support/service.ts";
@@ -29,21 +28,22 @@ test("the spans of a window hold exactly the rows whose time is in it, however t
   const database = freshDatabase();
   const { connection } = database;
   database.user("anna");
+  const lastNumber = connection.sqlite.query("SELECT max(seq) AS seq FROM transfers");
   const credit = { username: "anna", amountMicros: 1, note: null, actor: OPERATOR };
   // Before the first row: later the floor is not asked any more.
-  transact(connection, (tx) => raiseFloor(tx, "transfers", 1));
+  transact(connection.store, (tx) => raiseFloor(tx, "transfers", 1));
   const check = (steps: [number, number][], from: number | null, to: number | null) =>
-    transact(connection, (tx) => {
+    transact(connection.store, (tx) => {
       let time = 1000;
       let number = 1;
       const times = steps.map(([jump]) => (time += jump));
       const numbers = steps.map(([, gap], index) => {
         raiseFloor(tx, "transfers", (number += gap));
         runCommand(tx, "creditUser", credit, contextOf(times[index]!, []));
-        expect(lastTransferSeq(tx)).toBe(++number);
+        expect(lastNumber.get()).toEqual({ seq: ++number });
         return number;
       });
-      const spans = tx.store.reader.spans("transfers", 0, { from, to });
+      const spans = connection.store.reader.spans("transfers", 0, { from, to });
       const inside = numbers.map((number) =>
         spans.some(({ first, last }) => first <= number && number <= last),
       );

@@ -1,0 +1,89 @@
+// What the frequent commands read and which numbers they take, so that an engine that waits for its database can load it
+// for a whole batch at once. For speed alone: what is missing here is loaded when a command asks for it.
+
+import { type Need, needLock, needNumbers, needRow } from "../db/port.ts";
+import {
+  attempts,
+  grants,
+  idempotency,
+  keys,
+  orderEvents,
+  orders,
+  services,
+  transfers,
+  uptime,
+  users,
+} from "../db/tables.ts";
+import type { CommandInput, CommandName } from "./commands.ts";
+import type { PlaceOrder } from "./orders.ts";
+import type { Recharge } from "./recharges.ts";
+
+const needs: { [Name in CommandName]?: (input: CommandInput<Name>) => Need[] } = {
+  placeOrder: ofOrder,
+  placeOrderOnce: ({ order, claim }) => [
+    ...ofOrder(order),
+    ...ofClaim(order.resellerAccount, claim),
+  ],
+  placeOrders: ofOrders,
+  placeOrdersOnce: (command) => [
+    ...ofOrders(command),
+    ...ofClaim(command.resellerAccount, command.claim),
+  ],
+  recharge: ofRecharge,
+  rechargeOnce: (command) => [
+    ...ofRecharge(command.recharge),
+    ...ofClaim(command.recharge.resellerAccount, command.claim),
+  ],
+  recordResponse: ({ resellerAccount, key }) => [
+    needLock(resellerAccount),
+    needRow(idempotency.byReseller, resellerAccount, key),
+  ],
+  startAttempt: ({ orderId }) => [needRow(orders.byKey, orderId), needNumbers(attempts)],
+  finishAttempt: ({ orderId, attemptId }) => [
+    needRow(orders.byKey, orderId),
+    needRow(attempts.byKey, attemptId),
+    needNumbers(orderEvents),
+  ],
+  recordReports: ({ reports }) => reports.map(({ orderId }) => needRow(orders.byKey, orderId)),
+};
+
+/** Nothing for a command that is not among them. */
+export function needsOf<Name extends CommandName>(
+  name: Name,
+  input: CommandInput<Name>,
+): readonly Need[] {
+  return needs[name]?.(input) ?? [];
+}
+
+function ofOrder(order: PlaceOrder): Need[] {
+  return [needRow(keys.byKey, order.keyId), ...ofPlacing(order)];
+}
+
+function ofOrders({ keyId, entries }: CommandInput<"placeOrders">): Need[] {
+  const placed = entries.flatMap((entry) => ("order" in entry ? ofPlacing(entry.order) : []));
+  return [needRow(keys.byKey, keyId), ...placed];
+}
+
+function ofPlacing({ resellerAccount, service, reference = null }: PlaceOrder): Need[] {
+  return [
+    needLock(resellerAccount),
+    needRow(users.byKey, resellerAccount),
+    needRow(services.byKey, service),
+    needRow(grants.byKey, service, resellerAccount),
+    needNumbers(orders),
+    needNumbers(transfers),
+    ...(reference === null ? [] : [needRow(orders.byReference, resellerAccount, reference)]),
+  ];
+}
+
+function ofRecharge({ keyId, username }: Recharge): Need[] {
+  return [needRow(keys.byKey, keyId), needRow(users.byUsername, username), needNumbers(transfers)];
+}
+
+function ofClaim(resellerAccount: number, { key }: { key: string }): Need[] {
+  return [
+    needRow(idempotency.byReseller, resellerAccount, key),
+    needRow(uptime.byKey, 1),
+    needNumbers(idempotency),
+  ];
+}
