@@ -19,9 +19,15 @@ export interface ServerDatabase {
   slowStore: ReadStore;
   /** A caller's key by its hash. Never older than a response that its caller got. */
   findKey(hash: string): Awaitable<Readonly<CallerKey> | undefined>;
+  /** The servers that are alive, this one included. */
+  servers(): number;
+  /** Whether this server does what one server does for all. */
+  isLeader(): boolean;
   /** What readiness says of it besides that a write is committed. */
   check(): Awaitable<Record<string, Check>>;
   figures: DatabaseFigures;
+  /** Path of the file with the server's address, for `health`; deleted when the database is closed. */
+  addressFile: string;
   /** What only a database in files has; null: it has none. */
   files: DatabaseFiles | null;
   /** Logs a fatal error of a read and ends the server. */
@@ -32,8 +38,6 @@ export interface ServerDatabase {
 export interface DatabaseFiles {
   /** Absolute path of the database. */
   path: string;
-  /** Path of the file with the server's address; deleted when the database is closed. */
-  addressFile: string;
 }
 
 export interface DatabaseEvents {

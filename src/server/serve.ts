@@ -75,7 +75,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   const expiry = await startExpiry(writer, log);
   const backups = files && backUp(config, files, log);
   const url = urlOf(tls ? "https" : "http", listeners.api);
-  if (files) writeAddressFile(files.addressFile, url, log);
+  writeAddressFile(database.addressFile, url, log);
   log.info({ url, path: database.description, metrics: listeners.metricsUrl }, "started");
 
   return {

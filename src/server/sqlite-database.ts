@@ -64,7 +64,10 @@ export async function openSqliteDatabase(
       migrations: checkMigrations(slowReader),
     }),
     figures: figuresOf(path),
-    files: { path, addressFile },
+    addressFile,
+    servers: () => 1,
+    isLeader: () => true,
+    files: { path },
     onReadError(error) {
       if (!isFatalError(error)) return;
       log.error({ path, cause: String(error) }, "the database cannot be read any more: stopping");

@@ -80,8 +80,9 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
 }
 
 export function deliveryDeps(config: Config, { database, log, metrics }: Started): DeliveryDeps {
-  const { store, writer } = database;
+  const { store, writer, serverId } = database;
   return {
+    serverId,
     store,
     writer,
     log,

@@ -6,7 +6,6 @@ import type { RefusalCode } from "../../src/domain/refusals.ts";
 import { hashRequest } from "../../src/domain/idempotency.ts";
 import type { KeyType } from "../../src/domain/keys.ts";
 import type { CommandInput } from "../../src/operations/commands.ts";
-import { execute } from "../../src/operations/execute.ts";
 import { audit } from "../support/audit.ts";
 import { refusalCode } from "../support/refusal.ts";
 import { freshDatabase, type TestDatabase } from "../support/service.ts";

@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createId } from "../../src/db/ids.ts";
 import { findUser } from "../../src/db/users.ts";
-import { type Reply, type CommandRequest, runBatch } from "../../src/operations/commands.ts";
+import { type Reply, type CommandRequest } from "../../src/operations/commands.ts";
 import { audit } from "../support/audit.ts";
 import { freshDatabase, type TestDatabase } from "../support/service.ts";
 

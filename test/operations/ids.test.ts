@@ -5,9 +5,8 @@ import { isCuid } from "@paralleldrive/cuid2";
 import { createId } from "../../src/db/ids.ts";
 import { findUser } from "../../src/db/users.ts";
 import { createCommandIds } from "../../src/operations/command-ids.ts";
-import type { CommandInput, CommandName } from "../../src/operations/commands.ts";
+import type { CommandInput, CommandName, CommandRequest } from "../../src/operations/commands.ts";
 import { planCatalogue, requireProvider } from "../../src/operations/providers.ts";
-import { type CommandRequest, type Reply, runBatch } from "../../src/operations/commands.ts";
 import { freshDatabase, OPERATOR, type TestDatabase } from "../support/service.ts";
 
 /** The library accepts 2 to 32 characters; ours have its default of 24, the first a letter. */

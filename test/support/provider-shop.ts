@@ -26,13 +26,14 @@ export function orderOf(
   const input = { resellerAccount: account, keyId, service: "likes", link: "x", quantity: 1000 };
   const { orderId } = shop.run("placeOrder", input);
   const placeRetryMs = 3_600_000;
-  if (outcome) shop.run("startAttempt", { orderId, placeRetryMs });
-  if (outcome === "unknown" || outcome === "placed") {
+  const started = outcome && shop.run("startAttempt", { orderId, server: "test", placeRetryMs });
+  if (started?.send && (outcome === "unknown" || outcome === "placed")) {
+    const { attemptId } = started;
     const result =
       outcome === "placed"
         ? ({ outcome: "accepted", providerOrder } as const)
         : ({ outcome, cause: "no answer within 30 s" } as const);
-    shop.run("finishAttempt", { orderId, result, placeRetryMs, backoffMs: 1000 });
+    shop.run("finishAttempt", { orderId, attemptId, result, placeRetryMs, backoffMs: 1000 });
   }
   return String(orderId);
 }
