@@ -19,6 +19,10 @@ export interface ServerDatabase {
   slowStore: ReadStore;
   /** A caller's key by its hash. Never older than a response that its caller got. */
   findKey(hash: string): Awaitable<Readonly<CallerKey> | undefined>;
+  /** The servers that are alive, this one included. */
+  servers(): number;
+  /** Whether this server does what one server does for all. */
+  isLeader(): boolean;
   /** What readiness says of it besides that a write is committed. */
   check(): Awaitable<Record<string, Check>>;
   figures: DatabaseFigures;
@@ -26,10 +30,6 @@ export interface ServerDatabase {
   file: string | null;
   /** Path of the file with the server's address; deleted when the database is closed. */
   addressFile: string;
-  /** How many servers share the database, this one included. */
-  servers(): number;
-  /** Whether this server does what one does for all. */
-  isLeader(): boolean;
   /** How long after its creation a row may still be committed below rows that are there; 0: never. Milliseconds. */
   settlesAfterMs: number;
   /** Logs a fatal error of a read and ends the server. */

@@ -60,7 +60,7 @@ describe("two servers of one database", () => {
   test("take orders, and each reads what the other took", async () => {
     const { status, body } = await place(one, shop);
     expect(status).toBe(200);
-    const { order_id: id } = body["data"] as { order_id: string };
+    const { id } = body["order"] as { id: string };
     expect(await callApi(two.url, "GET", `/orders/${id}`, shop.key)).toMatchObject({ status: 200 });
     const taken = await Promise.all(
       Array.from({ length: 40 }, (_, place_) => place(place_ % 2 ? one : two, shop)),
