@@ -26,8 +26,7 @@ beforeEach(() => {
 });
 
 const kindOf = (reply: Reply) => Object.keys(reply)[0];
-const run = (requests: CommandRequest[]) =>
-  runBatch(database.connection.store, requests, 1) as Reply[];
+const run = (requests: CommandRequest[]) => runBatch(database.connection.store, requests, 1);
 const links = () =>
   database.connection.sqlite.query("SELECT link FROM orders ORDER BY order_id").values().flat();
 

@@ -145,7 +145,7 @@ describe("idempotency records", () => {
     sqlite.run(MIGRATIONS.find(({ version }) => version === 9)!.sql);
     const old = createSqliteStore(sqlite);
     const after = (milliseconds: number) => {
-      execute(old, "addUptime", { milliseconds }, Date.now());
+      void execute(old, "addUptime", { milliseconds }, Date.now());
       return execute(old, "expireIdempotencyRecords", { limit: 10 }, Date.now());
     };
     expect([after(IDEMPOTENCY_RETENTION_MS), after(1)]).toEqual([0, 1]);

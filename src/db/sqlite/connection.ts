@@ -23,8 +23,10 @@ export type Tx = Connection & { readonly [writing]: true };
 /** Rejects an async function at compile time: its transaction would commit at its first await. */
 export type Synchronous<T> = T extends PromiseLike<unknown> ? never : T;
 
-export function connectionOf(sqlite: Database, path: string): Connection {
-  return { sqlite, orm: drizzle({ client: sqlite }), store: createSqliteStore(sqlite), path };
+/** `keepRows`: see createSqliteStore. */
+export function connectionOf(sqlite: Database, path: string, keepRows = false): Connection {
+  const store = createSqliteStore(sqlite, keepRows);
+  return { sqlite, orm: drizzle({ client: sqlite }), store, path };
 }
 
 /** Runs `body` between BEGIN IMMEDIATE and COMMIT; if it throws, everything is rolled back. */
