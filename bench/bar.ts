@@ -4,11 +4,13 @@ import { caseOf } from "./parts/orders.ts";
 import { READS_MEANWHILE } from "./parts/disk.ts";
 import { EMPTY, MARKET } from "./parts/idle.ts";
 import { AFTER, IDLE } from "./parts/memory.ts";
+import { postgresCase } from "./parts/postgres.ts";
 import { BALANCE, ORDER } from "./parts/reads.ts";
 import { MILLION } from "./parts/starts.ts";
 import { sizeOf } from "./parts/sizes.ts";
 import { BARE_SQLITE, bareServe } from "./subjects/limits.ts";
 import { expressSqlite, fastifyPostgres } from "./subjects/peers.ts";
+import { resellerOnPostgres } from "./subjects/reseller-postgres.ts";
 import { reseller } from "./subjects/reseller.ts";
 import { RESELLERS } from "./subjects/subject.ts";
 import { figure, type Metric, type Results } from "./tools/results.ts";
@@ -57,6 +59,18 @@ export const BAR: readonly Bar[] = [
         measure: ratio("reads", `${path}, ${what}`, "per second", bareServe.name),
       })),
     ];
+  }),
+  ...[
+    { resellers: 1, keyed: false, atLeast: 10 },
+    { resellers: RESELLERS, keyed: false, atLeast: 5 },
+    { resellers: RESELLERS, keyed: true, atLeast: 4 },
+  ].map(({ resellers, keyed, atLeast }): Bar => {
+    const what = postgresCase(resellers, keyed);
+    return {
+      what: `${resellerOnPostgres.name} against ${fastifyPostgres.name}, ${what}`,
+      atLeast,
+      measure: ratio("postgres", what, "per second", fastifyPostgres.name, resellerOnPostgres.name),
+    };
   }),
   {
     what: `read p99 (ms), 4 ms fsync, ${READS_MEANWHILE}`,
@@ -111,12 +125,9 @@ export function judge(bar: readonly Bar[], results: Results): [string, string, s
 }
 
 /** Ours to another subject's, medians of the same case. */
-function ratio(part: string, what: string, metric: Metric, other: string) {
+function ratio(part: string, what: string, metric: Metric, other: string, ours = reseller.name) {
   return (results: Results) =>
-    quotient(
-      results.median(part, what, reseller.name, metric),
-      results.median(part, what, other, metric),
-    );
+    quotient(results.median(part, what, ours, metric), results.median(part, what, other, metric));
 }
 
 function quotient(a: number | undefined, b: number | undefined): number | undefined {

@@ -10,10 +10,11 @@ const GENERATED = /(?<=<!-- settings: generated -->\n\n)[^]*?(?=\n\n<!-- \/setti
 export function settingsTable(): string {
   const rows = Object.entries(SETTINGS).map(([flag, { default: value, defaultText, help }]) => {
     const isUnset = value === null || (Array.isArray(value) && value.length === 0);
+    const isText = isUnset || defaultText.includes(" ");
     return [
       `\`--${flag}\``,
       `\`${variableOf(flag)}\``,
-      isUnset ? defaultText : `\`${defaultText}\``,
+      isText ? defaultText : `\`${defaultText}\``,
       help,
     ];
   });

@@ -11,6 +11,8 @@ export interface Shot {
   path: string;
   key: string;
   body?: string;
+  /** With an Idempotency-Key that no other request has. */
+  keyed?: boolean;
 }
 
 export interface Load {
@@ -80,11 +82,20 @@ function scriptOf({ shots, pauseMilliseconds }: Load): string {
   const lines = shots.map((shot) => {
     const body = shot.body === undefined ? "nil" : `'${shot.body}'`;
     const type = shot.body === undefined ? "" : `["content-type"]="application/json",`;
-    return `  wrk.format("${shot.method}", "/api/v1${shot.path}", {${type}["x-api-key"]="${shot.key}"}, ${body}),`;
+    const once = shot.keyed ? `["idempotency-key"]=fresh(),` : "";
+    const made = `wrk.format("${shot.method}", "/api/v1${shot.path}", {${type}${once}["x-api-key"]="${shot.key}"}, ${body})`;
+    // Made ahead where every request is the same.
+    return shot.keyed ? `  function() return ${made} end,` : `  ${made},`;
   });
+  const take = shots.some(({ keyed }) => keyed) ? "shots[at]()" : "shots[at]";
   const delay = pauseMilliseconds ? `function delay() return ${pauseMilliseconds} end` : "";
   return `
-local shots, at = nil, 0
+local shots, at, keys = nil, 0, 0
+local run = "${crypto.randomUUID()}"
+function fresh()
+  keys = keys + 1
+  return run .. keys
+end
 function init(args)
   shots = {
 ${lines.join("\n")}
@@ -92,7 +103,7 @@ ${lines.join("\n")}
 end
 function request()
   at = at % #shots + 1
-  return shots[at]
+  return ${take}
 end
 ${delay}
 function done(summary, latency)

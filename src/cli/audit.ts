@@ -26,13 +26,15 @@ export function declareAudit(admin: Command): void {
     .addOption(
       new Option("--limit <number>", "at most this many").argParser(limit).default(LIST_DEFAULT),
     )
-    .action((options: ListOptions) => {
-      const entries = withDatabase(options, ({ connection }) => {
-        const user = options.user === undefined ? null : findUser(connection, options.user);
-        if (user === undefined) throw refusal("user_not_found");
-        const { limit, since } = options;
-        return listAuditEntries(connection, { account: user?.account, since, limit });
-      });
+    .action(async (options: ListOptions) => {
+      const entries = await withDatabase(options, ({ store }) =>
+        store.read((reader) => {
+          const user = options.user === undefined ? null : findUser(reader, options.user);
+          if (user === undefined) throw refusal("user_not_found");
+          const { limit, since } = options;
+          return listAuditEntries(reader, { account: user?.account, since, limit });
+        }),
+      );
       print(options.json, entries.map(entryJson), (rows) =>
         table(
           rows.map(({ at, by, action, subject, user, before, after }) => {

@@ -1,10 +1,20 @@
-// Declaring a command of this program: --data and --json on each, an example in its help,
+// Declaring a command of this program: --data, --database and --json on each, an example in its help,
 // exit 2 for wrong usage, 1 for a refusal or a failure.
 
 import { Command } from "commander";
-import { settingOption } from "../config/settings.ts";
+import { databaseOptions, SETTINGS } from "../config/settings.ts";
 import { BackupError } from "../storage/backup.ts";
-import type { Connection } from "../db/sqlite/connection.ts";
+import {
+  type Awaitable,
+  FatalError,
+  OutcomeUnknownError,
+  type Store,
+  TransientError,
+} from "../db/port.ts";
+import { parseAddress } from "../db/postgres/address.ts";
+import { requireSchema } from "../db/postgres/migrate.ts";
+import { databaseOpenErrorOf } from "../db/postgres/open-error.ts";
+import { createPostgresStore } from "../db/postgres/store.ts";
 import { openErrorOf } from "../storage/open-error.ts";
 import { closeForCommand, databasePath, openForCommand } from "../storage/open.ts";
 import { Refusal } from "../domain/refusals.ts";
@@ -20,6 +30,8 @@ import { operator } from "./operator.ts";
 
 export interface CommonOptions {
   data: string;
+  /** Of PostgreSQL; null: the database in `data`. Holds a password: never printed. */
+  database: string | null;
   json?: true;
 }
 
@@ -35,10 +47,9 @@ export function declare(
   description: string,
   example: string,
 ): Command {
-  return parent
-    .command(usage)
-    .description(description)
-    .addOption(settingOption("data"))
+  const command = parent.command(usage).description(description);
+  for (const option of databaseOptions()) command.addOption(option);
+  return command
     .option("--json", "print the result as one JSON document")
     .addHelpText("after", `\nExample:\n  ${example}`);
 }
@@ -48,30 +59,68 @@ export function declareGroup(parent: Command, name: string, description: string)
   return parent.command(name).description(description).helpCommand(false);
 }
 
-/** The database for one run of the command line: reads on the connection, writes by named commands. */
+/** The database for one run of the command line: reads on the store, writes by named commands. */
 export interface Session {
-  connection: Connection;
+  store: Store;
   /** Adds the operator as the author of the change. */
   execute: <Name extends CommandName>(
     name: Name,
     input: UnsignedInput<Name>,
-  ) => CommandOutput<Name>;
+  ) => Awaitable<CommandOutput<Name>>;
 }
 
 /** Opens the database for `body` and closes it. Throws refusals and database errors as CommandFailure. */
-export function withDatabase<T>(options: CommonOptions, body: (session: Session) => T): T {
-  let connection: Connection | undefined;
+export async function withDatabase<T>(
+  options: CommonOptions,
+  body: (session: Session) => Awaitable<T>,
+): Promise<T> {
+  const { data, database } = options;
   try {
-    const open = (connection = openForCommand(options.data));
-    return body({
-      connection: open,
-      execute: (name, input) => execute(open, name, signed(input), Date.now()),
-    });
+    return await (database === null ? withFiles(data, body) : withPostgres(database, body));
   } catch (error) {
-    throw asFailure(error, databasePath(options.data));
-  } finally {
-    if (connection) closeForCommand(connection);
+    throw asFailure(error, databaseName(options));
   }
+}
+
+type SessionBody<T> = (session: Session) => Awaitable<T>;
+
+async function withFiles<T>(data: string, body: SessionBody<T>): Promise<T> {
+  const connection = openForCommand(data);
+  try {
+    return await body(sessionOn(connection.store));
+  } finally {
+    closeForCommand(connection);
+  }
+}
+
+async function withPostgres<T>(database: string, body: SessionBody<T>): Promise<T> {
+  const address = parseAddress(database);
+  await requireSchema(address);
+  const store = createPostgresStore(address, { name: "reseller command", lanes: 1 });
+  try {
+    return await body(sessionOn(store));
+  } finally {
+    await store.close();
+  }
+}
+
+/** The database, for people: the path of its file, or its address without user and password. */
+export function databaseName({ data, database }: CommonOptions): string {
+  return database === null ? databasePath(data) : SETTINGS.database.format(database);
+}
+
+/** Refuses --database for a command that works on files alone. `instead`: what does it on PostgreSQL. */
+export function refusePostgres({ database }: CommonOptions, instead: string): void {
+  if (database !== null) {
+    throw new CommandFailure(`this is for a database in --data, not for PostgreSQL: ${instead}`);
+  }
+}
+
+function sessionOn(store: Store): Session {
+  return {
+    store,
+    execute: (name, input) => execute(store, name, signed(input), Date.now()),
+  };
 }
 
 /** A command's input with the operator as the author of the change. */
@@ -83,8 +132,22 @@ export function signed<Name extends CommandName>(input: UnsignedInput<Name>): Co
 export function asFailure(error: unknown, path: string): unknown {
   if (error instanceof Refusal) return new CommandFailure(`${sentenceOf(error)} (${path})`);
   if (error instanceof BackupError) return new CommandFailure(error.message);
-  const openError = openErrorOf(error, path);
-  return openError ? new CommandFailure(openError.message) : error;
+  if (error instanceof OutcomeUnknownError) {
+    return new CommandFailure(
+      `the connection to ${path} was lost in the middle of the change: look whether it was made before you repeat it`,
+    );
+  }
+  const cause = causeOf(error);
+  const openError = openErrorOf(cause, path) ?? databaseOpenErrorOf(cause, path);
+  if (openError) return new CommandFailure(openError.message);
+  if (!(error instanceof TransientError)) return error;
+  return new CommandFailure(`${path} is busy or away: nothing was changed, try again`);
+}
+
+/** What an engine met, below what the port makes of it. */
+function causeOf(error: unknown): unknown {
+  const isWrapped = error instanceof TransientError || error instanceof FatalError;
+  return isWrapped ? (error.cause ?? error) : error;
 }
 
 /** The text of an internal error. */

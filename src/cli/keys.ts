@@ -15,13 +15,8 @@ import {
   type KeyType,
   startOfKey,
 } from "../domain/keys.ts";
-import {
-  type CommonOptions,
-  declare,
-  declareGroup,
-  type Session,
-  withDatabase,
-} from "./command.ts";
+import type { UnsignedInput } from "../operations/commands.ts";
+import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
 import { fields, print, table } from "./output.ts";
 import { duration, keyLabel, lifetime, networks, username } from "./values.ts";
 
@@ -63,20 +58,23 @@ export function declareKeys(admin: Command): void {
     .option("--label <text>", "a name to recognise it by", keyLabel)
     .option("--expires <duration>", "how long it lives (default: until deactivated)", lifetime)
     .option("--allow <cidr>", "only from this network, v4 or v6; may be given again", networks)
-    .action((options: CreateOptions) => {
-      const { key, text } = withDatabase(options, (session) => createKey(session, options));
+    .action(async (options: CreateOptions) => {
+      const { text, input } = newKey(options);
+      const key = await withDatabase(options, ({ execute }) => execute("createKey", input));
       printNew(options, key, text);
     });
 
   declare(group, "list", "list keys", "reseller admin key list --user alice")
     .option("--user <username>", "only this reseller's", username)
-    .action((options: CommonOptions & { user?: string }) => {
-      const keys = withDatabase(options, ({ connection }) => {
-        if (options.user === undefined) return listKeys(connection);
-        const user = findUser(connection, options.user);
-        if (!user) throw refusal("user_not_found");
-        return listKeys(connection, user.account);
-      });
+    .action(async (options: CommonOptions & { user?: string }) => {
+      const keys = await withDatabase(options, ({ store }) =>
+        store.read((reader) => {
+          if (options.user === undefined) return listKeys(reader);
+          const user = findUser(reader, options.user);
+          if (!user) throw refusal("user_not_found");
+          return listKeys(reader, user.account);
+        }),
+      );
       print(options.json, keys.map(keyJson), (rows) =>
         table(
           rows.map(({ expiresAt, lastUsedAt, allow, replacedBy, ...row }) => ({
@@ -96,13 +94,13 @@ export function declareKeys(admin: Command): void {
   declareSwitch(group, "activate", true, "accept a deactivated key again");
 }
 
-/** Creates a key. Its text is in the result and stored nowhere. */
-export function createKey(
-  { execute }: Pick<Session, "execute">,
-  options: Omit<CreateOptions, "data" | "json">,
-): { key: ListedKey; text: string } {
+/** The text of a new key, which is stored nowhere, and the command that creates it. */
+export function newKey(options: Omit<CreateOptions, keyof CommonOptions>): {
+  text: string;
+  input: UnsignedInput<"createKey">;
+} {
   const text = formatKey(randomBytes(KEY_RANDOM_BYTES));
-  const key = execute("createKey", {
+  const input = {
     username: options.user,
     type: options.type,
     reach: options.reach,
@@ -111,8 +109,8 @@ export function createKey(
     start: startOfKey(text),
     lifetimeMilliseconds: options.expires ?? null,
     allow: options.allow ?? "",
-  });
-  return { key, text };
+  };
+  return { text, input };
 }
 
 function declareRotate(group: Command): void {
@@ -128,9 +126,9 @@ function declareRotate(group: Command): void {
         .argParser(duration)
         .default(duration("24h"), "24h"),
     )
-    .action((id: string, options: CommonOptions & { grace: number }) => {
+    .action(async (id: string, options: CommonOptions & { grace: number }) => {
       const text = formatKey(randomBytes(KEY_RANDOM_BYTES));
-      const key = withDatabase(options, ({ execute }) =>
+      const key = await withDatabase(options, ({ execute }) =>
         execute("rotateKey", {
           id,
           hash: hashKey(text),
@@ -155,8 +153,10 @@ function printNew({ json }: CommonOptions, key: ListedKey, text: string): void {
 function declareSwitch(group: Command, verb: string, active: boolean, description: string): void {
   declare(group, verb, description, `reseller admin key ${verb} tz4a98xxat96iws9zmbrgj3a`)
     .argument("<id>", "the key's id, as `key list` shows it")
-    .action((id: string, options: CommonOptions) => {
-      const key = withDatabase(options, ({ execute }) => execute("setKeyActive", { id, active }));
+    .action(async (id: string, options: CommonOptions) => {
+      const key = await withDatabase(options, ({ execute }) =>
+        execute("setKeyActive", { id, active }),
+      );
       print(options.json, keyJson(key), fields);
     });
 }

@@ -1,7 +1,7 @@
 // Everything that happened to an order after its creation, oldest first: each attempt to submit it, each transition with
 // who caused it, and statuses that its provider reported after its final state.
 
-import type { Connection } from "../db/sqlite/connection.ts";
+import type { Reader } from "../db/port.ts";
 import { listLateReports } from "../db/polling.ts";
 import { listOrderEvents, type Order } from "../db/orders.ts";
 import { listAttempts } from "../db/deliveries.ts";
@@ -17,21 +17,21 @@ export interface TimelineEntry extends Record<string, string | null> {
   note: string | null;
 }
 
-export function timelineOf(connection: Connection, order: Order): TimelineEntry[] {
+export function timelineOf(reader: Reader, order: Order): TimelineEntry[] {
   const { orderId } = order;
   const timed: [time: number, entry: Partial<TimelineEntry>][] = [];
-  for (const { startedAt, finishedAt, outcome, cause } of listAttempts(connection, orderId)) {
+  for (const { startedAt, finishedAt, outcome, cause } of listAttempts(reader, orderId)) {
     timed.push([startedAt, { what: "sending" }]);
     if (finishedAt !== null) timed.push([finishedAt, { what: outcome, note: cause }]);
   }
-  for (const event of listOrderEvents(connection, orderId)) {
+  for (const event of listOrderEvents(reader, orderId)) {
     const { fromStatus: from, toStatus: to, actor, note } = event;
     timed.push([
       event.createdAt,
       { what: "status", from, to, by: actor.operator ?? actor.keyId, note },
     ]);
   }
-  for (const { createdAt, status: from, reported: to } of listLateReports(connection, orderId)) {
+  for (const { createdAt, status: from, reported: to } of listLateReports(reader, orderId)) {
     timed.push([
       createdAt,
       { what: "late", from, to, note: "reported after the end, not applied" },

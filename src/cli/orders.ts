@@ -1,9 +1,8 @@
 // `admin order …`
 
 import { type Command, Option } from "commander";
-import type { Connection } from "../db/sqlite/connection.ts";
+import type { Awaitable, Reader } from "../db/port.ts";
 import { findOrder, listOrders, type ListedOrder, type Order } from "../db/orders.ts";
-import { providerOf } from "../db/providers.ts";
 import { findUser, findUserByAccount } from "../db/users.ts";
 import { placementOf } from "../domain/deliveries.ts";
 import { orderStatus } from "../domain/responses.ts";
@@ -18,6 +17,7 @@ import {
   withDatabase,
 } from "./command.ts";
 import { timelineOf } from "./order-timeline.ts";
+import { type ProviderNames, providerNames } from "./provider-names.ts";
 import { dollars, fields, print, table } from "./output.ts";
 import { count, limit, note, providerOrder, username } from "./values.ts";
 
@@ -66,18 +66,22 @@ function declareList(group: Command): void {
     )
     .option("--unknown", "only PENDING ones of which it is not known whether they were placed")
     .option("--late", "only those of which a change was reported after their end")
-    .action((options: ListOptions) => {
-      const orders = withDatabase(options, ({ connection }) => {
-        const user = options.user === undefined ? undefined : findUser(connection, options.user);
-        if (options.user !== undefined && !user) throw refusal("user_not_found");
-        return listOrders(connection, {
-          status: options.status,
-          resellerAccount: user?.account,
-          unknown: options.unknown,
-          late: options.late,
-          limit: options.limit,
-        }).map((order) => withProvider(connection, order));
-      });
+    .action(async (options: ListOptions) => {
+      const orders = await withDatabase(options, ({ store }) =>
+        store.read((reader) => {
+          const user = options.user === undefined ? undefined : findUser(reader, options.user);
+          if (options.user !== undefined && !user) throw refusal("user_not_found");
+          const found = listOrders(reader, {
+            status: options.status,
+            resellerAccount: user?.account,
+            unknown: options.unknown,
+            late: options.late,
+            limit: options.limit,
+          });
+          const names = providerNames(reader);
+          return found.map((order) => withProvider(names, order));
+        }),
+      );
       print(options.json, orders.map(orderJson), () => orderTable(orders));
     });
 }
@@ -85,15 +89,14 @@ function declareList(group: Command): void {
 function declareShow(group: Command): void {
   declare(group, "show", "show one order and what happened to it", "reseller admin order show 12")
     .argument("<id>", "either of the order's ids")
-    .action((id: string, options: CommonOptions) => {
-      const { order, timeline } = withDatabase(options, ({ connection }) => {
-        const found = findOrder(connection, id);
-        if (!found) throw refusal("order_not_found");
-        return {
-          order: withNames(connection, found),
-          timeline: timelineOf(connection, found),
-        };
-      });
+    .action(async (id: string, options: CommonOptions) => {
+      const { order, timeline } = await withDatabase(options, ({ store }) =>
+        store.read((reader) => {
+          const found = findOrder(reader, id);
+          if (!found) throw refusal("order_not_found");
+          return { order: withNames(reader, found), timeline: timelineOf(reader, found) };
+        }),
+      );
       print(options.json, { ...orderJson(order), timeline }, ({ timeline: rows, ...shown }) =>
         [fields(shown), "", table(rows, "no change of status yet")].join("\n"),
       );
@@ -111,7 +114,7 @@ function declareProgress(group: Command): void {
     .option("--start-count <number>", "the count before the delivery began", count)
     .option("--remains <number>", "what is not delivered yet", count)
     .action(
-      (
+      async (
         id: string,
         options: CommonOptions & { startCount?: number; remains?: number },
         command: Command,
@@ -120,7 +123,7 @@ function declareProgress(group: Command): void {
         if (startCount === null && remains === null) {
           command.error("error: give --start-count, --remains, or both.");
         }
-        changeOrder(options, ({ execute }) =>
+        await changeOrder(options, ({ execute }) =>
           execute("progressOrder", { id, startCount, remains }),
         );
       },
@@ -132,8 +135,8 @@ function declareTransition(group: Command, verb: TransitionVerb): void {
   declare(group, verb, description, `reseller admin order ${verb} 12 --note "by mail"`)
     .argument("<id>", "either of the order's ids")
     .option("--note <text>", "why, kept with the order", note)
-    .action((id: string, options: CommonOptions & { note?: string }) => {
-      changeOrder(options, ({ execute }) =>
+    .action(async (id: string, options: CommonOptions & { note?: string }) => {
+      await changeOrder(options, ({ execute }) =>
         execute("transitionOrder", { id, to, note: options.note ?? null }),
       );
     });
@@ -153,8 +156,8 @@ function declarePartial(group: Command): void {
         .makeOptionMandatory(),
     )
     .option("--note <text>", "why, kept with the order", note)
-    .action((id: string, options: CommonOptions & { remains: number; note?: string }) => {
-      changeOrder(options, ({ execute }) =>
+    .action(async (id: string, options: CommonOptions & { remains: number; note?: string }) => {
+      await changeOrder(options, ({ execute }) =>
         execute("transitionOrder", {
           id,
           to: "PARTIAL",
@@ -178,7 +181,7 @@ function declareSettle(group: Command): void {
       new Option("--not-placed", "the provider never had it: refund it").conflicts("placed"),
     )
     .action(
-      (
+      async (
         id: string,
         options: CommonOptions & { placed?: string; notPlaced?: true },
         command: Command,
@@ -187,15 +190,21 @@ function declareSettle(group: Command): void {
         if (placed === null && !notPlaced) {
           command.error("error: give --placed with the provider's order number, or --not-placed.");
         }
-        changeOrder(options, ({ execute }) =>
+        await changeOrder(options, ({ execute }) =>
           execute("settleOrder", { id, providerOrder: placed }),
         );
       },
     );
 }
 
-function changeOrder(options: CommonOptions, change: (session: Session) => Order): void {
-  const order = withDatabase(options, (session) => withNames(session.connection, change(session)));
+async function changeOrder(
+  options: CommonOptions,
+  change: (session: Session) => Awaitable<Order>,
+): Promise<void> {
+  const order = await withDatabase(options, async (session) => {
+    const changed = await change(session);
+    return session.store.read((reader) => withNames(reader, changed));
+  });
   print(options.json, orderJson(order), fields);
 }
 
@@ -204,14 +213,13 @@ interface NamedOrder extends ListedOrder {
   provider: string | null;
 }
 
-function withNames(connection: Connection, order: Order): NamedOrder {
-  const reseller = findUserByAccount(connection, order.resellerAccount)!;
-  return withProvider(connection, { ...order, username: reseller.username });
+function withNames(reader: Reader, order: Order): NamedOrder {
+  const reseller = findUserByAccount(reader, order.resellerAccount)!;
+  return withProvider(providerNames(reader), { ...order, username: reseller.username });
 }
 
-function withProvider(connection: Connection, order: ListedOrder): NamedOrder {
-  const { delivery } = order;
-  return { ...order, provider: delivery && providerOf(connection, delivery.providerId).name };
+function withProvider(names: ProviderNames, order: ListedOrder): NamedOrder {
+  return { ...order, provider: names(order.delivery?.providerId ?? null) };
 }
 
 /** The members of `GET /orders/:id`, and those that only the operator sees. */

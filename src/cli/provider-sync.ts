@@ -41,14 +41,16 @@ export function declareSync(group: Command): void {
       const { result: upstream } = await callProvider(name, options, (api) =>
         api.services(never(), (bytes) => progress.update(bytes)),
       ).finally(() => progress.end());
-      const plan = refusingBadLists(name, () =>
-        withDatabase(options, ({ connection }) =>
-          planCatalogue(connection, requireProvider(connection, name), upstream, options.markup),
+      const plan = await refusingBadLists(name, () =>
+        withDatabase(options, ({ store }) =>
+          store.read((reader) =>
+            planCatalogue(reader, requireProvider(reader, name), upstream, options.markup),
+          ),
         ),
       );
       showDiff(plan, options);
       if (!options.dryRun) {
-        withDatabase(options, ({ execute }) =>
+        await withDatabase(options, ({ execute }) =>
           execute("syncCatalogue", { name, upstream, markup: options.markup, plan }),
         );
       }
@@ -59,9 +61,9 @@ export function declareSync(group: Command): void {
     });
 }
 
-function refusingBadLists<T>(name: string, body: () => T): T {
+async function refusingBadLists<T>(name: string, body: () => Promise<T>): Promise<T> {
   try {
-    return body();
+    return await body();
   } catch (error) {
     if (!(error instanceof CatalogueError)) throw error;
     throw new CommandFailure(

@@ -3,7 +3,7 @@
 import { type Command, Option } from "commander";
 import { settingOption } from "../config/settings.ts";
 import { countLate, oldestDuePoll } from "../db/polling.ts";
-import type { Connection } from "../db/sqlite/connection.ts";
+import type { Reader } from "../db/port.ts";
 import { listProviders, type Provider, readProviderOrders } from "../db/providers.ts";
 import { isProviderKey } from "../domain/providers.ts";
 import { IDENTIFIER_FORM } from "../domain/text.ts";
@@ -68,9 +68,11 @@ function declareCreate(group: Command): void {
         if (!isProviderKey(key)) {
           command.error("error: stdin must hold the key: 1 to 1024 visible characters.");
         }
-        const provider = withDatabase(options, ({ connection, execute }) =>
-          statusOf(connection, execute("createProvider", { name, protocol, url, key })),
-        );
+        const provider = await withDatabase(options, async ({ store, execute }) => {
+          const created = await execute("createProvider", { name, protocol, url, key });
+          const now = Date.now();
+          return store.read((reader) => statusOf(reader, created, now));
+        });
         print(options.json, providerJson(provider), fields);
       },
     );
@@ -82,9 +84,12 @@ function declareList(group: Command): void {
     "list",
     "list providers and what needs attention",
     "reseller admin provider list",
-  ).action((options: CommonOptions) => {
-    const providers = withDatabase(options, ({ connection }) =>
-      listProviders(connection).map((provider) => statusOf(connection, provider)),
+  ).action(async (options: CommonOptions) => {
+    const now = Date.now();
+    const providers = await withDatabase(options, ({ store }) =>
+      store.read((reader) =>
+        reader.each(listProviders(reader), (provider) => statusOf(reader, provider, now)),
+      ),
     );
     print(options.json, providers.map(providerJson), (rows) =>
       table(
@@ -106,9 +111,9 @@ function declareBalance(group: Command): void {
     .addOption(settingOption("provider-timeout"))
     .action(async (name: string, options: CallOptions) => {
       const funds = await callProvider(name, options, (api) => api.balance(never()));
-      withDatabase(options, ({ connection, execute }) => {
-        const { providerId } = requireProvider(connection, name);
-        execute("noteProviderSuccess", { providerId });
+      await withDatabase(options, async ({ store, execute }) => {
+        const { providerId } = await store.read((reader) => requireProvider(reader, name));
+        await execute("noteProviderSuccess", { providerId });
       });
       print(options.json, { name: funds.name, ...funds.result }, fields);
     });
@@ -120,7 +125,9 @@ export async function callProvider<T>(
   options: CallOptions,
   call: (api: ProviderApi) => Promise<T>,
 ): Promise<{ name: string; result: T }> {
-  const provider = withDatabase(options, ({ connection }) => requireProvider(connection, name));
+  const provider = await withDatabase(options, ({ store }) =>
+    store.read((reader) => requireProvider(reader, name)),
+  );
   try {
     const result = await call(connectProvider(provider, options.providerTimeout));
     return { name: provider.name, result };
@@ -145,15 +152,15 @@ interface ProviderStatus extends Provider {
   attention: string[];
 }
 
-function statusOf(connection: Connection, provider: Provider): ProviderStatus {
-  const orders = readProviderOrders(connection, provider.providerId);
+function statusOf(reader: Reader, provider: Provider, now: number): ProviderStatus {
+  const orders = readProviderOrders(reader, provider.providerId);
   const { outOfFundsAt } = provider;
-  const due = oldestDuePoll(connection, provider.providerId);
-  const late = countLate(connection, provider.providerId);
+  const due = oldestDuePoll(reader, provider.providerId);
+  const late = countLate(reader, provider.providerId);
   const attention: string[] = [];
   if (orders.unknown > 0) attention.push(`${orders.unknown} unknown, settle them`);
   if (outOfFundsAt !== null) attention.push(`out of funds since ${isoOf(outOfFundsAt)}`);
-  if (due !== null && Date.now() - due > LATE_MS) {
+  if (due !== null && now - due > LATE_MS) {
     attention.push(`looking at orders is late since ${isoOf(due)}`);
   }
   if (late > 0) attention.push(`${late} changed after their end, see \`order list --late\``);

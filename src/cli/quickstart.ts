@@ -4,14 +4,16 @@
 import type { Command } from "commander";
 import catalogue from "../../deploy/catalogue.example.csv" with { type: "text" };
 import { type Config, serveOptions } from "../config/settings.ts";
-import { transact } from "../db/sqlite/connection.ts";
-import { closeForCommand, databasePath, openForCommand } from "../storage/open.ts";
+import { transact, type Tx } from "../db/port.ts";
+import { databasePath } from "../storage/open.ts";
 import { listServices } from "../db/services.ts";
 import { listUsers } from "../db/users.ts";
 import { MICROS_PER_DOLLAR } from "../domain/money.ts";
-import { executeIn } from "../operations/execute.ts";
-import { asFailure, type CommonOptions, declare, type Session, signed } from "./command.ts";
-import { createKey } from "./keys.ts";
+import { createCommandIds } from "../operations/command-ids.ts";
+import { type CommandName, runCommand, type UnsignedInput } from "../operations/commands.ts";
+import { contextOf } from "../operations/context.ts";
+import { type CommonOptions, declare, signed, withDatabase, refusePostgres } from "./command.ts";
+import { newKey } from "./keys.ts";
 import { print } from "./output.ts";
 import { serve } from "./serve.ts";
 import { parseCatalogue } from "./service-import.ts";
@@ -32,11 +34,12 @@ export function declareQuickstart(program: Command): void {
   );
   for (const option of serveOptions()) command.addOption(option);
   command.action(async (options: Config & CommonOptions) => {
+    refusePostgres(options, "use `reseller serve` and `reseller admin`");
     // The port first: the key is shown only once and must not be lost when the port is in use.
     const service = await serve(options, command);
     const { url } = service;
     try {
-      const key = seedDemo(options.data);
+      const key = await seedDemo(options);
       print(options.json, { url, database: databasePath(options.data), key }, () => {
         const text = key ? introduction(url, options.data, key) : again(options.data);
         return `${text}\nlistening on ${url}`;
@@ -49,34 +52,44 @@ export function declareQuickstart(program: Command): void {
 }
 
 /** The text of a new demo key; null when the database is not empty. One transaction. */
-function seedDemo(data: string): string | null {
-  try {
-    const connection = openForCommand(data);
-    try {
-      return transact(connection, (tx) => {
-        if (listUsers(tx).length > 0 || listServices(tx).length > 0) return null;
-        const now = Date.now();
-        const execute: Session["execute"] = (name, input) =>
-          executeIn(tx, name, signed(input), now);
-        execute("createUser", { username: DEMO_USER, name: "Demo", parent: null });
-        execute("creditUser", {
-          username: DEMO_USER,
-          amountMicros: DEMO_BALANCE_MICROS,
-          note: "quickstart",
-        });
-        execute("importServices", { services: parseCatalogue(catalogue) });
-        const { text } = createKey(
-          { execute },
-          { user: DEMO_USER, type: "full", reach: "all", label: "quickstart" },
-        );
-        return text;
-      });
-    } finally {
-      closeForCommand(connection);
-    }
-  } catch (error) {
-    throw asFailure(error, databasePath(data));
-  }
+async function seedDemo(options: CommonOptions): Promise<string | null> {
+  const now = Date.now();
+  const { text, input } = newKey({
+    user: DEMO_USER,
+    type: "full",
+    reach: "all",
+    label: "quickstart",
+  });
+  const credit = {
+    username: DEMO_USER,
+    amountMicros: DEMO_BALANCE_MICROS,
+    note: "quickstart",
+  };
+  const commands = [
+    command("createUser", { username: DEMO_USER, name: "Demo", parent: null }, now),
+    command("creditUser", credit, now),
+    command("importServices", { services: parseCatalogue(catalogue) }, now),
+    command("createKey", input, now),
+  ];
+  const isSeeded = await withDatabase(options, ({ store }) =>
+    transact(store, (tx) => {
+      if (listUsers(tx).length > 0 || listServices(tx).length > 0) return false;
+      for (const run of commands) run(tx);
+      return true;
+    }),
+  );
+  return isSeeded ? text : null;
+}
+
+/** Its ids are made once: the transaction may run more than once. */
+function command<Name extends CommandName>(
+  name: Name,
+  unsigned: UnsignedInput<Name>,
+  now: number,
+): (tx: Tx) => void {
+  const input = signed(unsigned);
+  const ids = createCommandIds(name, input);
+  return (tx) => void runCommand(tx, name, input, contextOf(now, ids));
 }
 
 function introduction(url: string, data: string, key: string): string {

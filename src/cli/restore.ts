@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
-import type { Connection } from "../db/sqlite/connection.ts";
+import type { Store } from "../db/port.ts";
 import { databasePath } from "../storage/open.ts";
 import type { SinceBackup } from "../storage/replaced-database.ts";
 import { restoreDatabase } from "../storage/restore.ts";
@@ -13,7 +13,7 @@ import {
   type CommonOptions,
   declare,
   signed,
-  withDatabase,
+  refusePostgres,
 } from "./command.ts";
 import { print } from "./output.ts";
 import { type Outcome, report, result } from "./restore-report.ts";
@@ -37,10 +37,11 @@ export function declareRestore(program: Command): void {
         "the number of the next order (default: above those of the database that is replaced; where that does not tell, a million or more above the backup's)",
       ).argParser(orderNumber),
     )
-    .action((file: string, options: RestoreOptions) => {
+    .action(async (file: string, options: RestoreOptions) => {
+      refusePostgres(options, "use what made the backup, such as pg_restore");
       const path = databasePath(options.data);
-      const restored = restore(resolve(file), options, path);
-      const { problemCount } = withDatabase(options, ({ connection }) => verifyShown(connection));
+      const restored = await restore(resolve(file), options, path);
+      const { problemCount } = await verifyShown(options);
       const ok = problemCount === 0;
       print(options.json, result(path, ok, restored), () => report(path, resolve(file), restored));
       if (!ok)
@@ -48,16 +49,16 @@ export function declareRestore(program: Command): void {
     });
 }
 
-function restore(file: string, options: RestoreOptions, path: string): Outcome {
+async function restore(file: string, options: RestoreOptions, path: string): Promise<Outcome> {
   const now = Date.now();
   let floors: SinceBackup["floors"] | undefined;
-  const carryOver = (staged: Connection, since: SinceBackup) => {
+  const carryOver = async (staged: Store, since: SinceBackup) => {
     floors = floorsOf(since, options.orderNumbersFrom);
     const endedKeys = since.keys.ended.map(({ id }) => id);
-    execute(staged, "carryOver", signed<"carryOver">({ floors, endedKeys }), now);
+    await execute(staged, "carryOver", signed<"carryOver">({ floors, endedKeys }), now);
   };
   try {
-    const restored = restoreDatabase(file, options.data, now, carryOver);
+    const restored = await restoreDatabase(file, options.data, now, carryOver);
     return { ...restored, floors: floors ?? restored.since.floors };
   } catch (error) {
     throw asFailure(error, path);

@@ -53,12 +53,12 @@ export function declareImport(group: Command): void {
       "FILE.csv or FILE.json with name,price,min,max[,per,id,private,provider,providerService]",
       fileName,
     )
-    .action((file: string, options: CommonOptions) => {
+    .action(async (file: string, options: CommonOptions) => {
       const rows = readRows(file, readText(file));
       const services = servicesOf(rows);
-      const imported = withDatabase(options, ({ execute }) => {
+      const imported = await withDatabase(options, async ({ execute }) => {
         try {
-          return execute("importServices", { services });
+          return await execute("importServices", { services });
         } catch (error) {
           if (!isRowRefusal(error)) throw error;
           throw new RowError(rows[error.details.index]!.place, sentenceOf(error));

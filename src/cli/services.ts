@@ -1,8 +1,7 @@
 // `admin service …`
 
 import { type Command, Option } from "commander";
-import type { Connection } from "../db/sqlite/connection.ts";
-import { listProviders } from "../db/providers.ts";
+import type { Awaitable } from "../db/port.ts";
 import { listServices, type Service } from "../db/services.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { type PriceUnit, PRICE_UNITS } from "../domain/services.ts";
@@ -13,6 +12,7 @@ import {
   type Session,
   withDatabase,
 } from "./command.ts";
+import { providerNames } from "./provider-names.ts";
 import { declareImport } from "./service-import.ts";
 import { dollars, fields, print, table } from "./output.ts";
 import {
@@ -44,14 +44,16 @@ export function declareServices(admin: Command): void {
   declareUpdate(group);
 
   declare(group, "list", "list the catalogue", "reseller admin service list").action(
-    (options: CommonOptions) => {
-      const services = withDatabase(options, ({ connection }) => {
-        const names = providerNames(connection);
-        return listServices(connection).map((service) => ({
-          ...service,
-          provider: names(service.providerId),
-        }));
-      });
+    async (options: CommonOptions) => {
+      const services = await withDatabase(options, ({ store }) =>
+        store.read((reader) => {
+          const names = providerNames(reader);
+          return listServices(reader).map((service) => ({
+            ...service,
+            provider: names(service.providerId),
+          }));
+        }),
+      );
       print(options.json, services.map(serviceJson), () =>
         table(
           services.map(
@@ -88,13 +90,13 @@ function declareCreate(group: Command): void {
   );
   addServiceOptions(command, true)
     .option("--id <id>", "an id of your own (default: a new one)", serviceId)
-    .action((options: ServiceOptions, command: Command) => {
+    .action(async (options: ServiceOptions, command: Command) => {
       refuseCrossedBounds(command, options);
       const { provider: name, providerService: service } = options;
       if ((name === undefined) !== (service === undefined)) {
         command.error("error: give --provider and --provider-service together.");
       }
-      changeService(options, ({ execute }) =>
+      await changeService(options, ({ execute }) =>
         execute("createService", {
           id: options.id ?? null,
           name: options.name!,
@@ -119,7 +121,7 @@ function declareUpdate(group: Command): void {
   addServiceOptions(command, false)
     .argument("<id>", "the service", serviceId)
     .addOption(new Option("--public", "open to every reseller").conflicts("private"))
-    .action((id: string, options: ServiceOptions, command: Command) => {
+    .action(async (id: string, options: ServiceOptions, command: Command) => {
       refuseCrossedBounds(command, options);
       const { name, price: priceMicros, per, min, max } = options;
       const hidden = options.private ? true : options.public ? false : undefined;
@@ -133,7 +135,7 @@ function declareUpdate(group: Command): void {
         command.error("error: name at least one thing to change.");
       }
       const link = providerName === undefined ? {} : { name: providerName };
-      changeService(options, ({ execute }) =>
+      await changeService(options, ({ execute }) =>
         execute("updateService", {
           id,
           changes: Object.fromEntries(named),
@@ -172,8 +174,8 @@ function refuseCrossedBounds(command: Command, { min, max }: ServiceOptions): vo
 function declareSwitch(group: Command, verb: string, active: boolean, description: string): void {
   declare(group, verb, description, `reseller admin service ${verb} followers`)
     .argument("<id>", "the service", serviceId)
-    .action((id: string, options: CommonOptions) => {
-      changeService(options, ({ execute }) => execute("setServiceActive", { id, active }));
+    .action(async (id: string, options: CommonOptions) => {
+      await changeService(options, ({ execute }) => execute("setServiceActive", { id, active }));
     });
 }
 
@@ -190,9 +192,9 @@ function declareGrants(group: Command): void {
     .argument("<id>", "the service", serviceId)
     .addOption(user())
     .option("--price <price>", "what this reseller pays (default: the service's price)", price)
-    .action((id: string, options: CommonOptions & { user: string; price?: number }) => {
+    .action(async (id: string, options: CommonOptions & { user: string; price?: number }) => {
       const { user: name, price: priceMicros = null } = options;
-      withDatabase(options, ({ execute }) =>
+      await withDatabase(options, ({ execute }) =>
         execute("grantService", { id, username: name, priceMicros }),
       );
       const shown = priceMicros === null ? null : jsonAmount(priceMicros);
@@ -207,28 +209,25 @@ function declareGrants(group: Command): void {
   )
     .argument("<id>", "the service", serviceId)
     .addOption(user())
-    .action((id: string, options: CommonOptions & { user: string }) => {
-      withDatabase(options, ({ execute }) =>
+    .action(async (id: string, options: CommonOptions & { user: string }) => {
+      await withDatabase(options, ({ execute }) =>
         execute("revokeService", { id, username: options.user }),
       );
       print(options.json, { service: id, username: options.user, revoked: true }, fields);
     });
 }
 
-function changeService(options: CommonOptions, change: (session: Session) => Service): void {
-  const service = withDatabase(options, (session) => {
-    const changed = change(session);
-    return { ...changed, provider: providerNames(session.connection)(changed.providerId) };
+async function changeService(
+  options: CommonOptions,
+  change: (session: Session) => Awaitable<Service>,
+): Promise<void> {
+  const service = await withDatabase(options, async (session) => {
+    const changed = await change(session);
+    return session.store.read((reader) => {
+      return { ...changed, provider: providerNames(reader)(changed.providerId) };
+    });
   });
   print(options.json, serviceJson(service), fields);
-}
-
-/** The name of a provider by its number; a manual service has none. */
-function providerNames(connection: Connection): (providerId: number | null) => string | null {
-  const names = new Map(
-    listProviders(connection).map(({ providerId, name }) => [providerId, name]),
-  );
-  return (providerId) => (providerId === null ? null : names.get(providerId)!);
 }
 
 function serviceJson(service: Service & { provider: string | null }) {

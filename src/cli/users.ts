@@ -22,8 +22,8 @@ export function declareUsers(admin: Command): void {
     .argument("<username>", USERNAME_FORM, username)
     .option("--name <name>", "display name (default: the username)", userDisplayName)
     .option("--parent <username>", "the reseller of a child user", username)
-    .action((name: string, options: CommonOptions & { name?: string; parent?: string }) => {
-      const created = withDatabase(options, ({ execute }) =>
+    .action(async (name: string, options: CommonOptions & { name?: string; parent?: string }) => {
+      const created = await withDatabase(options, ({ execute }) =>
         execute("createUser", {
           username: name,
           name: options.name ?? name,
@@ -34,20 +34,22 @@ export function declareUsers(admin: Command): void {
     });
 
   declare(group, "list", "list all users", "reseller admin user list").action(
-    (options: CommonOptions) => {
-      const users = withDatabase(options, ({ connection }) => listUsers(connection));
+    async (options: CommonOptions) => {
+      const users = await withDatabase(options, ({ store }) => store.read(listUsers));
       print(options.json, users.map(userJson), () => userTable(users));
     },
   );
 
   declare(group, "show", "show one user", "reseller admin user show alice")
     .argument("<username>", "the user", username)
-    .action((name: string, options: CommonOptions) => {
-      const user = withDatabase(options, ({ connection }) => {
-        const found = findUser(connection, name);
-        if (!found) throw refusal("user_not_found");
-        return found;
-      });
+    .action(async (name: string, options: CommonOptions) => {
+      const user = await withDatabase(options, ({ store }) =>
+        store.read((reader) => {
+          const found = findUser(reader, name);
+          if (!found) throw refusal("user_not_found");
+          return found;
+        }),
+      );
       print(options.json, userJson(user), userText);
     });
 
@@ -65,8 +67,8 @@ function declareAdjustment(
     .argument("<username>", "the user", username)
     .argument("<amount>", "USD, at most six decimals", amount)
     .option("--note <text>", "why, kept in the ledger", note)
-    .action((user: string, micros: number, options: CommonOptions & { note?: string }) => {
-      const adjusted = withDatabase(options, ({ execute }) =>
+    .action(async (user: string, micros: number, options: CommonOptions & { note?: string }) => {
+      const adjusted = await withDatabase(options, ({ execute }) =>
         execute(name, {
           username: user,
           amountMicros: micros,

@@ -1,10 +1,16 @@
 // `verify`: recomputes the whole database from the ledger. Exit 1 names what does not match.
 
 import type { Command } from "commander";
-import { CHECK_COUNT, type Verification, verify } from "../storage/verify.ts";
-import type { Connection } from "../db/sqlite/connection.ts";
-import { databasePath } from "../storage/open.ts";
-import { CommandFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
+import type { Verification } from "../db/verify.ts";
+import { CHECK_COUNT, verify } from "../storage/verify.ts";
+import { closeForCommand, databasePath, openForCommand } from "../storage/open.ts";
+import {
+  asFailure,
+  CommandFailure,
+  type CommonOptions,
+  declare,
+  refusePostgres,
+} from "./command.ts";
 import { print, table } from "./output.ts";
 import { startProgress } from "./progress.ts";
 
@@ -14,9 +20,10 @@ export function declareVerify(program: Command): void {
     "verify",
     "recompute every balance, charge and refund from the ledger",
     "reseller verify --data /var/lib/reseller",
-  ).action((options: CommonOptions) => {
+  ).action(async (options: CommonOptions) => {
+    refusePostgres(options, "it has no check of its own yet");
     const path = databasePath(options.data);
-    const found = withDatabase(options, ({ connection }) => verifyShown(connection));
+    const found = await verifyShown(options);
     const ok = found.problemCount === 0;
     print(options.json, { ok, database: path, ...found }, () => report(path, found));
     if (!ok)
@@ -26,11 +33,18 @@ export function declareVerify(program: Command): void {
   });
 }
 
-/** Verifies, with a progress line on a terminal. */
-export function verifyShown(connection: Connection): Verification {
+/** Verifies the database, with a progress line on a terminal. */
+export async function verifyShown({ data }: CommonOptions): Promise<Verification> {
   const progress = startProgress("verifying", CHECK_COUNT);
   try {
-    return verify(connection, (done) => progress.update(done));
+    const connection = openForCommand(data);
+    try {
+      return await verify(connection, (done) => progress.update(done));
+    } finally {
+      closeForCommand(connection);
+    }
+  } catch (error) {
+    throw asFailure(error, databasePath(data));
   } finally {
     progress.end();
   }

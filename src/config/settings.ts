@@ -2,6 +2,7 @@
 // environment's variables. Precedence: the flag (--log-level), the variable (RESELLER_LOG_LEVEL), the file that the
 // variable with the suffix _FILE names (RESELLER_LOG_LEVEL_FILE), the default. docs/specification.md#settings.
 
+import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { LOG_FORMATS, LOG_LEVELS } from "../monitoring/log.ts";
@@ -18,6 +19,16 @@ export interface Setting<Value> extends kinds.ValueKind<Value> {
 /** By flag. The order is that of help, `config show` and docs/configuration.md. */
 export const SETTINGS = {
   data: setting(kinds.text("DIR"), "./data", "folder of the database (reseller.db)"),
+  database: optional(
+    kinds.databaseAddress,
+    "PostgreSQL database, postgres://user:password@host/name, in place of the one in --data",
+  ),
+  server: {
+    ...kinds.serverName,
+    default: hostname(),
+    defaultText: "the host's name",
+    help: "name of this server among those of one PostgreSQL database",
+  },
   host: setting(kinds.text("ADDRESS"), "127.0.0.1", "address to listen on"),
   port: setting(kinds.port, "8080", "port to listen on; 0 takes a free one"),
   "tls-cert": optional(
@@ -116,10 +127,17 @@ export function settingOption(flag: Flag): Option {
   return row.choices ? option.choices(row.choices) : option.argParser((given) => row.parse(given));
 }
 
-/** The settings of `serve`; every command has --data besides. */
+/** Which database: the settings of every command. */
+const DATABASE_FLAGS: readonly Flag[] = ["data", "database"];
+
+export function databaseOptions(): Option[] {
+  return DATABASE_FLAGS.map(settingOption);
+}
+
+/** The settings that only `serve` has. */
 export function serveOptions(): Option[] {
   const flags = Object.keys(SETTINGS) as Flag[];
-  return flags.filter((flag) => flag !== "data").map(settingOption);
+  return flags.filter((flag) => !DATABASE_FLAGS.includes(flag)).map(settingOption);
 }
 
 /** Absolute path of the folder of the backups. */

@@ -16,6 +16,12 @@ import {
 const DURATION_LIMIT_MS = 24 * 24 * 60 * 60 * 1000;
 const BACKUP_KEEP_LIMIT = 10_000;
 const METRICS_ENDPOINT = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/;
+const DATABASE_HOST = String.raw`(?:\[[\w.:%]+\]|[\w.%-]+)(?::\d{1,5})?`;
+/** Shown are the protocol and what follows the password, which may hold anything but an @. */
+const DATABASE_ADDRESS = new RegExp(
+  String.raw`^(postgres(?:ql)?://)(?:[^@]*@)?(${DATABASE_HOST}(?:,${DATABASE_HOST})*/[^@/?#]+(?:\?[^@]*)?)$`,
+);
+const SERVER_NAME = /^[\w.-]{1,64}$/;
 const PERCENTAGE = /^(\d{1,3}(?:\.\d{1,4})?)%$/;
 
 export interface ValueKind<Value> {
@@ -43,6 +49,29 @@ export function text(placeholder: string): ValueKind<string> {
     format: (value) => value,
   };
 }
+
+/**
+ * The address of a PostgreSQL database. db/postgres/address.ts parses it when it is opened: a message about a wrong value
+ * would repeat the password. Formatted without user and password.
+ */
+export const databaseAddress: ValueKind<string> = {
+  ...text("URL"),
+  format(value) {
+    const [, protocol, rest] = DATABASE_ADDRESS.exec(value) ?? [];
+    return rest === undefined ? "(not an address)" : protocol + rest;
+  },
+};
+
+/** A label of the metrics, and told apart from others by people. */
+export const serverName: ValueKind<string> = {
+  ...text("NAME"),
+  parse(given) {
+    if (SERVER_NAME.test(given)) return given;
+    throw new InvalidArgumentError(
+      "must be 1 to 64 letters, digits, dots, hyphens or underscores.",
+    );
+  },
+};
 
 export function choice<Value extends string>(
   placeholder: string,

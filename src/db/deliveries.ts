@@ -1,10 +1,11 @@
 // Submission attempts, and the orders that are queued or being sent.
 
-import { asc, eq, sql } from "drizzle-orm";
 import type { AttemptOutcome, Delivery } from "../domain/deliveries.ts";
-import { type Connection, prepared, type Tx } from "./sqlite/connection.ts";
-import { findOrder, type Order, toOrder } from "./orders.ts";
-import { orders, placementAttempts } from "./schema.ts";
+import type { Reader, Tx } from "./port.ts";
+import { fields, query, select, statement } from "./query.ts";
+import { boolean, number } from "./table.ts";
+import { attempts, orders } from "./tables.ts";
+import { findOrder, type Order } from "./orders.ts";
 
 /** An order that has a provider. */
 export interface OrderWithDelivery extends Order {
@@ -19,123 +20,126 @@ export interface Attempt {
   cause: string | null;
   startedAt: number;
   finishedAt: number | null;
+  /** The id of the server that makes it; null: of an earlier version, or none. */
+  server: string | null;
 }
 
-const queries = prepared((orm) => ({
-  insert: orm
-    .insert(placementAttempts)
-    .values({
-      orderId: sql.placeholder("orderId"),
-      outcome: "sending",
-      startedAt: sql.placeholder("startedAt"),
-    })
-    .prepare(),
-  finish: orm
-    .update(placementAttempts)
-    .set({
-      outcome: sql`${sql.placeholder("outcome")}`,
-      cause: sql`${sql.placeholder("cause")}`,
-      finishedAt: sql`${sql.placeholder("finishedAt")}`,
-    })
-    .where(
-      sql`${placementAttempts.orderId} = ${sql.placeholder("orderId")} AND ${placementAttempts.outcome} = 'sending'`,
-    )
-    .returning({ attemptId: placementAttempts.attemptId })
-    .prepare(),
-  ofOrder: orm
-    .select()
-    .from(placementAttempts)
-    .where(eq(placementAttempts.orderId, sql.placeholder("orderId")))
-    .orderBy(asc(placementAttempts.attemptId))
-    .prepare(),
-  tries: orm
-    .select({ tries: sql<number>`count(*)` })
-    .from(placementAttempts)
-    .where(eq(placementAttempts.orderId, sql.placeholder("orderId")))
-    .prepare(),
-  // Status and placement are literals, so that SQLite can use the partial index.
-  due: orm
-    .select({ orderId: orders.orderId })
-    .from(orders)
-    .where(
-      sql`${orders.providerId} = ${sql.placeholder("providerId")} AND ${orders.placement} = 'queued'
-        AND ${orders.status} = 'PENDING' AND ${orders.nextSubmitAt} <= ${sql.placeholder("now")}`,
-    )
-    .orderBy(asc(orders.nextSubmitAt), asc(orders.orderId))
-    .limit(sql.placeholder("limit"))
-    .prepare(),
-  sending: orm
-    .select()
-    .from(orders)
-    .where(sql`${orders.placement} = 'sending'`)
-    .orderBy(asc(orders.orderId))
-    .prepare(),
-  queued: orm
-    .select()
-    .from(orders)
-    .where(sql`${orders.placement} = 'queued' AND ${orders.status} = 'PENDING'`)
-    .orderBy(asc(orders.orderId))
-    .prepare(),
-  clampSubmitSchedule: orm
-    .update(orders)
-    .set({ nextSubmitAt: sql`${sql.placeholder("latest")}` })
-    .where(
-      sql`${orders.placement} = 'queued' AND ${orders.status} = 'PENDING'
-        AND ${orders.nextSubmitAt} > ${sql.placeholder("latest")}`,
-    )
-    .prepare(),
-}));
+/** An attempt that was started and has no outcome. */
+export interface SendingAttempt {
+  orderId: number;
+  attemptId: number;
+  server: string | null;
+  /** Whether its server has a lease. On SQLite none has. */
+  isServerLive: boolean;
+}
+
+const ATTEMPTS = query({
+  takes: { orderId: number },
+  gives: fields(attempts),
+  text: `SELECT ${select(attempts)} FROM placement_attempts
+    WHERE order_id = :orderId ORDER BY attempt_id`,
+});
+
+const COUNT_ATTEMPTS = query({
+  takes: { orderId: number },
+  gives: { tries: number },
+  within: ["orderId"],
+  text: `SELECT count(*) AS "tries" FROM placement_attempts WHERE order_id = :orderId`,
+});
+
+// Status and placement are literals, so that the partial indexes can be used.
+const DUE = query({
+  takes: { providerId: number, now: number, limit: number },
+  gives: fields(orders, "orderId"),
+  text: `SELECT ${select(orders, "orderId")} FROM orders
+    WHERE provider_id = :providerId AND placement = 'queued' AND status = 'PENDING' AND next_place_at <= :now
+    ORDER BY next_place_at, order_id LIMIT :limit`,
+});
+
+const QUEUED = query({
+  gives: fields(orders, "orderId"),
+  text: `SELECT ${select(orders, "orderId")} FROM orders
+    WHERE placement = 'queued' AND status = 'PENDING' ORDER BY order_id`,
+});
+
+const SENDING = query({
+  takes: { now: number },
+  gives: { ...fields(attempts, "orderId", "attemptId", "server"), isServerLive: boolean },
+  text: `SELECT ${select(attempts, "orderId", "attemptId", "server")},
+      EXISTS (SELECT 1 FROM servers
+        WHERE servers.id = placement_attempts.server AND servers.lease_until > :now) AS "isServerLive"
+    FROM orders JOIN placement_attempts
+      ON placement_attempts.order_id = orders.order_id AND placement_attempts.outcome = 'sending'
+    WHERE orders.placement = 'sending' ORDER BY orders.order_id`,
+});
+
+const CLAMP_SUBMIT_SCHEDULE = statement({
+  takes: { latest: number },
+  writes: [orders],
+  text: `UPDATE orders SET next_place_at = :latest
+    WHERE placement = 'queued' AND status = 'PENDING' AND next_place_at > :latest`,
+});
 
 /** The queued orders of a provider that are due, longest overdue first. */
 export function listDueSubmissions(
-  connection: Connection,
+  reader: Reader,
   providerId: number,
   now: number,
   limit: number,
 ): number[] {
-  const rows = queries(connection).due.all({ providerId, now, limit });
-  return rows.map(({ orderId }) => orderId);
+  return reader.all(DUE, { providerId, now, limit }).map(({ orderId }) => orderId);
 }
 
-/** Every queued order. */
-export function listQueued(connection: Connection): OrderWithDelivery[] {
-  return queries(connection).queued.all().map(toOrder).map(requireDelivery);
+/** The numbers of every queued order. */
+export function listQueued(reader: Reader): number[] {
+  return reader.all(QUEUED).map(({ orderId }) => orderId);
 }
 
-/** Orders whose attempt was started and has no outcome. */
-export function listSending(connection: Connection): OrderWithDelivery[] {
-  return queries(connection).sending.all().map(toOrder).map(requireDelivery);
+/** In the order of their orders. */
+export function listSending(reader: Reader, now: number): SendingAttempt[] {
+  return reader.all(SENDING, { now });
 }
 
-export function listAttempts(connection: Connection, orderId: number): Attempt[] {
-  return queries(connection).ofOrder.all({ orderId });
+export function listAttempts(reader: Reader, orderId: number): Attempt[] {
+  return reader.all(ATTEMPTS, { orderId });
 }
 
-export function countAttempts(connection: Connection, orderId: number): number {
-  return queries(connection).tries.get({ orderId })?.tries ?? 0;
+export function countAttempts(reader: Reader, orderId: number): number {
+  return reader.one(COUNT_ATTEMPTS, { orderId })!.tries;
 }
 
 /** A UNIQUE index refuses a second attempt while one is unfinished, or after one that may have been sent. */
-export function insertAttempt(tx: Tx, orderId: number, startedAt: number): void {
-  queries(tx).insert.run({ orderId, startedAt });
+export function insertAttempt(
+  tx: Tx,
+  attempt: Pick<Attempt, "orderId" | "server" | "startedAt">,
+): Attempt {
+  return tx.insert(attempts, { ...attempt, outcome: "sending" });
 }
 
+/** The attempt with that number, which must exist. */
+export function attemptOf(reader: Reader, attemptId: number): Attempt {
+  const attempt = reader.row(attempts.byKey, attemptId);
+  if (!attempt) throw new Error(`there is no attempt ${attemptId}`);
+  return attempt;
+}
+
+/** A trigger refuses to finish one that is finished. */
 export function finishAttemptRow(
   tx: Tx,
-  attempt: { orderId: number; outcome: AttemptOutcome; cause: string | null; finishedAt: number },
+  attempt: Pick<Attempt, "attemptId">,
+  finished: Pick<Attempt, "outcome" | "cause" | "finishedAt">,
 ): void {
-  const finished = queries(tx).finish.all(attempt);
-  if (finished.length !== 1) throw new Error(`order ${attempt.orderId} is not being sent`);
+  tx.update(attempts, attempt, finished);
 }
 
 /** Sets retries that are scheduled after `latest` to `latest`. */
 export function clampSubmitSchedule(tx: Tx, latest: number): void {
-  queries(tx).clampSubmitSchedule.run({ latest });
+  tx.run(CLAMP_SUBMIT_SCHEDULE, { latest });
 }
 
 /** An order that must exist and have a provider. */
-export function orderOf(connection: Connection, orderId: number): OrderWithDelivery {
-  const order = findOrder(connection, String(orderId));
+export function orderOf(reader: Reader, orderId: number): OrderWithDelivery {
+  const order = findOrder(reader, String(orderId));
   if (!order) throw new Error(`there is no order ${orderId}`);
   return requireDelivery(order);
 }

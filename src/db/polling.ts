@@ -1,9 +1,10 @@
 // Polling: which orders are due, late reports, and how far polling is behind its schedule.
 
-import { asc, desc, eq, sql } from "drizzle-orm";
 import type { OrderStatus } from "../domain/orders.ts";
-import { type Connection, prepared, type Tx } from "./sqlite/connection.ts";
-import { lateReports, orders } from "./schema.ts";
+import type { Reader, Tx } from "./port.ts";
+import { fields, query, select, statement } from "./query.ts";
+import { nullable, number, text } from "./table.ts";
+import { lateReports, orders } from "./tables.ts";
 
 /** The fields of an order that decide its next poll. */
 export interface DueOrder {
@@ -26,147 +27,117 @@ export interface LateReport {
 export const OLDEST_DUE_POLL =
   "SELECT min(next_check_at) FROM orders WHERE next_check_at IS NOT NULL";
 
-const queries = prepared((orm, sqlite) => {
-  const isDue = sql`${orders.providerId} = ${sql.placeholder("providerId")}
-    AND ${orders.nextPollAt} IS NOT NULL AND ${orders.nextPollAt} <= ${sql.placeholder("now")}`;
-  return {
-    due: orm
-      .select({
-        orderId: orders.orderId,
-        status: orders.status,
-        providerOrder: orders.providerOrder,
-        changedAt: orders.changedAt,
-      })
-      .from(orders)
-      .where(isDue)
-      .orderBy(asc(orders.nextPollAt))
-      .limit(sql.placeholder("limit"))
-      .prepare(),
-    countDue: orm
-      .select({ due: sql<number>`count(*)` })
-      .from(
-        orm
-          .select({ orderId: orders.orderId })
-          .from(orders)
-          .where(isDue)
-          .limit(sql.placeholder("limit"))
-          .as("due"),
-      )
-      .prepare(),
-    oldestDue: sqlite.query<{ dueAt: number | null }, [number]>(
-      `SELECT (${OLDEST_DUE_POLL} AND provider_id = ?) AS dueAt`,
-    ),
-    setNext: orm
-      .update(orders)
-      .set({ nextPollAt: sql`${sql.placeholder("nextPollAt")}` })
-      .where(eq(orders.orderId, sql.placeholder("orderId")))
-      .prepare(),
-    setPolled: orm
-      .update(orders)
-      .set({ polledAt: sql`${sql.placeholder("polledAt")}` })
-      .where(eq(orders.orderId, sql.placeholder("orderId")))
-      .prepare(),
-    clampSchedule: orm
-      .update(orders)
-      .set({ nextPollAt: sql`${sql.placeholder("latest")}` })
-      .where(
-        sql`${orders.nextPollAt} > ${sql.placeholder("latest")} AND ${orders.status} = 'PROCESSING'`,
-      )
-      .prepare(),
-    insertLate: orm
-      .insert(lateReports)
-      .values({
-        orderId: sql.placeholder("orderId"),
-        reported: sql.placeholder("reported"),
-        status: sql.placeholder("status"),
-        createdAt: sql.placeholder("createdAt"),
-      })
-      .onConflictDoNothing()
-      .prepare(),
-    late: orm
-      .select()
-      .from(lateReports)
-      .where(eq(lateReports.orderId, sql.placeholder("orderId")))
-      .orderBy(asc(lateReports.createdAt))
-      .prepare(),
-    lateCount: orm
-      .select({ late: sql<number>`count(DISTINCT ${lateReports.orderId})` })
-      .from(lateReports)
-      .innerJoin(orders, eq(orders.orderId, lateReports.orderId))
-      .where(eq(orders.providerId, sql.placeholder("providerId")))
-      .prepare(),
-    byProviderOrder: orm
-      .select({ orderId: orders.orderId })
-      .from(orders)
-      .where(
-        sql`${orders.providerId} = ${sql.placeholder("providerId")}
-          AND ${orders.providerOrder} = ${sql.placeholder("providerOrder")}
-          AND ${orders.providerOrder} IS NOT NULL AND ${orders.orderId} <> ${sql.placeholder("except")}`,
-      )
-      .orderBy(desc(orders.orderId))
-      .limit(1)
-      .prepare(),
-  };
+const IS_DUE = "provider_id = :providerId AND next_check_at IS NOT NULL AND next_check_at <= :now";
+
+const DUE = query({
+  takes: { providerId: number, now: number, limit: number },
+  gives: fields(orders, "orderId", "status", "providerOrder", "changedAt"),
+  text: `SELECT ${select(orders, "orderId", "status", "providerOrder", "changedAt")} FROM orders
+    WHERE ${IS_DUE} ORDER BY next_check_at LIMIT :limit`,
+});
+
+const COUNT_DUE = query({
+  takes: { providerId: number, now: number, limit: number },
+  gives: { due: number },
+  text: `SELECT count(*) AS "due" FROM (SELECT order_id FROM orders WHERE ${IS_DUE} LIMIT :limit) AS due`,
+});
+
+const OLDEST_DUE = query({
+  takes: { providerId: number },
+  gives: { dueAt: nullable(number) },
+  text: `SELECT (${OLDEST_DUE_POLL} AND provider_id = :providerId) AS "dueAt"`,
+});
+
+const CLAMP_SCHEDULE = statement({
+  takes: { latest: number },
+  writes: [orders],
+  text: `UPDATE orders SET next_check_at = :latest
+    WHERE next_check_at > :latest AND status = 'PROCESSING'`,
+});
+
+const LATE = query({
+  takes: { orderId: number },
+  gives: fields(lateReports),
+  text: `SELECT ${select(lateReports)} FROM late_reports
+    WHERE order_id = :orderId ORDER BY created_at`,
+});
+
+const COUNT_LATE = query({
+  takes: { providerId: number },
+  gives: { late: number },
+  text: `SELECT count(DISTINCT late_reports.order_id) AS "late" FROM late_reports
+    JOIN orders ON orders.order_id = late_reports.order_id WHERE orders.provider_id = :providerId`,
+});
+
+const BY_PROVIDER_ORDER = query({
+  takes: { providerId: number, providerOrder: text, except: number },
+  gives: fields(orders, "orderId"),
+  within: ["providerOrder"],
+  text: `SELECT ${select(orders, "orderId")} FROM orders
+    WHERE provider_id = :providerId AND provider_order = :providerOrder AND provider_order IS NOT NULL
+      AND order_id <> :except
+    ORDER BY order_id DESC LIMIT 1`,
 });
 
 /** The orders of a provider whose poll is due, longest overdue first. */
 export function listDuePolls(
-  connection: Connection,
+  reader: Reader,
   providerId: number,
   now: number,
   limit: number,
 ): DueOrder[] {
-  return queries(connection).due.all({ providerId, now, limit });
+  return reader.all(DUE, { providerId, now, limit });
 }
 
 /** How many polls are due, counted up to `limit`. */
 export function countDuePolls(
-  connection: Connection,
+  reader: Reader,
   providerId: number,
   now: number,
   limit: number,
 ): number {
-  return queries(connection).countDue.get({ providerId, now, limit })?.due ?? 0;
+  return reader.one(COUNT_DUE, { providerId, now, limit })!.due;
 }
 
 /** OLDEST_DUE_POLL of a provider's orders. */
-export function oldestDuePoll(connection: Connection, providerId: number): number | null {
-  return queries(connection).oldestDue.get(providerId)?.dueAt ?? null;
+export function oldestDuePoll(reader: Reader, providerId: number): number | null {
+  return reader.one(OLDEST_DUE, { providerId })!.dueAt;
 }
 
 /** Another order with the same provider and number. */
 export function findByProviderOrder(
-  connection: Connection,
+  reader: Reader,
   providerId: number,
   providerOrder: string,
   except: number,
 ): number | undefined {
-  return queries(connection).byProviderOrder.get({ providerId, providerOrder, except })?.orderId;
+  return reader.one(BY_PROVIDER_ORDER, { providerId, providerOrder, except })?.orderId;
 }
 
-export function listLateReports(connection: Connection, orderId: number): LateReport[] {
-  return queries(connection).late.all({ orderId });
+export function listLateReports(reader: Reader, orderId: number): LateReport[] {
+  return reader.all(LATE, { orderId });
 }
 
 /** The orders of a provider with a late report. */
-export function countLate(connection: Connection, providerId: number): number {
-  return queries(connection).lateCount.get({ providerId })?.late ?? 0;
+export function countLate(reader: Reader, providerId: number): number {
+  return reader.one(COUNT_LATE, { providerId })!.late;
 }
 
 export function updateNextPoll(tx: Tx, orderId: number, nextPollAt: number | null): void {
-  queries(tx).setNext.run({ orderId, nextPollAt });
+  tx.update(orders, { orderId }, { nextPollAt });
 }
 
 export function updatePolled(tx: Tx, orderId: number, polledAt: number): void {
-  queries(tx).setPolled.run({ orderId, polledAt });
+  tx.update(orders, { orderId }, { polledAt });
 }
 
 /** Sets polls of open orders that are scheduled after `latest` to `latest`. */
 export function clampPollSchedule(tx: Tx, latest: number): void {
-  queries(tx).clampSchedule.run({ latest });
+  tx.run(CLAMP_SCHEDULE, { latest });
 }
 
 /** Stored once for each order and reported status. */
 export function insertLateReport(tx: Tx, report: LateReport): void {
-  queries(tx).insertLate.run({ ...report });
+  if (tx.row(lateReports.byKey, report.orderId, report.reported)) return;
+  tx.insert(lateReports, report);
 }

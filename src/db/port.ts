@@ -17,6 +17,8 @@ export interface Reader {
    * may lie there too: a list filters them.
    */
   spans(ledger: Ledger, account: number, window: TimeWindow): Span[];
+  /** `items.map(body)`: rows and queries that several items need are loaded together, not in one round trip each. */
+  each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[];
 }
 
 /** A table whose rows are listed by number and found by time. */
@@ -130,7 +132,7 @@ export function transact<T>(store: Store, run: (tx: Tx) => Synchronous<T>): Awai
 }
 
 /** Goes on with a value that may have to be waited for; at once where it is there. */
-export function after<T, U>(value: Awaitable<T>, then: (value: T) => U): Awaitable<U> {
+export function after<T, U>(value: Awaitable<T>, then: (value: T) => Awaitable<U>): Awaitable<U> {
   return value instanceof Promise ? value.then(then) : then(value);
 }
 
@@ -148,6 +150,11 @@ export class FatalError extends Error {
 export class OutcomeUnknownError extends Error {
   override name = "OutcomeUnknownError";
   readonly code = "outcome_unknown";
+
+  /** The log has the message alone: the code is a part of it. */
+  constructor(message: string, options?: ErrorOptions) {
+    super(`outcome_unknown: ${message}`, options);
+  }
 }
 
 /** A row breaks a unique index: within a batch found before the database does. */

@@ -1,9 +1,10 @@
 // Providers, and figures of their orders. The provider's key is read only to call the provider, and never shown.
 
-import { asc, eq, sql } from "drizzle-orm";
-import { type Connection, prepared, type Tx } from "./sqlite/connection.ts";
 import { OLDEST_DUE_POLL } from "./polling.ts";
-import { providers } from "./schema.ts";
+import type { Reader, Tx } from "./port.ts";
+import { fields, query, select } from "./query.ts";
+import { nullable, number } from "./table.ts";
+import { providers } from "./tables.ts";
 
 export interface Provider {
   providerId: number;
@@ -28,109 +29,78 @@ export interface ProviderOrders {
   oldestUncheckedAt: number | null;
 }
 
-const queries = prepared((orm) => ({
-  byName: orm
-    .select()
-    .from(providers)
-    .where(eq(providers.name, sql.placeholder("name")))
-    .prepare(),
-  byId: orm
-    .select()
-    .from(providers)
-    .where(eq(providers.providerId, sql.placeholder("providerId")))
-    .prepare(),
-  all: orm
-    .select()
-    .from(providers)
-    .orderBy(asc(sql`${providers.name} COLLATE BINARY`))
-    .prepare(),
-  insert: orm
-    .insert(providers)
-    .values({
-      name: sql.placeholder("name"),
-      protocol: sql.placeholder("protocol"),
-      url: sql.placeholder("url"),
-      key: sql.placeholder("key"),
-      createdAt: sql.placeholder("createdAt"),
-    })
-    .returning()
-    .prepare(),
-  success: orm
-    .update(providers)
-    .set({ lastSuccessAt: sql`${sql.placeholder("at")}` })
-    .where(eq(providers.providerId, sql.placeholder("providerId")))
-    .prepare(),
-  outOfFunds: orm
-    .update(providers)
-    .set({ outOfFundsAt: sql`${sql.placeholder("at")}` })
-    .where(eq(providers.providerId, sql.placeholder("providerId")))
-    .prepare(),
-}));
+const LIST = query({
+  gives: fields(providers),
+  text: `SELECT ${select(providers)} FROM providers ORDER BY providers.name COLLATE "binary"`,
+});
+
+// The statuses are literals, so that the partial index of open orders can be used.
+const ORDER_FIGURES = query({
+  takes: { providerId: number },
+  gives: { open: number, unknown: number, oldestUncheckedAt: nullable(number) },
+  text: `SELECT count(*) AS "open", count(*) FILTER (WHERE placement = 'unknown') AS "unknown",
+      min(checked_at) AS "oldestUncheckedAt"
+    FROM orders WHERE provider_id = :providerId AND status IN ('PENDING', 'PROCESSING')`,
+});
+
+// Two index searches for each provider, however many orders there are: the conditions repeat those of the partial
+// indexes `orders_queued` and `orders_followed`.
+const NEXT_DUE = query({
+  gives: { dueAt: nullable(number) },
+  text: `SELECT min(due_at) AS "dueAt" FROM (
+      SELECT (SELECT min(next_place_at) FROM orders WHERE provider_id = providers.provider_id
+        AND placement = 'queued' AND status = 'PENDING') AS due_at FROM providers
+      UNION ALL
+      SELECT (${OLDEST_DUE_POLL} AND provider_id = providers.provider_id) FROM providers
+    ) AS due`,
+});
 
 /** Looked up case-insensitively. */
-export function findProvider(connection: Connection, name: string): Provider | undefined {
-  return queries(connection).byName.get({ name });
+export function findProvider(reader: Reader, name: string): Provider | undefined {
+  return reader.row(providers.byName, name);
 }
 
 /** The provider with that number, which must exist. */
-export function providerOf(connection: Connection, providerId: number): Provider {
-  const provider = queries(connection).byId.get({ providerId });
+export function providerOf(reader: Reader, providerId: number): Provider {
+  const provider = reader.row(providers.byKey, providerId);
   if (!provider) throw new Error(`there is no provider ${providerId}`);
   return provider;
 }
 
 /** By name. */
-export function listProviders(connection: Connection): Provider[] {
-  return queries(connection).all.all();
+export function listProviders(reader: Reader): Provider[] {
+  return reader.all(LIST);
 }
 
-export function readProviderOrders(connection: Connection, providerId: number): ProviderOrders {
-  // The statuses are literals, so that SQLite can use the partial index of open orders.
-  return connection.sqlite
-    .query<ProviderOrders, [number]>(
-      `SELECT count(*) AS open, count(*) FILTER (WHERE placement = 'unknown') AS unknown,
-        min(checked_at) AS oldestUncheckedAt
-      FROM orders WHERE provider_id = ? AND status IN ('PENDING', 'PROCESSING')`,
-    )
-    .get(providerId)!;
+export function readProviderOrders(reader: Reader, providerId: number): ProviderOrders {
+  return reader.one(ORDER_FIGURES, { providerId })!;
 }
 
 /** The earliest polledAt among the open placed orders of all providers; null without one. */
-export function oldestUncheckedAt(connection: Connection): number | null {
-  const times = listProviders(connection)
-    .map(({ providerId }) => readProviderOrders(connection, providerId).oldestUncheckedAt)
-    .filter((time) => time !== null);
+export function oldestUncheckedAt(reader: Reader): number | null {
+  const times = reader
+    .each(listProviders(reader), ({ providerId }) => readProviderOrders(reader, providerId))
+    .flatMap(({ oldestUncheckedAt: time }) => time ?? []);
   return times.length === 0 ? null : Math.min(...times);
 }
 
 /** When the next submission or poll of any provider is due, in the past if overdue; null when none is scheduled. */
-export function nextDueAt({ sqlite }: Connection): number | null {
-  // Two index searches for each provider, however many orders there are: the conditions repeat those of the partial
-  // indexes `orders_queued` and `orders_followed`.
-  return sqlite
-    .query<{ dueAt: number | null }, []>(
-      `SELECT min(due_at) AS dueAt FROM (
-        SELECT (SELECT min(next_place_at) FROM orders WHERE provider_id = providers.provider_id
-          AND placement = 'queued' AND status = 'PENDING') AS due_at FROM providers
-        UNION ALL
-        SELECT (${OLDEST_DUE_POLL} AND provider_id = providers.provider_id) FROM providers
-      )`,
-    )
-    .get()!.dueAt;
+export function nextDueAt(reader: Reader): number | null {
+  return reader.one(NEXT_DUE)!.dueAt;
 }
 
 export function insertProvider(
   tx: Tx,
   provider: Omit<Provider, "providerId" | "lastSuccessAt" | "outOfFundsAt">,
 ): Provider {
-  return queries(tx).insert.get({ ...provider });
+  return tx.insert(providers, provider);
 }
 
 export function updateLastSuccess(tx: Tx, providerId: number, at: number): void {
-  queries(tx).success.run({ providerId, at });
+  tx.update(providers, { providerId }, { lastSuccessAt: at });
 }
 
 /** Null: it has funds again. */
 export function updateOutOfFunds(tx: Tx, providerId: number, at: number | null): void {
-  queries(tx).outOfFunds.run({ providerId, at });
+  tx.update(providers, { providerId }, { outOfFundsAt: at });
 }

@@ -130,6 +130,7 @@ export const placementAttempts = sqliteTable("placement_attempts", {
   cause: text(),
   startedAt: integer("started_at").notNull(),
   finishedAt: integer("finished_at"),
+  server: text(),
 });
 
 export const lateReports = sqliteTable(
@@ -214,4 +215,12 @@ export const audit = sqliteTable("audit", {
   /** AuditFacts as JSON. */
   before: text(),
   after: text(),
+});
+
+/** The processes that serve this database. */
+export const servers = sqliteTable("servers", {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  startedAt: integer("started_at").notNull(),
+  leaseUntil: integer("lease_until").notNull(),
 });

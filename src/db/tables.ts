@@ -94,6 +94,9 @@ export const uptime = table(schema.uptime, { key: ["id"], kept: true });
 /** SQLite alone has it. */
 export const numberFloors = table(schema.numberFloors, { key: ["tableName"] });
 
+/** A row is written by its own server, and deleted by any once its lease has ended. */
+export const servers = table(schema.servers, { key: ["id"] });
+
 export const audit = table(schema.audit, { key: ["seq"], numbered: "seq" });
 
 /** Each after those that it refers to: the order in which a batch writes them. */
@@ -111,5 +114,6 @@ export const TABLES: readonly AnyTable[] = [
   transfers,
   idempotency,
   uptime,
+  servers,
   audit,
 ];

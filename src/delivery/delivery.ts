@@ -1,66 +1,66 @@
 // Deliveries: a worker for each provider, and one ticker that has them submit and poll what is due.
 
 import type { Order } from "../db/orders.ts";
-import { listProviders, nextDueAt, providerOf } from "../db/providers.ts";
+import { listProviders, nextDueAt, type Provider, providerOf } from "../db/providers.ts";
 import { SUBMIT_BACKOFF_LIMIT_MS } from "./backoff.ts";
+import { createInterruptionCheck, markInterrupted } from "./interrupted-attempts.ts";
 import { createPoller, type Poller } from "./polling.ts";
 import { createProviderWorker, type ProviderWorker, type DeliveryDeps } from "./provider-worker.ts";
 import { createSubmitter, type Submitter } from "./submission.ts";
 import { startTicker } from "./ticker.ts";
 
-/** How often lateness of polls is checked. */
-const LATENESS_MS = 10_000;
+/** How often lateness of polls and interrupted attempts are checked. */
+const CHECK_MS = 10_000;
 
 export interface DeliveryService {
   /** Resolves with the order after its first attempt, or with `order` itself when that takes longer than placeWaitMs. */
   placed(order: Order): Promise<Order>;
   /** Whether the ticker runs and no poll is overdue but those of providers that do not respond. */
-  isOnTime(): boolean;
+  isOnTime(): Promise<boolean>;
   /** Starts nothing new, waits for calls in flight and aborts them after `drainMs`: submissions are then unknown. */
   stop(drainMs: number): Promise<void>;
 }
 
 /** Resolves once attempts that an earlier process left in flight are marked unknown; only then may anything be sent. */
 export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService> {
-  const { connection, clock, settings } = deps;
+  const { store, clock, settings } = deps;
   await markInterrupted(deps);
   await clampSchedules(deps);
 
   const workers = createWorkers(deps, () => ticker.wake());
   const clamping = createClamping(deps);
-  let latenessAt = clock.now();
-  const tick = (now: number): number | null => {
+  const interruptions = createInterruptionCheck(deps, workers.isInFlight, workers.isStopping);
+  let checkedAt = clock.now();
+  const tick = async (now: number): Promise<number | null> => {
     clamping.run();
-    const dueAt = nextDueAt(connection);
-    if (dueAt !== null && dueAt <= now) workers.begin();
-    if (Math.abs(now - latenessAt) >= LATENESS_MS) {
-      latenessAt = now;
-      workers.logLateness();
+    const dueAt = await store.read(nextDueAt);
+    if (dueAt !== null && dueAt <= now) await workers.begin();
+    if (Math.abs(now - checkedAt) >= CHECK_MS) {
+      checkedAt = now;
+      void interruptions.run();
+      await workers.logLateness();
     }
     return dueAt === null ? null : dueAt - now;
   };
   const ticker = startTicker(deps, tick, () => clamping.request());
 
   return {
-    placed(order) {
-      if (!order.delivery || order.status !== "PENDING") return Promise.resolve(order);
-      const { submitter, stopping } = workers.of(order.delivery.providerId);
-      if (stopping) return Promise.resolve(order);
-      return firstAttempt(deps, submitter, order, settings.placeWaitMs);
+    async placed(order) {
+      if (!order.delivery || order.status !== "PENDING") return order;
+      const worker = await workers.of(order.delivery.providerId);
+      if (!worker || worker.stopping) return order;
+      return firstAttempt(deps, worker.submitter, order, settings.placeWaitMs);
     },
-    isOnTime: () => ticker.isTicking() && !workers.all().some(({ poller }) => poller.isBehind()),
-    stop(drainMs) {
+    async isOnTime() {
+      if (!ticker.isTicking()) return false;
+      const behind = await Promise.all(workers.all().map(({ poller }) => poller.isBehind()));
+      return !behind.includes(true);
+    },
+    async stop(drainMs) {
       ticker.stop();
-      return stopWorkers(deps, workers.all, drainMs);
+      await Promise.all([workers.stop(drainMs), interruptions.idle()]);
     },
   };
-}
-
-async function markInterrupted({ writer, log }: DeliveryDeps): Promise<void> {
-  const cause = "the process ended before the provider's reply was stored";
-  for (const order of await writer.submit("markInterruptedUnknown", { cause })) {
-    log.error({ order, cause }, "submission unknown: settle it by hand");
-  }
 }
 
 /** Limits each schedule to its longest delay from now: the clock may have been set back since it was stored. */
@@ -111,7 +111,7 @@ function firstAttempt(
       endWait();
       resolve(result);
     };
-    submitter.begin();
+    void submitter.begin();
   });
 }
 
@@ -122,25 +122,30 @@ interface Worker extends ProviderWorker {
 
 /** One worker for each provider, created on first use. */
 function createWorkers(deps: DeliveryDeps, wake: () => void) {
-  const { connection, log } = deps;
+  const { store, log } = deps;
   const workers = new Map<number, Worker>();
+  let isStopping = false;
 
-  const workerOf = (providerId: number): Worker => {
-    let worker = workers.get(providerId);
-    if (!worker) {
-      const created = createProviderWorker(deps, providerOf(connection, providerId), wake);
-      worker = Object.assign(created, {
-        submitter: createSubmitter(created),
-        poller: createPoller(created),
-      });
-      workers.set(providerId, worker);
-    }
+  /** Null: none is created any more. */
+  const workerOf = async (providerId: number): Promise<Worker | null> => {
+    const worker = workers.get(providerId);
+    if (worker) return worker;
+    const provider = await store.read((reader) => providerOf(reader, providerId));
+    return isStopping ? null : (workers.get(providerId) ?? createWorker(provider));
+  };
+  const createWorker = (provider: Provider): Worker => {
+    const created = createProviderWorker(deps, provider, wake);
+    const worker = Object.assign(created, {
+      submitter: createSubmitter(created),
+      poller: createPoller(created),
+    });
+    workers.set(provider.providerId, worker);
     return worker;
   };
   /** Logs the failure of one provider's worker, so that it does not stop the others. */
-  const guarded = (body: () => void) => {
+  const guarded = async (body: () => Promise<unknown>) => {
     try {
-      body();
+      await body();
     } catch (error) {
       const text = error instanceof Error ? error.stack : String(error);
       log.error({ error: text }, "a provider's worker failed");
@@ -149,32 +154,40 @@ function createWorkers(deps: DeliveryDeps, wake: () => void) {
   return {
     of: workerOf,
     all: () => [...workers.values()],
+    isInFlight: (orderId: number) =>
+      workers.values().some(({ submitter }) => submitter.isInFlight(orderId)),
+    isStopping: () => isStopping,
     /** Starts what is due, up to the limits of calls in flight. */
-    begin() {
-      for (const { providerId } of listProviders(connection)) {
-        guarded(() => {
-          const { submitter, poller } = workerOf(providerId);
-          submitter.begin();
-          poller.begin();
-        });
-      }
+    async begin() {
+      const providers = await store.read(listProviders);
+      await Promise.all(
+        providers.map(({ providerId }) =>
+          guarded(async () => {
+            const worker = await workerOf(providerId);
+            await Promise.all([worker?.submitter.begin(), worker?.poller.begin()]);
+          }),
+        ),
+      );
     },
-    logLateness() {
-      for (const { poller } of workers.values()) guarded(() => poller.logLateness());
+    async logLateness() {
+      const all = [...workers.values()];
+      await Promise.all(all.map(({ poller }) => guarded(() => poller.logLateness())));
+    },
+    stop(drainMs: number) {
+      isStopping = true;
+      return stopWorkers(deps, [...workers.values()], drainMs);
     },
   };
 }
 
-async function stopWorkers({ clock }: DeliveryDeps, workers: () => Worker[], drainMs: number) {
-  for (const worker of workers()) {
+async function stopWorkers({ clock }: DeliveryDeps, workers: readonly Worker[], drainMs: number) {
+  for (const worker of workers) {
     worker.stopping = true;
     worker.submitter.release();
   }
   const giveUp = clock.after(drainMs, () => {
-    for (const worker of workers()) worker.stop.abort();
+    for (const worker of workers) worker.stop.abort();
   });
-  await Promise.all(
-    workers().flatMap(({ submitter, poller }) => [submitter.idle(), poller.idle()]),
-  );
+  await Promise.all(workers.flatMap(({ submitter, poller }) => [submitter.idle(), poller.idle()]));
   giveUp();
 }

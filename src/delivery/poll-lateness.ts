@@ -15,28 +15,28 @@ export interface PollLateness {
   noteUnanswered(now: number): void;
   /** Whether the provider did not respond to the last poll. */
   isUnanswered(): boolean;
-  isOverdue(now: number): boolean;
-  log(now: number): void;
+  isOverdue(now: number): Promise<boolean>;
+  log(now: number): Promise<void>;
 }
 
 export function createPollLateness(worker: ProviderWorker): PollLateness {
-  const { connection, log, settings } = worker.deps;
+  const { store, log, settings } = worker.deps;
   const limitMs = Math.max(settings.pollIntervalMs * LATE_INTERVALS, LATE_LEAST_MS);
   let unanswered: { since: number; last: number } | null = null;
   let loggedAt: number | null = null;
 
-  const overdueMs = (now: number) => {
-    const oldest = oldestDuePoll(connection, worker.providerId);
+  const overdueMs = async (now: number) => {
+    const oldest = await store.read((reader) => oldestDuePoll(reader, worker.providerId));
     return oldest === null ? 0 : now - oldest;
   };
   return {
     noteAnswered: () => (unanswered = null),
     noteUnanswered: (now) => (unanswered = { since: unanswered?.since ?? now, last: now }),
     isUnanswered: () => unanswered !== null,
-    isOverdue: (now) => overdueMs(now) > limitMs,
-    log(now) {
+    isOverdue: async (now) => (await overdueMs(now)) > limitMs,
+    async log(now) {
       const silentMs = unanswered === null ? 0 : unanswered.last - unanswered.since;
-      const lateMs = Math.max(overdueMs(now), silentMs);
+      const lateMs = Math.max(await overdueMs(now), silentMs);
       if (lateMs <= limitMs) {
         loggedAt = null;
         return;

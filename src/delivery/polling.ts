@@ -6,6 +6,7 @@ import type { Report } from "../domain/polling.ts";
 import type { DuePoll } from "../operations/polling.ts";
 import { STATUS_BATCH_LIMIT } from "../providers/provider.ts";
 import { pollBackoffMs } from "./backoff.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 import { createPollLateness } from "./poll-lateness.ts";
 import type { DeliveryDeps, ProviderWorker } from "./provider-worker.ts";
 
@@ -16,17 +17,17 @@ const FAILURES_LIMIT = 9;
 
 export interface Poller {
   /** Starts the polls that are due, up to POLLS_LIMIT in flight. */
-  begin(): void;
+  begin(): Promise<void>;
   /** Logs an error when polls are late or the provider has not responded for long. */
-  logLateness(): void;
+  logLateness(): Promise<void>;
   /** Whether polls are overdue although the provider responds and no backoff is in force. */
-  isBehind(): boolean;
+  isBehind(): Promise<boolean>;
   /** Resolves when nothing is in flight. */
   idle(): Promise<void>;
 }
 
 export function createPoller(worker: ProviderWorker): Poller {
-  const { connection, clock, log } = worker.deps;
+  const { store, clock, log } = worker.deps;
   const inFlight = new Set<Promise<void>>();
   const backoff = createBackoff(worker.deps);
   const lateness = createPollLateness(worker);
@@ -55,37 +56,43 @@ export function createPoller(worker: ProviderWorker): Poller {
     }
   };
 
-  const begin = () => {
+  const beginning = oneAtATime(async () => {
     try {
-      beginDue();
+      await beginDue();
     } catch (error) {
       log.error({ provider: worker.name, error: String(error) }, "due polls could not be read");
     }
-  };
+  });
 
-  const beginDue = () => {
+  const beginDue = async () => {
     const free = POLLS_LIMIT - inFlight.size;
     if (worker.stopping || backoff.isInForce() || free <= 0) return;
-    const due = countDuePolls(connection, worker.providerId, clock.now(), free * batchSize);
+    const { providerId } = worker;
+    const now = clock.now();
+    const limit = free * batchSize;
+    const due = await store.read((reader) => countDuePolls(reader, providerId, now, limit));
+    if (worker.stopping) return;
     const batches = Math.min(free, Math.ceil(due / batchSize));
     for (let started = 0; started < batches; started += 1) {
       const running: Promise<void> = poll().then((more) => {
         inFlight.delete(running);
         worker.wake();
-        if (more) begin();
+        if (more) void beginning.run();
       });
       inFlight.add(running);
     }
   };
 
   return {
-    begin,
-    isBehind() {
+    begin: () => beginning.run(),
+    async isBehind() {
       const now = clock.now();
-      return !lateness.isUnanswered() && now >= backoff.until() && lateness.isOverdue(now);
+      if (lateness.isUnanswered() || now < backoff.until()) return false;
+      return lateness.isOverdue(now);
     },
     logLateness: () => lateness.log(clock.now()),
     async idle() {
+      await beginning.idle();
       while (inFlight.size > 0) await Promise.all(inFlight);
     },
   };

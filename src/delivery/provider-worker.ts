@@ -1,6 +1,6 @@
 // The worker of one provider, with its own limits of calls in flight: a slow provider delays no other one's orders.
 
-import type { Connection } from "../db/sqlite/connection.ts";
+import type { ReadStore } from "../db/port.ts";
 import type { Provider } from "../db/providers.ts";
 import type { SubmissionResult } from "../domain/deliveries.ts";
 import type { ProviderApi } from "../providers/provider.ts";
@@ -19,8 +19,9 @@ export interface DeliverySettings {
 
 /** Dependencies of the deliveries. */
 export interface DeliveryDeps {
-  /** Reads only. */
-  connection: Connection;
+  store: ReadStore;
+  /** The id of this start of the server, noted at its attempts. */
+  serverId: string;
   writer: Pick<Writer, "submit">;
   log: Pick<Logger, "info" | "warn" | "error">;
   clock: Clock;

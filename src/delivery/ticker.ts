@@ -28,13 +28,16 @@ export interface Ticker {
  */
 export function startTicker(
   { clock, log }: { clock: Clock; log: Pick<Logger, "warn" | "error"> },
-  tick: (now: number) => number | null,
+  tick: (now: number) => Promise<number | null>,
   onClockBack: () => void,
 ): Ticker {
   let lastNow = clock.now();
   let isIdle = false;
+  let isRunning = false;
+  let isStopped = false;
+  let isWoken = false;
 
-  const run = (): number | null => {
+  const run = async (): Promise<number | null> => {
     const now = clock.now();
     if (now < lastNow - CLOCK_BACK_MS) {
       log.warn({ milliseconds: lastNow - now }, "the clock went back");
@@ -43,14 +46,18 @@ export function startTicker(
     lastNow = now;
     return tick(now);
   };
-  const timer = clock.timer(() => {
+  // The timer is set again only after a tick has ended: one is under way at a time.
+  const timer = clock.timer(async () => {
+    isRunning = true;
+    isWoken = false;
     let dueInMs: number | null = 0;
     try {
-      dueInMs = run();
+      dueInMs = await run();
     } catch (error) {
       log.error({ error: error instanceof Error ? error.stack : String(error) }, "a tick failed");
     }
-    setTimer(dueInMs ?? IDLE_TICK_MS);
+    isRunning = false;
+    if (!isStopped) setTimer(isWoken ? 0 : (dueInMs ?? IDLE_TICK_MS));
   });
   const setTimer = (milliseconds: number) => {
     isIdle = milliseconds > TICK_MS;
@@ -60,10 +67,12 @@ export function startTicker(
 
   return {
     wake() {
-      if (isIdle) setTimer(0);
+      if (isRunning) isWoken = true;
+      else if (isIdle) setTimer(0);
     },
     isTicking: () => Math.abs(clock.now() - lastNow) <= TICK_LATE_MS,
     stop() {
+      isStopped = true;
       isIdle = false;
       timer.clear();
     },

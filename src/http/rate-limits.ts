@@ -31,8 +31,11 @@ const UNLIMITED: RateLimits = {
   noteFailure() {},
 };
 
-/** `rate` is the limit of a key; 0 turns every limit off. */
-export function createRateLimits(rate: Rate | 0): RateLimits {
+/**
+ * `rate` is the limit of a key; 0 turns every limit off. `servers`: how many share the load. Each counts by itself, so a
+ * request costs as many tokens: together they let through what one would, if requests are spread evenly.
+ */
+export function createRateLimits(rate: Rate | 0, servers: () => number = () => 1): RateLimits {
   if (rate === 0) return UNLIMITED;
   const keys = new Map<string, TokenBucket>();
   const failures = new Map<string, TokenBucket>();
@@ -40,18 +43,21 @@ export function createRateLimits(rate: Rate | 0): RateLimits {
     takeForKey(keyId) {
       let bucket = keys.get(keyId);
       if (!bucket) keys.set(keyId, (bucket = fullBucket(rate, BURST_FACTOR)));
-      if (!bucket.tryRemoveTokens(1)) throw exceeded("key", rate, bucket);
+      const cost = costIn(bucket, servers());
+      if (!bucket.tryRemoveTokens(cost)) throw exceeded("key", rate, bucket, cost);
     },
     hasFailures: () => failures.size > 0,
     refuseGuessing(address) {
       const bucket = failures.get(rateLimitGroup(address));
-      if (bucket && bucket.getWaitTime(1) > 0) throw exceeded("address", FAILURE_RATE, bucket);
+      if (!bucket) return;
+      const cost = costIn(bucket, servers());
+      if (bucket.getWaitTime(cost) > 0) throw exceeded("address", FAILURE_RATE, bucket, cost);
     },
     noteFailure(address) {
       evictOldest(failures);
       const customer = rateLimitGroup(address);
       const bucket = failures.get(customer) ?? fullBucket(FAILURE_RATE, 1);
-      bucket.tryRemoveTokens(1);
+      bucket.tryRemoveTokens(costIn(bucket, servers()));
       // Deleted and set again, so that the map is in the order of the last failure.
       failures.delete(customer);
       failures.set(customer, bucket);
@@ -70,13 +76,18 @@ function fullBucket({ requests, milliseconds }: Rate, burst: number): TokenBucke
   return bucket;
 }
 
-function exceeded(by: RateExceeded["by"], rate: Rate, bucket: TokenBucket): Refusal {
+/** A full bucket always lets one request through. */
+function costIn({ bucketSize }: TokenBucket, servers: number): number {
+  return Math.min(servers, bucketSize);
+}
+
+function exceeded(by: RateExceeded["by"], rate: Rate, bucket: TokenBucket, cost: number): Refusal {
   return new Refusal("too_many_requests", {
     by,
     requests: rate.requests,
     windowSeconds: rate.milliseconds / 1000,
     burst: bucket.bucketSize,
-    retryAfterSeconds: Math.max(1, Math.ceil(bucket.getWaitTime(1) / 1000)),
+    retryAfterSeconds: Math.max(1, Math.ceil(bucket.getWaitTime(cost) / 1000)),
   });
 }
 

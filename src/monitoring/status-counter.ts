@@ -2,15 +2,18 @@
 // changed since. Ten million orders neither slow a scrape down nor delay a request; a counting trigger would make every
 // order slower.
 
-import type { Connection } from "../db/sqlite/connection.ts";
-import { readInOwnSnapshot } from "../db/sqlite/snapshot.ts";
+import type { ReadStore } from "../db/port.ts";
 import {
+  countChangesSince,
+  countEarlyTransitions,
   countFirstStatuses,
+  countStatusesAt,
   countTransitions,
-  countStatuses,
   lastPosition,
   nextOrder,
   type Position,
+  type StatusChange,
+  type TransitionCount,
 } from "../db/status-counts.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 
@@ -19,31 +22,65 @@ const STEP = 20_000;
 
 export type StatusCounts = Record<OrderStatus, number>;
 
-/** `connection`: of its own, because a count is one long read transaction. */
-export function createStatusCounter(connection: Connection): () => Promise<StatusCounts> {
+/**
+ * `settlesAfterMs`: how long after its creation a row can still be committed below rows that are there already, because
+ * several servers number them. 0: rows are committed in the order of their numbers. Younger ones are counted anew each time.
+ */
+export function createStatusCounter(
+  store: ReadStore,
+  settlesAfterMs = 0,
+): () => Promise<StatusCounts> {
   let counts: StatusCounts | null = null;
   let position: Position = { orderId: 0, eventSeq: 0 };
   let counting: Promise<StatusCounts> | null = null;
 
-  const refresh = async (): Promise<StatusCounts> => {
-    const fresh = counts ? { ...counts } : noOrders();
-    const count = counts ? countFirstStatuses : countStatuses;
-    const last = lastPosition(connection);
-    const next = (after: number) => nextOrder(connection, after);
-    for await (const [after, upTo] of steps(position.orderId, last.orderId, next)) {
-      for (const { status, orders } of count(connection, after, upTo)) fresh[status] += orders;
-    }
-    for await (const [after, upTo] of steps(position.eventSeq, counts ? last.eventSeq : 0)) {
-      for (const { fromStatus, toStatus, orders } of countTransitions(connection, after, upTo)) {
-        fresh[fromStatus] -= orders;
-        fresh[toStatus] += orders;
-      }
-    }
-    position = last;
-    return (counts = fresh);
+  const settled = async (): Promise<Position> => {
+    const before = settlesAfterMs === 0 ? Number.MAX_SAFE_INTEGER : Date.now() - settlesAfterMs;
+    const { orderId, eventSeq } = await store.read((reader) => lastPosition(reader, before));
+    // After the clock was set back it may be an earlier one than the last.
+    return {
+      orderId: Math.max(orderId, position.orderId),
+      eventSeq: Math.max(eventSeq, position.eventSeq),
+    };
   };
+
+  const refresh = async (): Promise<StatusCounts> => {
+    const last = await settled();
+    counts = counts ? await updated(counts, last) : await firstCount(last);
+    position = last;
+    return withNewest(counts);
+  };
+
+  const firstCount = async (last: Position): Promise<StatusCounts> => {
+    const fresh = noOrders();
+    for await (const [from, to] of steps(0, last.orderId, next)) {
+      add(fresh, await store.read((reader) => countStatusesAt(reader, from, to, last.eventSeq)));
+    }
+    move(fresh, await store.read((reader) => countEarlyTransitions(reader, last)));
+    return fresh;
+  };
+
+  const updated = async (before: StatusCounts, last: Position): Promise<StatusCounts> => {
+    const fresh = { ...before };
+    for await (const [from, to] of steps(position.orderId, last.orderId, next)) {
+      add(fresh, await store.read((reader) => countFirstStatuses(reader, from, to)));
+    }
+    for await (const [from, to] of steps(position.eventSeq, last.eventSeq)) {
+      move(fresh, await store.read((reader) => countTransitions(reader, from, to)));
+    }
+    return fresh;
+  };
+
+  const next = (number: number) => store.read((reader) => nextOrder(reader, number));
+
+  const withNewest = async (settledCounts: StatusCounts): Promise<StatusCounts> => {
+    const all = { ...settledCounts };
+    add(all, await store.read((reader) => countChangesSince(reader, position)));
+    return all;
+  };
+
   return () =>
-    (counting ??= readInOwnSnapshot(connection, refresh).finally(() => {
+    (counting ??= refresh().finally(() => {
       counting = null;
     }));
 }
@@ -52,14 +89,25 @@ function noOrders(): StatusCounts {
   return Object.fromEntries(ORDER_STATUSES.map((status) => [status, 0])) as StatusCounts;
 }
 
+function add(counts: StatusCounts, found: readonly StatusChange[]): void {
+  for (const { status, orders } of found) counts[status] += orders;
+}
+
+function move(counts: StatusCounts, found: readonly TransitionCount[]): void {
+  for (const { fromStatus, toStatus, orders } of found) {
+    counts[fromStatus] -= orders;
+    counts[toStatus] += orders;
+  }
+}
+
 /** `next` finds the first number above another: numbers may have gaps, and a wide one costs no more than a narrow one. */
 async function* steps(
-  after: number,
-  upTo: number,
-  next = (number: number) => number + 1,
+  start: number,
+  end: number,
+  next: (number: number) => number | Promise<number> = (number) => number + 1,
 ): AsyncGenerator<[number, number]> {
-  for (let start = after; start < upTo; start = next(start + STEP) - 1) {
-    if (start > after) await new Promise((resolve) => setImmediate(resolve));
-    yield [start, Math.min(start + STEP, upTo)];
+  for (let from = start; from < end; from = (await next(from + STEP)) - 1) {
+    if (from > start) await new Promise((resolve) => setImmediate(resolve));
+    yield [from, Math.min(from + STEP, end)];
   }
 }

@@ -2,8 +2,7 @@
 
 import { decideReport, nextPollAt, type Report } from "../domain/polling.ts";
 import type { OrderStatus } from "../domain/orders.ts";
-import { savepoint, type Tx } from "../db/sqlite/connection.ts";
-import { isDatabaseError } from "../db/sqlite/errors.ts";
+import type { Tx } from "../db/port.ts";
 import { insertLateReport, listDuePolls, updatePolled, updateNextPoll } from "../db/polling.ts";
 import { updateOrder } from "../db/orders.ts";
 import { orderOf, type OrderWithDelivery } from "../db/deliveries.ts";
@@ -34,7 +33,7 @@ export interface DuePoll {
 export function takeDuePolls(tx: Tx, command: TakeDuePolls, context: Context): DuePoll[] {
   const { providerId, limit, pollIntervalMs } = command;
   const due = listDuePolls(tx, providerId, context.now, limit);
-  for (const [index, order] of due.entries()) {
+  tx.each(due, (order, index) => {
     const at = nextPollAt(
       { status: order.status, changedAt: order.changedAt! },
       context.now,
@@ -42,7 +41,7 @@ export function takeDuePolls(tx: Tx, command: TakeDuePolls, context: Context): D
       jitterOf(command.jitter, index),
     );
     updateNextPoll(tx, order.orderId, at);
-  }
+  });
   return due.map(({ orderId, providerOrder }) => ({ orderId, providerOrder: providerOrder! }));
 }
 
@@ -63,22 +62,16 @@ export interface ReportNotice {
 
 /** Applies reports. One that cannot be applied is rolled back alone. */
 export function recordReports(tx: Tx, command: RecordReports, context: Context): ReportNotice[] {
-  const notices: ReportNotice[] = [];
-  for (const [index, { orderId, report }] of command.reports.entries()) {
+  const notices = tx.each(command.reports, ({ orderId, report }, index): ReportNotice | null => {
     const jitter = jitterOf(command.jitter, index);
-    try {
-      const kind = savepoint(tx, () => {
-        return recordReport(tx, orderId, report, command.pollIntervalMs, jitter, context) ?? "";
-      });
-      if (kind !== "") notices.push({ orderId, kind, text: report.text });
-    } catch (error) {
-      // An error of the disk or the file affects the whole transaction, not this report alone.
-      if (!tx.sqlite.inTransaction || isDatabaseError(error)) throw error;
-      notices.push({ orderId, kind: "failed", text: String(error) });
-    }
-  }
+    const recorded = tx.attempt(() =>
+      recordReport(tx, orderId, report, command.pollIntervalMs, jitter, context),
+    );
+    if ("threw" in recorded) return { orderId, kind: "failed", text: String(recorded.threw) };
+    return recorded.done && { orderId, kind: recorded.done, text: report.text };
+  });
   updateLastSuccess(tx, command.providerId, context.now);
-  return notices;
+  return notices.filter((notice) => notice !== null);
 }
 
 function recordReport(

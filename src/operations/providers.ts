@@ -4,7 +4,7 @@ import type { Decimal, SyncedFields, SyncPlan, UpstreamEntry } from "../domain/c
 import { parseDecimal, planSync } from "../domain/catalogue-sync.ts";
 import { refusal } from "../domain/refusals.ts";
 import type { Actor } from "../domain/ledger.ts";
-import type { Connection, Tx } from "../db/sqlite/connection.ts";
+import type { Reader, Tx } from "../db/port.ts";
 import { findProvider, insertProvider, type Provider, updateLastSuccess } from "../db/providers.ts";
 import {
   findService,
@@ -69,43 +69,43 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
   const plan = planCatalogue(tx, provider, command.upstream, command.markup);
   if (!Bun.deepEquals(plan, command.plan, true)) throw refusal("catalogue_changed");
   // Nothing is refused from here on.
-  for (const { providerService, ...fields } of plan.added) {
+  tx.each(plan.added, ({ providerService, ...fields }) => {
     const added = addedService(provider, providerService, fields, context);
     insertService(tx, added);
     auditService(tx, context, command.actor, "service.create", null, added);
-  }
-  for (const { id, after, returns } of plan.updated) {
+  });
+  tx.each(plan.updated, ({ id, after, returns }) => {
     const service = findService(tx, id)!;
     const reactivation = returns ? { active: true, delisted: false } : {};
     const updated = { ...service, ...after, ...reactivation };
     writeService(tx, updated);
     auditService(tx, context, command.actor, "service.update", service, updated);
-  }
-  for (const { id } of plan.deactivated) {
+  });
+  tx.each(plan.deactivated, ({ id }) => {
     const service = findService(tx, id)!;
     const deactivated = { ...service, active: false, delisted: true };
     writeService(tx, deactivated);
     auditService(tx, context, command.actor, "service.deactivate", service, deactivated);
-  }
+  });
   updateLastSuccess(tx, provider.providerId, context.now);
   return plan;
 }
 
 /** What a sync would do now; changes nothing. Throws CatalogueError. */
 export function planCatalogue(
-  connection: Connection,
+  reader: Reader,
   provider: Provider,
   upstream: readonly UpstreamEntry[],
   markup: string,
 ): SyncPlan {
   const markupPercent: Decimal | null = parseDecimal(markup);
   if (!markupPercent) throw new Error("the markup must be a decimal number");
-  return planSync(upstream, listServicesOfProvider(connection, provider.providerId), markupPercent);
+  return planSync(upstream, listServicesOfProvider(reader, provider.providerId), markupPercent);
 }
 
 /** Refuses: provider_not_found. */
-export function requireProvider(connection: Connection, name: string): Provider {
-  const provider = findProvider(connection, name);
+export function requireProvider(reader: Reader, name: string): Provider {
+  const provider = findProvider(reader, name);
   if (!provider) throw refusal("provider_not_found");
   return provider;
 }

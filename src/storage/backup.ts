@@ -9,7 +9,8 @@ import { connectionOf } from "../db/sqlite/connection.ts";
 import { freeBytesIn, mebibytes, sizeOf, syncPath } from "./files.ts";
 import { takeLock } from "./lock.ts";
 import { openReader } from "./open.ts";
-import { verify, type Verification } from "./verify.ts";
+import type { Verification } from "../db/verify.ts";
+import { verify } from "./verify.ts";
 import { errorCode } from "../domain/refusals.ts";
 
 /** Disk space that a backup leaves free, for the database itself. */
@@ -101,14 +102,14 @@ export function copyDatabase(path: string, target: string): void {
 }
 
 /** Checks the pages and then the content of a copy. Throws BackupError for the first problem. */
-export function verifyCopy(file: string): Verification {
+export async function verifyCopy(file: string): Promise<Verification> {
   const sqlite = new Database(file, { readonly: true });
   try {
     const { quick_check: found } = sqlite.query("PRAGMA quick_check(1)").get() as {
       quick_check: string;
     };
     if (found !== "ok") throw new BackupError(`${file} is damaged: ${found}`);
-    const verification = verify(connectionOf(sqlite, file));
+    const verification = await verify(connectionOf(sqlite, file));
     const [first] = verification.problems;
     if (first) {
       throw new BackupError(
@@ -117,7 +118,7 @@ export function verifyCopy(file: string): Verification {
     }
     return verification;
   } finally {
-    sqlite.close();
+    sqlite.close(true);
   }
 }
 

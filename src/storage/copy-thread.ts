@@ -7,14 +7,14 @@ import type { FromCopyThread, ToCopyThread } from "./copy.ts";
 
 declare const self: Worker;
 
-self.onmessage = (event: MessageEvent<ToCopyThread>) => {
+self.onmessage = async (event: MessageEvent<ToCopyThread>) => {
   const { path, partial } = event.data;
   try {
     copyDatabase(path, partial);
     // While the copy was read, its read transaction kept the WAL from being checkpointed: done here, not in the writer.
     checkpointBeside(path);
     send({ copied: true });
-    send({ verified: verifyCopy(partial) });
+    send({ verified: await verifyCopy(partial) });
   } catch (error) {
     send({ failed: error instanceof Error ? error.message : String(error) });
   }
@@ -25,7 +25,7 @@ function checkpointBeside(path: string): void {
   try {
     const connection = openWriter(path);
     checkpoint(connection);
-    connection.sqlite.close();
+    connection.sqlite.close(true);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     send({ warning: `what waited behind the backup was not checkpointed (${why})` });

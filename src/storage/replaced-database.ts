@@ -2,7 +2,6 @@
 // were ended, settings that were changed. It may be of any version, damaged, or a different database.
 
 import type { Database } from "bun:sqlite";
-import {} from "../db/sqlite/connection.ts";
 import { isTransientError } from "../db/sqlite/errors.ts";
 import {
   type Change,
@@ -53,7 +52,7 @@ export function readSinceBackup(backup: Database, path: string | null, now: numb
   try {
     return compare(backup, replaced, path === null, now);
   } finally {
-    replaced?.close();
+    replaced?.close(true);
   }
 }
 
@@ -66,7 +65,7 @@ export function hasNewRows(path: string, { issued }: SinceBackup): boolean {
       return (highest ?? 0) > issued[table];
     });
   } finally {
-    sqlite?.close();
+    sqlite?.close(true);
   }
 }
 

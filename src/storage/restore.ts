@@ -5,10 +5,16 @@ import { Database } from "bun:sqlite";
 import { chownSync, copyFileSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { BackupError, verifyCopy } from "./backup.ts";
-import type { Connection } from "../db/sqlite/connection.ts";
+import type { Awaitable, Store } from "../db/port.ts";
 import { freeBytesIn, mebibytes, sizeOf, syncPath, whyNoFile } from "./files.ts";
 import { keepReplaced, settleReplaced, STAGING_FOLDER } from "./replaced-file.ts";
-import { claimDataDirectory, databasePath, lockDataDirectory, openForCommand } from "./open.ts";
+import {
+  claimDataDirectory,
+  closeForCommand,
+  databasePath,
+  lockDataDirectory,
+  openForCommand,
+} from "./open.ts";
 import { openErrorOf } from "./open-error.ts";
 import { pendingMigrations } from "./migrate.ts";
 import { hasNewRows, readSinceBackup, type SinceBackup } from "./replaced-database.ts";
@@ -23,16 +29,18 @@ export interface Restored {
   keptAside: string | null;
 }
 
+type Prepare = (staged: Store, since: SinceBackup) => Awaitable<void>;
+
 /**
  * `prepare` runs on the restored copy before it goes live.
  * Throws BackupError or OpenError, or what `prepare` throws, and has then changed nothing.
  */
-export function restoreDatabase(
+export async function restoreDatabase(
   file: string,
   dataDirectory: string,
   now: number,
-  prepare: (staged: Connection, since: SinceBackup) => void,
-): Restored {
+  prepare: Prepare,
+): Promise<Restored> {
   const path = databasePath(dataDirectory);
   refuseUnfit(file);
   refuseNoFile(path, "move it away first");
@@ -43,8 +51,8 @@ export function restoreDatabase(
     refuseWithoutRoom(file, resolve(dataDirectory));
     const replaced = existsSync(path) ? path : null;
     const staged = stage(file, staging, now);
-    const { since, after } = prepareStaged(staging, replaced, now, prepare);
-    verifyStaged(staged, file);
+    const { since, after } = await prepareStaged(staging, replaced, now, prepare);
+    await verifyStaged(staged, file);
     if (replaced) {
       checkpointReplaced(dataDirectory, path);
       if (hasNewRows(path, since))
@@ -111,27 +119,27 @@ function stage(file: string, staging: string, now: number): string {
   return staged;
 }
 
-function prepareStaged(
+async function prepareStaged(
   staging: string,
   replaced: string | null,
   now: number,
-  prepare: (staged: Connection, since: SinceBackup) => void,
-): Pick<Restored, "since" | "after"> {
+  prepare: Prepare,
+): Promise<Pick<Restored, "since" | "after">> {
   const connection = openForCommand(staging);
   try {
     const since = readSinceBackup(connection.sqlite, replaced, now);
-    prepare(connection, since);
+    await prepare(connection.store, since);
     connection.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
     return { since, after: totalsOf(connection.sqlite) };
   } finally {
-    connection.sqlite.close();
+    closeForCommand(connection);
   }
 }
 
 /** Verifies the copy, gives it to the owner of the data directory, and syncs it. */
-function verifyStaged(staged: string, file: string): void {
+async function verifyStaged(staged: string, file: string): Promise<void> {
   try {
-    verifyCopy(staged);
+    await verifyCopy(staged);
   } catch (error) {
     throw error instanceof BackupError
       ? new BackupError(error.message.replaceAll(staged, file))
@@ -145,9 +153,11 @@ function verifyStaged(staged: string, file: string): void {
 /** Checkpoints the present database into its one file, so that it can be kept; skipped if it cannot be read. */
 function checkpointReplaced(dataDirectory: string, path: string): void {
   try {
-    const { sqlite } = openForCommand(dataDirectory);
-    const { busy } = sqlite.query("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
-    sqlite.close();
+    const connection = openForCommand(dataDirectory);
+    const { busy } = connection.sqlite.query("PRAGMA wal_checkpoint(TRUNCATE)").get() as {
+      busy: number;
+    };
+    closeForCommand(connection);
     if (busy) throw new BackupError(`${path} is used by another command: wait for its end`);
   } catch (error) {
     if (error instanceof BackupError) throw error;

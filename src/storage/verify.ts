@@ -1,157 +1,66 @@
-// Verifies the whole database: balances against the ledger, charges and refunds of orders, statuses against transfers,
-// idempotency records against their effects, the schema against the migrations. docs/specification.md#verify.
-// Reads only, also while a server runs; memory is bounded at any size and any number of problems.
+// Verifies a SQLite database: the checks of every engine (db/verify*.ts), the schema against the migrations, and what only
+// a file of SQLite has. docs/specification.md#verify. Reads only, also while a server runs.
 
-import { decideTransition } from "../domain/order-transitions.ts";
-import { chargeMicros, type OrderStatus } from "../domain/orders.ts";
-import type { PriceUnit } from "../domain/services.ts";
 import type { Connection } from "../db/sqlite/connection.ts";
+import { type Check, queryCheck, runChecks, type Verification } from "../db/verify.ts";
+import { QUERY_CHECKS } from "../db/verify-queries.ts";
+import { SCAN_CHECKS } from "../db/verify-scans.ts";
 import { SCHEMA_CHECK, schemaProblems } from "./schema-check.ts";
-import { CHECKS } from "./verify-checks.ts";
-import { transactionProblems } from "./verify-transactions.ts";
 import { errorCode } from "../domain/refusals.ts";
 
-/** Of one check; further problems are counted, not listed. */
-const PROBLEMS_LISTED = 50;
 /** 64 MiB: PRAGMA integrity_check reads tables and indexes in turn. */
 const CACHE_KIB = 64 * 1024;
 
-export interface Problem {
-  /** The rule that is violated. */
-  check: string;
-  /** What it is about, e.g. `order 12`. */
-  subject: string;
-  /** What is wrong and by how much. */
-  problem: string;
-}
-
-export interface Verification {
-  users: number;
-  orders: number;
-  transfers: number;
-  usedKeys: number;
-  /** The first PROBLEMS_LISTED of each check. */
-  problems: Problem[];
-  problemCount: number;
-}
+const SQLITE_CHECKS: readonly Check[] = [
+  queryCheck(
+    "every step of the clock is noted",
+    `SELECT ledger || ' ' || number AS subject, 'its time is before that of the row ahead of it' AS problem
+    FROM (
+      SELECT 'orders' AS ledger, order_id AS number, created_at, lag(created_at) OVER (ORDER BY order_id) AS before
+      FROM orders
+      UNION ALL
+      SELECT 'transfers', seq, created_at, lag(created_at) OVER (ORDER BY seq) FROM transfers
+    ) AS rows
+    WHERE created_at < before AND NOT EXISTS (
+      SELECT 1 FROM clock_steps WHERE clock_steps.ledger = rows.ledger AND first = number)`,
+  ),
+  queryCheck(
+    "references lead somewhere",
+    `SELECT "table" || ' row ' || coalesce(rowid, '?') AS subject, 'refers to a missing row of ' || parent AS problem
+    FROM pragma_foreign_key_check`,
+  ),
+  queryCheck(
+    "the file is intact",
+    `SELECT 'file' AS subject, integrity_check AS problem
+    FROM pragma_integrity_check WHERE integrity_check <> 'ok'`,
+  ),
+];
 
 /** The number of checks, for a progress display. */
-export const CHECK_COUNT = Object.keys(CHECKS).length + 3;
+export const CHECK_COUNT = 1 + QUERY_CHECKS.length + SQLITE_CHECKS.length + SCAN_CHECKS.length;
 
-/** `progress` is called with the number of checks that are done. */
+/** `progress` is called with the number of checks that are done. Each statement is a snapshot of its own. */
 export function verify(
-  connection: Connection,
+  { sqlite, store }: Connection,
   progress: (done: number) => void = () => {},
-): Verification {
-  const { sqlite } = connection;
+): Promise<Verification> {
   sqlite.run(`PRAGMA cache_size = -${CACHE_KIB}`);
-  const schema = schemaProblems(sqlite);
-  const count = (table: string) =>
-    schema.some(({ subject }) => subject === `table ${table}`) ? 0 : rowsOf(connection, table);
-  const found: Verification = {
-    users: count("users"),
-    orders: count("orders"),
-    transfers: count("transfers"),
-    usedKeys: count("idempotency"),
-    problems: [],
-    problemCount: 0,
+  const differences = schemaProblems(sqlite);
+  const schema: Check = {
+    name: SCHEMA_CHECK,
+    run(_, findings) {
+      for (const { subject, problem } of differences) findings.add(subject, problem);
+    },
   };
-  const checks = [
-    { check: SCHEMA_CHECK, problems: () => schema },
-    ...Object.entries(CHECKS).map(([check, query]) => ({
-      check,
-      problems: () => queryProblems(connection, check, query),
-    })),
-    { check: "charges and refunds", problems: () => termProblems(connection) },
-    { check: "statements add up", problems: () => transactionProblems(connection) },
-  ];
-  for (const [done, { check, problems }] of checks.entries()) {
-    progress(done);
-    let problemsOfCheck = 0;
-    for (const problem of unlessUnreadable(check, problems(), schema.length > 0)) {
-      found.problemCount++;
-      if (problemsOfCheck++ < PROBLEMS_LISTED) found.problems.push(problem);
-    }
-  }
-  progress(CHECK_COUNT);
-  return found;
-}
-
-function rowsOf({ sqlite }: Connection, table: string): number {
-  return (sqlite.query(`SELECT count(*) AS rows FROM ${table}`).get() as { rows: number }).rows;
-}
-
-/**
- * A check that meets a damaged page, or a table that a differing schema lacks, is a problem itself; the other checks go
- * on.
- */
-function* unlessUnreadable(
-  check: string,
-  problems: Iterable<Problem>,
-  schemaDiffers: boolean,
-): Generator<Problem> {
-  try {
-    yield* problems;
-  } catch (error) {
-    const code = errorCode(error);
-    const lacksTable = schemaDiffers && code === "SQLITE_ERROR";
-    if (!code.startsWith("SQLITE_CORRUPT") && !lacksTable) throw error;
-    yield { check, subject: "file", problem: `cannot be read: ${String(error)}` };
-  }
-}
-
-function* queryProblems({ sqlite }: Connection, check: string, query: string): Generator<Problem> {
-  for (const row of sqlite.query(query).iterate()) {
-    yield { check, ...(row as Omit<Problem, "check">) };
-  }
-}
-
-interface Terms {
-  orderId: number;
-  priceMicros: number;
-  per: PriceUnit;
-  quantity: number;
-  chargeMicros: number;
-  refundedMicros: number;
-  status: OrderStatus;
-  remains: number;
-}
-
-/** Recomputes charges and partial refunds from price, quantity and remains: the products exceed SQLite's integers. */
-function* termProblems({ sqlite }: Connection): Generator<Problem> {
-  const rows = sqlite
-    .query(
-      `SELECT order_id AS orderId, price_micros AS priceMicros, per, quantity,
-        charge_micros AS chargeMicros, refunded_micros AS refundedMicros, status, remains FROM orders`,
-    )
-    .iterate() as IterableIterator<Terms>;
-  for (const order of rows) {
-    const subject = `order ${order.orderId}`;
-    const charge = chargeMicros(order.priceMicros, order.per, order.quantity);
-    if (charge !== order.chargeMicros) {
-      const problem = `charge is ${order.chargeMicros} micros, price and quantity make ${charge}`;
-      yield { check: "charges follow from the price", subject, problem };
-    }
-    const refunded = refundOf(order);
-    if (refunded !== order.refundedMicros) {
-      const problem = `refunded is ${order.refundedMicros} micros, ${order.status} makes ${refunded}`;
-      yield { check: "refunds follow from the status", subject, problem };
-    }
-  }
-}
-
-/** The refund that the status of an order implies. */
-function refundOf(order: Terms): number {
-  switch (order.status) {
-    case "FAILED":
-    case "CANCELLED":
-    case "REFUNDED":
-      return order.chargeMicros;
-    case "PARTIAL": {
-      const before = { ...order, status: "PROCESSING" as const, refundedMicros: 0 };
-      return decideTransition(before, "PARTIAL", order.remains).refundMicros;
-    }
-    default:
-      return 0;
-  }
+  return runChecks(store, {
+    checks: [schema, ...QUERY_CHECKS, ...SQLITE_CHECKS, ...SCAN_CHECKS],
+    // A damaged page, or a table that a differing schema lacks: the other checks go on.
+    isUnreadable(error) {
+      const code = errorCode(error);
+      return (
+        code.startsWith("SQLITE_CORRUPT") || (differences.length > 0 && code === "SQLITE_ERROR")
+      );
+    },
+    progress,
+  });
 }

@@ -65,3 +65,47 @@ describe("the file that a variable names", () => {
     expect(stderr).toContain('not "loud"');
   });
 });
+
+describe("the address of the database", () => {
+  const address = "postgres://anna:s3cr%2Ft@db.example,[::1]:5433/shop?sslmode=require";
+
+  test.each([
+    ["its flag", async () => shown("database", "--database", address)],
+    [
+      "its variable",
+      () => {
+        process.env["RESELLER_DATABASE"] = address;
+        return shown("database");
+      },
+    ],
+    [
+      "a file",
+      () => {
+        process.env["RESELLER_DATABASE_FILE"] = fileOf(`${address}\n`);
+        return shown("database");
+      },
+    ],
+  ])("given by %s is shown without user and password", async (_, show) => {
+    expect(await show()).toMatchObject({
+      value: "postgres://db.example,[::1]:5433/shop?sslmode=require",
+    });
+  });
+
+  test.each([
+    "postgres://anna:s3cret/shop",
+    "postgres://anna:s3cret@db",
+    "anna:s3cret@db/shop",
+    "postgres://anna:s3/cret@db/shop@",
+    "postgres:// s3cret/shop",
+  ])("that is none is not shown at all: %s", async (wrong) => {
+    expect(await shown("database", "--database", wrong)).toMatchObject({
+      value: "(not an address)",
+    });
+  });
+});
+
+test("a server's name is short and without spaces", async () => {
+  const { code, stderr } = await reseller("config", "show", "--server", "first one");
+  expect(code).toBe(2);
+  expect(stderr).toStartWith("error: --server must be 1 to 64 letters, digits");
+});

@@ -1,7 +1,7 @@
 // Deliveries over time: the timer survives failures, retries end, an invalid entry delays no other order.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Connection } from "../../src/db/sqlite/connection.ts";
+import type { ReadStore } from "../../src/db/port.ts";
 import { openReader } from "../../src/storage/open.ts";
 import { refusal } from "../../src/domain/refusals.ts";
 import { systemClock } from "../../src/delivery/clock.ts";
@@ -18,6 +18,8 @@ import {
   startUpstream,
   type Upstream,
 } from "../support/upstream.ts";
+
+const SERVER = "server-of-the-deliveries";
 
 let upstream: Upstream;
 beforeAll(async () => (upstream = await startUpstream()));
@@ -44,22 +46,17 @@ test("a tick that fails is logged, and the next one follows", async () => {
   const { id: keyId } = shopWith(database);
   const reader = openReader(database.connection.path);
   let broken = false;
-  const connection: Connection = {
-    sqlite: reader.sqlite,
-    path: reader.path,
-    get orm() {
+  const store: ReadStore = {
+    read(body) {
       if (broken) throw new Error("no such table, for once");
-      return reader.orm;
-    },
-    get store() {
-      if (broken) throw new Error("no such table, for once");
-      return reader.store;
+      return reader.store.read(body);
     },
   };
   let tick = () => {};
   const errors: string[] = [];
   const delivery = await startDelivery({
-    connection,
+    store,
+    serverId: SERVER,
     writer: { submit: (name, input) => Promise.resolve(database.run(name, input)) },
     log: { ...createLog("silent"), error: (_, message) => void errors.push(message) },
     clock: {
@@ -74,6 +71,7 @@ test("a tick that fails is logged, and the next one follows", async () => {
   const { orderId } = database.run("placeOrder", input);
   broken = true;
   tick();
+  await new Promise(setImmediate);
   expect(errors).toEqual(["a tick failed"]);
   expect(orderOf(database, orderId).placement).toBe("queued");
   broken = false;
@@ -92,7 +90,8 @@ test("after the clock was set back, the schedules are clamped at the first tick 
   let isWritable = true;
   const clamps: boolean[] = [];
   const delivery = await startDelivery({
-    connection: reader,
+    store: reader.store,
+    serverId: SERVER,
     writer: {
       submit(name, input) {
         if (name === "clampSchedules") clamps.push(isWritable);
@@ -168,7 +167,8 @@ test("an outcome that nothing can be written of is tried until it can, and logge
   const errors: string[] = [];
   let sent = 0;
   const delivery = await startDelivery({
-    connection: reader,
+    store: reader.store,
+    serverId: SERVER,
     writer: { submit: async (name, input) => database.run(name, input) },
     log: {
       ...createLog("silent"),
@@ -213,7 +213,8 @@ test("the timer waits a second while nothing is due, else until the next attempt
   let tick = () => {};
   const pauses: number[] = [];
   const delivery = await startDelivery({
-    connection: reader,
+    store: reader.store,
+    serverId: SERVER,
     writer: { submit: (name, input) => Promise.resolve(database.run(name, input)) },
     log: createLog("silent"),
     clock: {
@@ -230,12 +231,13 @@ test("the timer waits a second while nothing is due, else until the next attempt
       balance: () => Promise.reject(new Error("not asked")),
     }),
   });
-  const pauseAt = (at: number) => {
+  const pauseAt = async (at: number) => {
     now = at;
     tick();
+    await new Promise(setImmediate);
     return pauses.at(-1);
   };
-  expect(pauseAt(now)).toBe(1000);
+  expect(await pauseAt(now)).toBe(1000);
   const input = { resellerAccount: 3, keyId, service: "likes", link: "tick", quantity: 100 };
   const order = database.run("placeOrder", input);
   now = order.createdAt;
@@ -244,10 +246,10 @@ test("the timer waits a second while nothing is due, else until the next attempt
   const { dueAt } = database.connection.sqlite
     .query<{ dueAt: number }, []>("SELECT next_place_at AS dueAt FROM orders")
     .get()!;
-  expect(pauseAt(dueAt - 1400)).toBe(1000);
-  expect(pauseAt(dueAt - 600)).toBe(600);
-  expect(pauseAt(dueAt - 10)).toBe(250);
-  expect(pauseAt(dueAt)).toBe(250);
+  expect(await pauseAt(dueAt - 1400)).toBe(1000);
+  expect(await pauseAt(dueAt - 600)).toBe(600);
+  expect(await pauseAt(dueAt - 10)).toBe(250);
+  expect(await pauseAt(dueAt)).toBe(250);
   await delivery.stop(1000);
   reader.sqlite.close();
 });

@@ -13,7 +13,7 @@ test("a gap in the numbers costs no time, however wide: before the first count a
   void transact(connection.store, (tx) => raiseFloor(tx, "orders", 10 ** 12));
   expect(shop.order(10)).toBe(10 ** 12 + 1);
   const reader = openReader(connection.path);
-  const count = createStatusCounter(reader);
+  const count = createStatusCounter(reader.store);
   expect((await count()).PROCESSING).toBe(1);
   void transact(connection.store, (tx) => raiseFloor(tx, "orders", 10 ** 15));
   expect([shop.order(10), shop.order(10)]).toEqual([10 ** 15 + 1, 10 ** 15 + 2]);

@@ -6,7 +6,6 @@ import type { RefusalCode } from "../../src/domain/refusals.ts";
 import { hashRequest } from "../../src/domain/idempotency.ts";
 import type { KeyType } from "../../src/domain/keys.ts";
 import type { CommandInput } from "../../src/operations/commands.ts";
-import { execute } from "../../src/operations/execute.ts";
 import { audit } from "../support/audit.ts";
 import { refusalCode } from "../support/refusal.ts";
 import { freshDatabase, type TestDatabase } from "../support/service.ts";
@@ -28,11 +27,11 @@ beforeAll(() => {
   database.user("anna", "1000");
   database.user("cleo", "0", "anna");
   database.service({ id: "likes" });
-  account = findUser(database.connection.store.reader, "anna")!.account;
+  account = database.read((reader) => findUser(reader, "anna"))!.account;
 });
 afterAll(() => {
-  expect(audit(database.connection.sqlite)).toEqual({});
-  database.connection.sqlite.close();
+  expect(audit(database)).toEqual({});
+  database.close();
 });
 
 function inputOf(name: Name, keyId: string): CommandInput<Name> {
@@ -52,7 +51,7 @@ function inputOf(name: Name, keyId: string): CommandInput<Name> {
 }
 
 const run = (name: Name, keyId: string, now = Date.now()) =>
-  execute(database.connection.store, name, inputOf(name, keyId) as never, now);
+  database.execute(name, inputOf(name, keyId) as never, now);
 const refusalOf = (name: Name, keyId: string, now?: number) =>
   refusalCode(() => run(name, keyId, now), database);
 const wrongType = (name: Name): KeyType => (name.startsWith("recharge") ? "order" : "recharge");

@@ -25,9 +25,9 @@ beforeEach(() => {
 });
 
 const accountOf = (username: string) =>
-  findUser(database.connection.store.reader, username)!.account;
+  database.read((reader) => findUser(reader, username))!.account;
 const balance = (username = "rich") =>
-  balanceOf(database.connection.store.reader, accountOf(username));
+  database.read((reader) => balanceOf(reader, accountOf(username)));
 
 const credit = (amountMicros: number, username = "rich") =>
   database.run("creditUser", { username, amountMicros, note: null, actor: OPERATOR });
@@ -56,7 +56,7 @@ function depositInBulk(username: string, credits: number): void {
     WHERE account = ${account}`);
 }
 
-test("a refund leads to the largest balance there can be, exactly, and every further one back to it", () => {
+test("a refund leads to the largest balance there can be, exactly, and every further one back to it", async () => {
   depositInBulk("rich", 9000);
   expect(balance()).toBe(DEPOSIT_LIMIT_MICROS);
   const { id } = database.run("placeOrder", orderOf(9));
@@ -73,7 +73,7 @@ test("a refund leads to the largest balance there can be, exactly, and every fur
   cancel(id);
   database.run("transitionOrder", { id: part.id, to: "REFUNDED", note: null, actor: OPERATOR });
   expect(balance()).toBe(DEPOSIT_LIMIT_MICROS);
-  expect(verify(database.connection).problems).toEqual([]);
+  expect((await verify(database.connection)).problems).toEqual([]);
 });
 
 describe("a credit past all deposits that an account may have is refused", () => {
@@ -120,7 +120,7 @@ test("an order of more than 2^53 micros is refused, one below it charged exactly
   expect(balance()).toBe(100n * BigInt(AMOUNT_LIMIT_MICROS));
 });
 
-test("verify adds up an account whose charges and refunds each pass 64 bits, and names a micro that is off", () => {
+test("verify adds up an account whose charges and refunds each pass 64 bits, and names a micro that is off", async () => {
   depositInBulk("rich", 9);
   void transact(database.connection.store, (tx) => {
     for (let times = 0; times < 1100; times++) {
@@ -130,11 +130,11 @@ test("verify adds up an account whose charges and refunds each pass 64 bits, and
     }
   });
   expect(balance()).toBe(CHARGE);
-  expect(verify(database.connection).problems).toEqual([]);
+  expect((await verify(database.connection)).problems).toEqual([]);
   database.connection.sqlite.run(
     "UPDATE users SET balance_micros = balance_micros - 1 WHERE username = 'rich'",
   );
-  expect(verify(database.connection).problems).toMatchObject([
+  expect((await verify(database.connection)).problems).toMatchObject([
     {
       subject: "user rich",
       problem: "balance is 8999999999999999 micros, its transfers add up to 9000000000000000",
@@ -142,14 +142,14 @@ test("verify adds up an account whose charges and refunds each pass 64 bits, and
   ]);
 });
 
-test("verify names a micro that is off in a statement above 2^53", () => {
+test("verify names a micro that is off in a statement above 2^53", async () => {
   depositInBulk("rich", 18);
   const { id } = database.run("placeOrder", orderOf(8));
   cancel(id);
   const { sqlite } = database.connection;
   sqlite.run("DROP TRIGGER transfers_append_only_update");
   sqlite.run("UPDATE transfers SET balance_after_micros = balance_after_micros + 1 WHERE seq = 20");
-  expect(verify(database.connection).problems).toMatchObject([
+  expect((await verify(database.connection)).problems).toMatchObject([
     { subject: "trigger transfers_append_only_update", problem: "is missing" },
     {
       subject: "transfer 20",

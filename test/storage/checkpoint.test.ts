@@ -56,3 +56,28 @@ test("a checkpoint is due when idle, then immediately, offloaded while a reader 
   expect(pagesInWal(writer)).toBeLessThan(500);
   for (const { sqlite } of [reader, second, writer, database.connection]) sqlite.close();
 });
+
+test("a WAL that a reader kept from restarting is tried again at 1 MB more, not at another 16 MB", () => {
+  const database = freshDatabase();
+  const { path } = database.connection;
+  const writer = openWriter(path);
+  writer.sqlite.run("CREATE TABLE filler (bytes BLOB)");
+  const checkpointer = createCheckpointer(writer);
+  checkpointer.run();
+  fill(writer, 4200);
+  const reader = openReader(path);
+  reader.sqlite.run("BEGIN");
+  reader.sqlite.query("SELECT count(*) FROM filler").get();
+  expect(checkpointer.checkpointDue()).toBe("immediate");
+  checkpointer.run();
+  expect(checkpointer.checkpointDue()).toBe("none");
+  fill(writer, 300);
+  expect(pagesInWal(writer)).toBeGreaterThan(4400);
+
+  reader.sqlite.run("COMMIT");
+  expect(checkpointer.checkpointDue()).toBe("immediate");
+  checkpointer.run();
+  fill(writer, ROWS_A_BATCH);
+  expect(pagesInWal(writer)).toBeLessThan(500);
+  for (const { sqlite } of [reader, writer, database.connection]) sqlite.close();
+});

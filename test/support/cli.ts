@@ -3,8 +3,16 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { run } from "../../src/cli/program.ts";
 import { listKeys } from "../../src/db/keys.ts";
-import { findUser } from "../../src/db/users.ts";
-import { type Body, freshDatabase, freshFolder, type TestDatabase } from "./service.ts";
+import { TABLES } from "../../src/db/tables.ts";
+import {
+  type Body,
+  dumpOf,
+  ENGINE,
+  freshDatabase,
+  freshFolder,
+  freshSqliteDatabase,
+  type TestDatabase,
+} from "./service.ts";
 
 export interface Ran {
   code: number;
@@ -14,8 +22,16 @@ export interface Ran {
   readonly json: Body;
 }
 
-/** One command line, as it would run in a process of its own. */
-export async function reseller(...argv: string[]): Promise<Ran> {
+/** One command line, as it would run in a process of its own: after those before it, since all print to one place. */
+export function reseller(...argv: string[]): Promise<Ran> {
+  const ran = running.then(() => runHere(argv));
+  running = ran.catch(() => {});
+  return ran;
+}
+
+let running: Promise<unknown> = Promise.resolve();
+
+async function runHere(argv: readonly string[]): Promise<Ran> {
   const stdout: string[] = [];
   const stderr: string[] = [];
   // oxlint-disable-next-line typescript/unbound-method -- put back as it was, not called
@@ -50,30 +66,25 @@ export interface Shop extends TestDatabase {
   dump(): string;
 }
 
+/** The options that name a database on the command line. */
+export function optionsOf({ location }: TestDatabase): string[] {
+  return Object.entries(location).flatMap(([name, value]) => [`--${name}`, value as string]);
+}
+
 /** alice (100 USD), her child kid (5 USD), bob; followers at 2.32 per 1000, a private service, a key of alice. */
 export function openShop(): Shop {
-  const folder = freshFolder();
-  writeFileSync(`${folder}/reseller.db`, (template ??= seedDemo()));
-  const database = freshDatabase(folder);
-  const { connection } = database;
-  const resellerAccount = findUser(connection, "alice")!.account;
-  const key = listKeys(connection)[0]!;
+  const database = ENGINE === "sqlite" ? copyOfTemplate() : fillShop(freshDatabase());
+  const { resellerAccount, id: keyId } = database.read((reader) => listKeys(reader)[0]!);
   return {
     ...database,
-    cli: (...argv) => reseller(...argv, "--data", database.folder),
+    cli: (...argv) => reseller(...argv, ...optionsOf(database)),
     order(quantity) {
       const link = "https://example.com/me";
-      const order = { resellerAccount, keyId: key.id, service: "followers", link, quantity };
+      const order = { resellerAccount, keyId, service: "followers", link, quantity };
       return database.run("placeOrder", order).orderId;
     },
     dump() {
-      const tables = connection.sqlite
-        .query("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
-        .all() as { name: string }[];
-      return tables
-        .map(({ name }) => [name, ...connection.sqlite.query(`SELECT * FROM ${name}`).values()])
-        .map((rows) => JSON.stringify(rows))
-        .join("\n");
+      return TABLES.map((table) => dumpOf(database, table)).join("\n");
     },
   };
 }
@@ -81,15 +92,25 @@ export function openShop(): Shop {
 /** The file of a shop as it opens: made once, a copy is a quarter of the work. */
 let template: Buffer | undefined;
 
-function seedDemo(): Buffer {
-  const database = freshDatabase();
+function copyOfTemplate(): TestDatabase {
+  const folder = freshFolder();
+  writeFileSync(`${folder}/reseller.db`, (template ??= fileOfShop()));
+  return freshSqliteDatabase(folder);
+}
+
+function fileOfShop(): Buffer {
+  const { folder, connection } = fillShop(freshSqliteDatabase());
+  connection.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  connection.sqlite.close();
+  return readFileSync(`${folder}/reseller.db`);
+}
+
+function fillShop(database: TestDatabase): TestDatabase {
   database.user("alice", "100");
   database.user("kid", "5", "alice");
   database.user("bob");
   database.service({ id: "followers" });
   database.service({ id: "secret", name: "Secret", private: true });
   database.key("alice", "full");
-  database.connection.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
-  database.connection.sqlite.close();
-  return readFileSync(`${database.folder}/reseller.db`);
+  return database;
 }

@@ -50,17 +50,8 @@ export async function freshPostgres(on?: Cluster): Promise<Address> {
 export async function startCluster(settings: Record<string, string> = {}): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), "reseller-postgres-"));
   const data = join(folder, "data");
-  const isRoot = process.getuid?.() === 0;
-  if (isRoot) chownSync(folder, ...idsOf(USER));
-  const run = (program: string, ...options: string[]) => {
-    const drop = isRoot ? ["setpriv", `--reuid=${USER}`, `--regid=${USER}`, "--clear-groups"] : [];
-    const { exitCode, stderr } = Bun.spawnSync([...drop, join(binaries(), program), ...options], {
-      cwd: folder,
-      stdout: "ignore",
-      stderr: "pipe",
-    });
-    if (exitCode !== 0) throw new Error(`${program} failed: ${stderr.toString()}`);
-  };
+  giveToPostgres(folder);
+  const run = (program: string, ...options: string[]) => runPostgres(folder, program, ...options);
   run("initdb", "-D", data, "-A", "trust", "-U", USER, "--no-sync", "-E", "UTF8", "--locale=C");
   const port = await freePort();
   const all = {
@@ -117,11 +108,32 @@ export async function startCluster(settings: Record<string, string> = {}): Promi
   };
 }
 
+/** The server refuses root: what comes before a command so that it runs as the user whom Debian's package makes. */
+export function asPostgres(): string[] {
+  if (process.getuid?.() !== 0) return [];
+  return ["setpriv", `--reuid=${USER}`, `--regid=${USER}`, "--clear-groups"];
+}
+
+export function giveToPostgres(path: string): void {
+  if (process.getuid?.() === 0) chownSync(path, ...idsOf(USER));
+}
+
+/** Runs one of PostgreSQL's programs to its end. */
+export function runPostgres(folder: string, program: string, ...options: string[]): void {
+  const command = [...asPostgres(), join(binaries(), program), ...options];
+  const { exitCode, stderr } = Bun.spawnSync(command, {
+    cwd: folder,
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  if (exitCode !== 0) throw new Error(`${program} failed: ${stderr.toString()}`);
+}
+
 /** Kept, for a pipe that is collected as garbage is closed. */
 const guards: Bun.Subprocess<"pipe", "ignore", "ignore">[] = [];
 
 /** However this process ends: its end of the pipe closes, and the guard stops the server and removes its folder. */
-function stopWithThisProcess(data: string, folder: string): void {
+export function stopWithThisProcess(data: string, folder: string): void {
   const script = `read -r _
     pid=$(head -n 1 "$0/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid"
     while [ -e "$0/postmaster.pid" ] && kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
@@ -136,7 +148,7 @@ function stopWithThisProcess(data: string, folder: string): void {
 }
 
 /** Of the newest version that is installed. */
-function binaries(): string {
+export function binaries(): string {
   const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS).map(Number) : [];
   if (versions.length === 0) throw new Error("PostgreSQL is missing: apt-get install postgresql");
   return join(VERSIONS, String(Math.max(...versions)), "bin");
@@ -150,7 +162,7 @@ function idsOf(user: string): [number, number] {
   return [Number(uid), Number(gid)];
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, "127.0.0.1", () => {
       const address = server.address() as { port: number };

@@ -5,7 +5,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
-import { type Config, serveOptions, settingOption } from "../../src/config/settings.ts";
+import { type Config, serveOptions, databaseOptions } from "../../src/config/settings.ts";
+import type { Reader } from "../../src/db/port.ts";
+import type { AnyTable } from "../../src/db/table.ts";
+import { attempts, orderEvents, orders, transfers, users } from "../../src/db/tables.ts";
 import { transact } from "../../src/db/sqlite/connection.ts";
 import type { Connection } from "../../src/db/sqlite/connection.ts";
 import { createKeyFinder } from "../../src/db/key-cache.ts";
@@ -25,6 +28,9 @@ import {
   type CommandInput,
   type CommandName,
   type CommandOutput,
+  type CommandRequest,
+  type Reply,
+  runBatch,
   type UnsignedInput,
 } from "../../src/operations/commands.ts";
 import { execute } from "../../src/operations/execute.ts";
@@ -37,6 +43,7 @@ import { createReadiness } from "../../src/monitoring/readiness.ts";
 import { startService } from "../../src/server/serve.ts";
 import type { Writer } from "../../src/writer/writer.ts";
 import { expectDocumented } from "./openapi.ts";
+import { createPostgresDatabase } from "./postgres-sync.ts";
 
 export const WRITER_THREAD = new URL("../../src/writer/thread.ts", import.meta.url);
 export const OPERATOR = { keyId: null, operator: "tester" };
@@ -48,14 +55,33 @@ export function freshFolder(): string {
   return folder;
 }
 
+/** The engine of the databases below: that of TEST_ENGINE, which .ci/run sets to each in turn. */
+export const ENGINE: Engine = process.env["TEST_ENGINE"] === "postgres" ? "postgres" : "sqlite";
+export type Engine = "sqlite" | "postgres";
+
 export interface TestDatabase {
   folder: string;
-  connection: Connection;
+  /** Where a server or a command finds it. */
+  location: { data: string; database?: string };
+  /** On SQLite alone. */
+  readonly connection: Connection;
+  read<T>(body: (reader: Reader) => T): T;
+  /** The rows of raw SQL, past the port, with `?` for each parameter. */
+  query<Row = Record<string, unknown>>(text: string, ...values: (string | number | null)[]): Row[];
+  close(): void;
   /** Signed with OPERATOR unless the input names its actor. */
   run<Name extends CommandName>(
     name: Name,
     input: CommandInput<Name> | UnsignedInput<Name>,
   ): CommandOutput<Name>;
+  /** A command at that time, in a transaction of its own. */
+  execute<Name extends CommandName>(
+    name: Name,
+    input: CommandInput<Name>,
+    now: number,
+  ): CommandOutput<Name>;
+  /** Commands in one transaction. */
+  batch(requests: readonly CommandRequest[], now: number): Reply[];
   /** A reseller, or with `parent` a child user, with that balance in USD. */
   user(username: string, balance?: string, parent?: string): void;
   /** The text of a new key, and its id. */
@@ -77,21 +103,62 @@ export interface TestDatabase {
   fingerprint(): string;
 }
 
-/** A database in a fresh folder, written as the command line does. */
-export function freshDatabase(folder = freshFolder()): TestDatabase {
+/** What an engine does for a test's database. */
+interface Backend extends Pick<
+  TestDatabase,
+  "folder" | "location" | "connection" | "read" | "query" | "close" | "execute" | "batch"
+> {}
+
+function sqliteBackend(folder: string): Backend {
   claimDataDirectory(folder, Date.now()).release();
   const connection = openForCommand(folder);
+  const { store, sqlite } = connection;
+  return {
+    folder,
+    location: { data: folder },
+    connection,
+    read: (body) => body(store.reader),
+    query: (text, ...values) => sqlite.query(text).all(...values) as never,
+    execute: (name, input, now) => execute(store, name, input, now) as never,
+    batch: (requests, now) => runBatch(store, requests, now) as Reply[],
+    close: () => sqlite.close(),
+  };
+}
+
+function postgresBackend(folder: string): Backend {
+  const database = createPostgresDatabase();
+  return {
+    folder,
+    location: { data: folder, database: database.url },
+    // A test of what SQLite alone has uses freshSqliteDatabase.
+    connection: null as never,
+    read: (body) => database.read(body),
+    query: (text, ...values) => database.query(text, values) as never,
+    execute: (name, input, now) => database.execute(name, input, now),
+    batch: (requests, now) => database.batch(requests, now),
+    close: () => database.close(),
+  };
+}
+
+/** A database in a fresh folder, or a fresh one of PostgreSQL, written as the command line does. */
+export function freshDatabase(folder = freshFolder()): TestDatabase {
+  return testDatabase(ENGINE === "sqlite" ? sqliteBackend(folder) : postgresBackend(folder));
+}
+
+/** For tests of what SQLite alone has. */
+export function freshSqliteDatabase(folder = freshFolder()): TestDatabase {
+  return testDatabase(sqliteBackend(folder));
+}
+
+function testDatabase(backend: Backend): TestDatabase {
   const run: TestDatabase["run"] = (name, input) =>
-    // SQLite has it at once.
-    execute(
-      connection.store,
+    backend.execute(
       name,
       { actor: OPERATOR, ...input } as unknown as CommandInput<typeof name>,
       Date.now(),
-    ) as CommandOutput<typeof name>;
+    );
   return {
-    folder,
-    connection,
+    ...backend,
     run,
     user(username, balance, parent) {
       run("createUser", { username, name: username, parent: parent ?? null });
@@ -123,19 +190,24 @@ export function freshDatabase(folder = freshFolder()): TestDatabase {
       }).id;
     },
     balance(username) {
-      const row = connection.sqlite
-        .query("SELECT balance_micros AS balance FROM users WHERE username = ?")
-        .get(username) as { balance: number };
-      return row.balance;
+      const [row] = backend.query<{ balance: number }>(
+        "SELECT balance_micros AS balance FROM users WHERE username = ?",
+        username,
+      );
+      return row!.balance;
     },
     fingerprint() {
-      const count = (table: string) =>
-        JSON.stringify(connection.sqlite.query(`SELECT * FROM ${table}`).values());
-      return ["users", "orders", "transfers", "order_events", "placement_attempts"]
-        .map(count)
-        .join("\n");
+      return MONEY_TABLES.map((table) => dumpOf(backend, table)).join("\n");
     },
   };
+}
+
+const MONEY_TABLES = [users, orders, transfers, orderEvents, attempts];
+
+/** All rows of a table as text, in the order of their keys. */
+export function dumpOf({ query }: Pick<TestDatabase, "query">, table: AnyTable): string {
+  const keys = table.key.map((field) => table.columns.find((each) => each.field === field)!.name);
+  return JSON.stringify(query(`SELECT * FROM ${table.name} ORDER BY ${keys.join()}`));
 }
 
 export function micros(amount: string): number {
@@ -169,7 +241,7 @@ export interface TestService extends TestDatabase {
 /** What `serve` runs with when nobody says anything. */
 function defaultConfig(): Config {
   const command = new Command();
-  for (const option of [settingOption("data"), ...serveOptions()]) command.addOption(option);
+  for (const option of [...databaseOptions(), ...serveOptions()]) command.addOption(option);
   return command.opts<Config>();
 }
 
@@ -186,10 +258,10 @@ export const TEST_CONFIG = {
 /** What a server needs to answer requests, without anything that watches or limits them. */
 export function apiOf(connection: Connection, writer: Writer): ServerDeps & { writer: Writer } {
   const snapshot = createSnapshot(connection);
+  const findKey = createKeyFinder(connection.store.reader, snapshot);
   return {
-    connection,
-    snapshot,
-    findKey: createKeyFinder(connection.store.reader, snapshot),
+    store: snapshot,
+    findKey: (hash) => snapshot.read(() => findKey(hash)),
     writer,
     log: createLog("silent"),
     observer: NO_OBSERVER,
@@ -202,9 +274,8 @@ export function apiOf(connection: Connection, writer: Writer): ServerDeps & { wr
     noteUntrustedProxy() {},
     logReads: 1,
     readiness: createReadiness({
-      connection,
       writer,
-      diskFloorBytes: 0,
+      checkDatabase: () => ({}),
       isDeliveryOnTime: () => true,
     }),
     template: responseTemplate(false),
@@ -216,7 +287,7 @@ export async function freshService(
   settings: Partial<typeof TEST_CONFIG> = {},
   database = freshDatabase(),
 ): Promise<TestService> {
-  const service = await startService({ data: database.folder, ...TEST_CONFIG, ...settings }, () => {
+  const service = await startService({ ...TEST_CONFIG, ...database.location, ...settings }, () => {
     throw new Error("the writer died");
   });
   return {
@@ -226,7 +297,7 @@ export async function freshService(
       callApi(service.url, method, path, key, body, headers),
     async stop() {
       await service.stop();
-      database.connection.sqlite.close();
+      database.close();
     },
   };
 }

@@ -92,10 +92,10 @@ function auditWishes(connection: Connection, wishes: readonly Wish[]): string[] 
 }
 
 /** Everything that is wrong with the database in `folder`: wishes, sums, states, the file itself. */
-export function problemsOf(folder: string, wishes: readonly Wish[]): string[] {
+export async function problemsOf(folder: string, wishes: readonly Wish[]): Promise<string[]> {
   const connection = openForCommand(folder);
   const problems = auditWishes(connection, wishes);
-  for (const { check, subject, problem } of verify(connection).problems) {
+  for (const { check, subject, problem } of (await verify(connection)).problems) {
     problems.push(`${check}: ${subject}: ${problem}`);
   }
   connection.sqlite.close();

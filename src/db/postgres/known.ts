@@ -9,6 +9,24 @@ export class Missing extends Error {
   override name = "Missing";
 }
 
+/** Goes on with the other items where one misses something, so that all of it is loaded in one round. */
+export function eachOf<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {
+  const results: R[] = [];
+  let missing: Missing | null = null;
+  for (const [index, item] of items.entries()) {
+    try {
+      results.push(body(item, index));
+    } catch (error) {
+      // After an item that could not be run an error may be wrong: all of it runs again.
+      if (error instanceof Missing) missing ??= error;
+      else if (missing === null) throw error;
+      else break;
+    }
+  }
+  if (missing !== null) throw missing;
+  return results;
+}
+
 /** A row that is to be loaded. */
 export interface Wanted {
   index: Index;

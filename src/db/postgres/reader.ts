@@ -23,7 +23,7 @@ import {
   type Statement,
 } from "./connection.ts";
 import { troubleOf } from "./errors.ts";
-import { Known, Missing, type Wanted } from "./known.ts";
+import { eachOf, Known, Missing, type Wanted } from "./known.ts";
 import { spansWithin } from "./time-spans.ts";
 import { decodeRows, kindsOf, loadStatement, queryStatement } from "./text.ts";
 
@@ -31,7 +31,7 @@ import { decodeRows, kindsOf, loadStatement, queryStatement } from "./text.ts";
 const ROUNDS_LIMIT = 100;
 const RECONNECT_MS = 50;
 
-class KnownReader implements Reader {
+export class KnownReader implements Reader {
   constructor(readonly known: Known) {}
 
   row<Row, Key extends readonly Value[]>(index: Index<Row, Key>, ...key: Key): Row | undefined {
@@ -48,6 +48,10 @@ class KnownReader implements Reader {
 
   spans(ledger: Ledger, account: number, window: TimeWindow): Span[] {
     return spansWithin(this, ledger, account, window);
+  }
+
+  each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {
+    return eachOf(items, body);
   }
 }
 

@@ -13,7 +13,7 @@ import {
   type Table,
   type Value,
 } from "../table.ts";
-import { type Known, Missing, type Ran } from "./known.ts";
+import { eachOf, type Known, Missing, type Ran } from "./known.ts";
 
 /** One buffered write. */
 export interface Write {
@@ -80,6 +80,10 @@ export class PostgresTx implements Tx {
 
   spans(): never {
     throw new PortError("lists are not read in a transaction");
+  }
+
+  each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {
+    return eachOf(items, body);
   }
 
   lock(account: number): void {

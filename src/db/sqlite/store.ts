@@ -52,6 +52,10 @@ class SqliteReader implements Reader {
   spans(ledger: Ledger, _account: number, window: TimeWindow): Span[] {
     return this.statements.timeSpans.within(ledger, window);
   }
+
+  each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {
+    return items.map(body);
+  }
 }
 
 /** Rows of an index that are kept: some 10 MB in all. */

@@ -73,6 +73,10 @@ export class SqliteTx implements Tx {
     throw new PortError("lists are not read in a transaction");
   }
 
+  each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {
+    return items.map(body);
+  }
+
   /** Whoever writes is alone. */
   lock(_account: number): void {}
 

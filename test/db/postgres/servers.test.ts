@@ -2,10 +2,12 @@
 
 import { expect, test } from "bun:test";
 import { createPostgresStore } from "../../../src/db/postgres/store.ts";
+import { users } from "../../../src/db/tables.ts";
 import { insertKey, insertService, insertUser } from "../../support/stores.ts";
 import { cluster } from "../../support/postgres.ts";
 
 const LOAD = new URL("../../support/port-load.ts", import.meta.url).pathname;
+const STUCK = new URL("../../support/stuck-server.ts", import.meta.url).pathname;
 const USERS = 6;
 const BALANCE = 100;
 
@@ -47,4 +49,27 @@ test("two processes write the same rows in every order: no deadlock, no failure,
     `SELECT deadlocks::int AS deadlocks FROM pg_stat_database WHERE datname = '${database}'`,
   );
   expect(statistics!["deadlocks"]).toBe(0);
+}, 60_000);
+
+test("a server that stops in the middle of a batch keeps no other from its accounts", async () => {
+  const server = await cluster();
+  const database = await server.createDatabase();
+  const store = createPostgresStore(server.address(database));
+  const [made] = await store.runBatch([{ run: (tx) => insertUser(tx, "one") }]);
+  const account = (made as { done: number }).done;
+  const stuck = Bun.spawn(
+    [process.execPath, STUCK, String(server.port), database, String(account)],
+    { stdout: "pipe", stderr: "inherit" },
+  );
+  try {
+    const { value } = await stuck.stdout.getReader().read();
+    expect(new TextDecoder().decode(value)).toBe("locked");
+    const [outcome] = await store.runBatch([
+      { run: (tx) => tx.update(users, { account }, { balanceMicros: 5n }) },
+    ]);
+    expect(outcome).toHaveProperty("done");
+  } finally {
+    stuck.kill("SIGKILL");
+    await store.close();
+  }
 }, 60_000);

@@ -56,7 +56,7 @@ describe("a backup", () => {
     const restored = await binaryJson(elsewhere, "restore", file, "--data", elsewhere);
     expect(restored).toMatchObject({ ok: true, keptAside: null, before: null });
     expect(restored.after.orders).toBe(made.orders);
-    expect(problemsOf(elsewhere, before)).toEqual([]);
+    expect(await problemsOf(elsewhere, before)).toEqual([]);
     const server = await startServerProcess({ data: elsewhere });
     expect(await server.stop()).toBe(0);
   });
@@ -118,10 +118,10 @@ describe("restore", () => {
     const restored = await binaryJson(loaded.folder, "restore", file, "--data", loaded.folder);
     expect(restored.before.orders).toBe(48);
     expect(restored.after.orders).toBe(24);
-    expect(problemsOf(loaded.folder, early)).toEqual([]);
+    expect(await problemsOf(loaded.folder, early)).toEqual([]);
     const aside = freshFolder();
     await binaryJson(aside, "restore", restored.keptAside, "--data", aside);
-    expect(problemsOf(aside, [...early, ...late])).toEqual([]);
+    expect(await problemsOf(aside, [...early, ...late])).toEqual([]);
   });
 
   test("changes nothing for a file that is damaged, foreign, empty or missing", async () => {
@@ -151,7 +151,7 @@ describe("restore", () => {
     }
     const left = readdirSync(loaded.folder).sort();
     expect(left.filter((name) => name.includes("restor"))).toEqual([]);
-    expect(problemsOf(loaded.folder, wishes)).toEqual([]);
+    expect(await problemsOf(loaded.folder, wishes)).toEqual([]);
   });
 });
 

@@ -74,14 +74,14 @@ test("a full disk: 503 and not ready, reads go on, and room brings it back witho
   expect((await callApi(server.url, "GET", "/balance", key)).status).toBe(200);
   expect((await callApi(server.url, "GET", "/orders/1", key)).status).toBe(200);
   expect(server.log()).toContain("takes no writes");
-  expect(problemsOf(folder, [...wishes, ...refused])).toEqual([]);
+  expect(await problemsOf(folder, [...wishes, ...refused])).toEqual([]);
   rmSync(gate);
   const back = Date.now() + 10_000;
   while ((await readiness(server)) !== 200 && Date.now() < back) await Bun.sleep(50);
   expect(await readiness(server)).toBe(200);
   for (const wish of refused) await send(server.url, key, wish);
   expect(refused.every(({ answer }) => answer?.status === 200)).toBe(true);
-  expect(problemsOf(folder, [...wishes, ...refused])).toEqual([]);
+  expect(await problemsOf(folder, [...wishes, ...refused])).toEqual([]);
   expect(await server.stop()).toBe(0);
 });
 
@@ -98,7 +98,7 @@ test("a disk that fails: it says so and ends with an error, and nothing acknowle
   await send(again.url, key, unlucky);
   expect(unlucky.answer?.status).toBe(200);
   expect(await again.stop()).toBe(0);
-  expect(problemsOf(folder, [...wishes, unlucky])).toEqual([]);
+  expect(await problemsOf(folder, [...wishes, unlucky])).toEqual([]);
 });
 
 test("a second serve on the same data is refused, and the first goes on", async () => {
@@ -142,7 +142,7 @@ test("commands in a loop beside a loaded server: neither fails", async () => {
   expect(failures).toEqual([]);
   expect(slowest).toBeLessThan(10_000);
   expect(wishes.filter(({ answer }) => answer?.status !== 200)).toEqual([]);
-  expect(problemsOf(folder, wishes)).toEqual([]);
+  expect(await problemsOf(folder, wishes)).toEqual([]);
 });
 
 test("a clock that is corrected by six years while the service runs makes no retry a second order", async () => {
@@ -167,7 +167,7 @@ test("a clock that is corrected by six years while the service runs makes no ret
   SERVERS.push(again);
   for (const wish of wishes) await send(again.url, key, wish);
   expect(wishes.map(({ answer }) => answer!.text)).toEqual(given);
-  expect(problemsOf(folder, wishes)).toEqual([]);
+  expect(await problemsOf(folder, wishes)).toEqual([]);
 });
 
 test("a clock that jumps a day either way changes no order, no amount and no retry", async () => {
@@ -190,5 +190,5 @@ test("a clock that jumps a day either way changes no order, no amount and no ret
   const told = wishes.flatMap(({ answer }) => answer!.body.order ?? []) as { createdAt: string }[];
   const days = new Set(told.map(({ createdAt }) => createdAt.slice(0, 10)));
   expect(days.size).toBe(3);
-  expect(problemsOf(folder, wishes)).toEqual([]);
+  expect(await problemsOf(folder, wishes)).toEqual([]);
 });

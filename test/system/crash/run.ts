@@ -35,12 +35,12 @@ for (let done = 0; done < rounds;) {
   const wishes: Wish[] = [];
   for (let round = 0; round < ROUNDS_PER_DATABASE && done < rounds; round++) {
     await liveAndDie(folder, key, wishes);
-    check(folder, wishes, `round ${done}`);
+    await check(folder, wishes, `round ${done}`);
     done++;
     if (done % 50 === 0) console.log(`${done} rounds, ${acknowledged} acknowledged`);
   }
   await settle(folder, key, wishes);
-  check(folder, wishes, `after round ${done}`);
+  await check(folder, wishes, `after round ${done}`);
   acknowledged += wishes.filter(({ answer }) => answer?.status === 200).length;
   rmSync(folder, { recursive: true });
 }
@@ -82,8 +82,8 @@ async function settle(folder: string, key: string, wishes: readonly Wish[]): Pro
   if (exitCode !== 0) fail([`serve stopped with exit ${exitCode}`], "at the end");
 }
 
-function check(folder: string, wishes: readonly Wish[], when: string): void {
-  const problems = problemsOf(folder, wishes);
+async function check(folder: string, wishes: readonly Wish[], when: string): Promise<void> {
+  const problems = await problemsOf(folder, wishes);
   if (problems.length > 0) fail(problems, `${when}, ${folder}`);
 }
 

@@ -47,7 +47,7 @@ async function fault(kind: string, nth: number, count: number): Promise<void> {
   const server = await startServerProcess({ data: folder, environment }).catch(() => null);
   const wishes = server ? await loadOn(server, kind, what) : [];
   if (!server) tally.notStarted++;
-  check(folder, wishes, what);
+  await check(folder, wishes, what);
   await fulfil(folder, wishes, what);
   rmSync(folder, { recursive: true });
 }
@@ -86,11 +86,11 @@ async function fulfil(folder: string, wishes: readonly Wish[], what: string): Pr
     if (wish.answer?.status !== 200) fail([`wish ${wish.number} cannot be fulfilled`], what);
   }
   await server.stop();
-  check(folder, wishes, what);
+  await check(folder, wishes, what);
 }
 
-function check(folder: string, wishes: readonly Wish[], what: string): void {
-  const problems = problemsOf(folder, wishes);
+async function check(folder: string, wishes: readonly Wish[], what: string): Promise<void> {
+  const problems = await problemsOf(folder, wishes);
   if (problems.length > 0) fail(problems, what);
 }
 

@@ -98,7 +98,7 @@ async function liveOnce(
   const records = readTrace(trace);
   tally.traces++;
   tally.checkpoints += checkpointsAmid(records);
-  cutAnywhere(before, records, Math.min(count, images - tally.images));
+  await cutAnywhere(before, records, Math.min(count, images - tally.images));
   rmSync(before, { recursive: true });
   rmSync(trace);
 }
@@ -111,7 +111,11 @@ function checkpointsAmid(records: readonly TraceRecord[]): number {
     .length;
 }
 
-function cutAnywhere(before: string, records: readonly TraceRecord[], count: number): void {
+async function cutAnywhere(
+  before: string,
+  records: readonly TraceRecord[],
+  count: number,
+): Promise<void> {
   const cuts = cutPoints(records, count);
   const disk = diskOf(before);
   const told = new Map<string, number | null>(acknowledgedIn(before));
@@ -126,7 +130,7 @@ function cutAnywhere(before: string, records: readonly TraceRecord[], count: num
     mkdirSync(folder);
     const fate = FATES[below(random, FATES.length)]!;
     disk.cut(folder, fate, random);
-    const problems = judge(folder, told);
+    const problems = await judge(folder, told);
     tally.images++;
     tally.acknowledged += told.size;
     if (problems.length > 0) {
@@ -155,12 +159,12 @@ function cutPoints(records: readonly TraceRecord[], count: number): number[] {
 }
 
 /** Opens an image as a server's start does and says what is wrong with it. */
-function judge(folder: string, told: ReadonlyMap<string, number | null>): string[] {
+async function judge(folder: string, told: ReadonlyMap<string, number | null>): Promise<string[]> {
   try {
     claimDataDirectory(folder, Date.now()).release();
     const connection = openForCommand(folder);
     try {
-      const problems = verify(connection).problems.map(
+      const problems = (await verify(connection)).problems.map(
         ({ check, subject, problem }) => `${check}: ${subject}: ${problem}`,
       );
       const found = effects(connection);

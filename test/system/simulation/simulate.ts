@@ -3,12 +3,8 @@
 // open order must reach a final state. An independent auditor checks the result.
 
 import { Database } from "bun:sqlite";
-import {
-  connectionOf,
-  type Connection,
-  transact,
-  type Tx,
-} from "../../../src/db/sqlite/connection.ts";
+import { transact, type Tx } from "../../../src/db/port.ts";
+import { createSqliteStore, type SqliteStore } from "../../../src/db/sqlite/store.ts";
 import { migrate, MIGRATIONS } from "../../../src/storage/migrate.ts";
 import type { Order } from "../../../src/db/orders.ts";
 import { placementOf } from "../../../src/domain/deliveries.ts";
@@ -68,8 +64,10 @@ const RESELLERS = ["ana", "bob", "cleo"];
 /** Everything of one market. */
 export interface Market {
   world: World;
-  connection: Connection;
+  store: SqliteStore;
   auditor: Auditor;
+  /** Starts of the process. */
+  starts: number;
   providers: Map<string, SimulatedProvider>;
   /** When each order was last sent: an operator looks later than that. */
   sentAt: Map<string, number>;
@@ -140,14 +138,14 @@ export async function simulate(seed: number, print?: (line: string) => void): Pr
     return { seed, orders, crashes, finding: error.message };
   } finally {
     process.life.dead = true;
-    market.connection.sqlite.close();
+    market.store.close();
   }
 }
 
 function openMarket(world: World, creditMicros: number): Market {
   const sqlite = new Database(":memory:");
   migrate(sqlite, MIGRATIONS, 0);
-  const connection = connectionOf(sqlite, ":memory:");
+  const store = createSqliteStore(sqlite);
   const auditor = createAuditor(sqlite);
   let lastId = 0;
   const createId = () => {
@@ -156,13 +154,14 @@ function openMarket(world: World, creditMicros: number): Market {
   };
   const market: Market = {
     world,
-    connection,
+    store,
     auditor,
+    starts: 0,
     providers: new Map(),
     sentAt: new Map(),
     run: (name, input) => {
-      const run = (tx: Tx): unknown => runCommand(tx, name, input, { now: world.now(), createId });
-      return transact(connection, run) as CommandOutput<typeof name>;
+      const run = (tx: Tx) => runCommand(tx, name, input, { now: world.now(), createId });
+      return transact(store, run as (tx: Tx) => object) as CommandOutput<typeof name>;
     },
   };
   const actor = { keyId: null, operator: "sim" };
@@ -197,7 +196,7 @@ const keyIds = new Map<string, string>();
 
 /** Starts a process on the market's database, as `serve` does. */
 function begin(market: Market, isCalm: () => boolean): Process {
-  const { world, connection } = market;
+  const { world, store } = market;
   const life: Life = { dead: false };
   const process: Process = { life, writer: writerOf(market, life, isCalm), delivery: null };
   world.trace("the process starts");
@@ -210,7 +209,8 @@ function begin(market: Market, isCalm: () => boolean): Process {
       world.trace(`error ${message} ${JSON.stringify(fields)}`),
   };
   const deps = {
-    connection,
+    store,
+    serverId: `start ${(market.starts += 1)}`,
     writer: process.writer,
     log,
     clock: world.clockOf(life),
@@ -317,7 +317,7 @@ function planOrders(market: Market, crowded: boolean, process: () => Process): n
 }
 
 async function order(
-  { world, auditor, connection }: Market,
+  { world, auditor, store }: Market,
   { life, writer, delivery }: Process,
   asked: Asked & { service: string },
 ): Promise<void> {
@@ -325,7 +325,7 @@ async function order(
   if (life.dead || !delivery) return;
   auditor.asks(asked);
   const { link, service, quantity, reseller } = asked;
-  const account = connection.sqlite
+  const account = store.sqlite
     .query<{ account: number }, [string]>("SELECT account FROM users WHERE username = ?")
     .get(reseller)!.account;
   const keyId = keyIds.get(reseller)!;

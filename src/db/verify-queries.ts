@@ -1,12 +1,13 @@
-// The invariants of the database, as queries that return violations. Each is one statement, so each has its own snapshot
-// of a live database, and none blocks the reset of the WAL for longer than it runs.
+// The invariants of the ledger, of orders, of deliveries and of users, as queries that return violations.
+
+import { type Check, queryCheck } from "./verify.ts";
 
 /**
  * The sum of the column `amount`, in two halves: sum() fails when an intermediate sum exceeds 64 bits, which the credits
  * of an account with many refunded orders can, although credits less debits cannot.
  */
 const sumOf = (rows: string) =>
-  `(SELECT coalesce(sum(amount / 1000000000) * 1000000000 + sum(amount % 1000000000), 0) FROM (${rows}))`;
+  `(SELECT coalesce(sum(amount / 1000000000) * 1000000000 + sum(amount % 1000000000), 0) FROM (${rows}) AS flows)`;
 
 /** The credits of a user's account, and its debits as negative amounts. */
 const flows = (condition: string) => `
@@ -16,18 +17,18 @@ const flows = (condition: string) => `
   WHERE debit_account = users.account AND debit_account > 2 AND ${condition}`;
 
 /** Each query returns a row (subject, problem) for each violation of its rule. */
-export const CHECKS: Record<string, string> = {
+const QUERIES: Record<string, string> = {
   "balances equal the ledger": `
     SELECT 'user ' || username AS subject,
       'balance is ' || balance_micros || ' micros, its transfers add up to ' || total AS problem
-    FROM (SELECT username, balance_micros, ${sumOf(flows("1"))} AS total FROM users)
+    FROM (SELECT username, balance_micros, ${sumOf(flows("1 = 1"))} AS total FROM users) AS summed
     WHERE balance_micros <> total`,
   "deposits equal the ledger": `
     SELECT 'user ' || username AS subject,
       'deposited are ' || deposited_micros || ' micros, its credits less its debits make ' || total AS problem
     FROM (
       SELECT username, deposited_micros, ${sumOf(flows("kind IN ('recharge', 'adjustment')"))} AS total FROM users
-    ) WHERE deposited_micros <> total`,
+    ) AS summed WHERE deposited_micros <> total`,
   "every charge is one transfer": `
     SELECT 'order ' || orders.order_id AS subject,
       'charge is ' || charge_micros || ' micros, transferred from its reseller were '
@@ -83,7 +84,7 @@ export const CHECKS: Record<string, string> = {
     FROM (
       SELECT order_id, from_status, lag(to_status) OVER (PARTITION BY order_id ORDER BY seq) AS before
       FROM order_events
-    ) WHERE before <> from_status`,
+    ) AS steps WHERE before <> from_status`,
   "nothing remains of a completed order": `
     SELECT 'order ' || order_id AS subject, 'COMPLETED with ' || remains || ' remaining' AS problem
     FROM orders WHERE status = 'COMPLETED' AND remains <> 0`,
@@ -96,12 +97,12 @@ export const CHECKS: Record<string, string> = {
   "placements follow from their attempts": `
     SELECT 'order ' || order_id AS subject,
       'placement is ' || placement || ', its attempt came to ' || coalesce(outcome, 'nothing that was sent') AS problem
-    FROM orders LEFT JOIN (SELECT order_id, outcome FROM placement_attempts WHERE outcome <> 'not_sent') USING (order_id)
+    FROM orders LEFT JOIN (SELECT order_id, outcome FROM placement_attempts WHERE outcome <> 'not_sent') AS sent USING (order_id)
     WHERE NOT CASE placement
-      WHEN 'sending' THEN outcome IS 'sending'
-      WHEN 'unknown' THEN outcome IS 'unknown'
-      WHEN 'placed' THEN coalesce(outcome IN ('accepted', 'unknown'), 0)
-      WHEN 'refused' THEN coalesce(outcome IN ('refused', 'unknown'), 0)
+      WHEN 'sending' THEN coalesce(outcome, '') = 'sending'
+      WHEN 'unknown' THEN coalesce(outcome, '') = 'unknown'
+      WHEN 'placed' THEN coalesce(outcome, '') IN ('accepted', 'unknown')
+      WHEN 'refused' THEN coalesce(outcome, '') IN ('refused', 'unknown')
       ELSE outcome IS NULL END`,
   "keys belong to resellers": `
     SELECT 'key ' || keys.id AS subject, 'belongs to the child user ' || username AS problem
@@ -113,7 +114,7 @@ export const CHECKS: Record<string, string> = {
   "a used key has an effect of its own reseller": `
     SELECT 'used key ' || idempotency.seq AS subject,
       'its reseller is account ' || idempotency.reseller_account || ', its effect is one of account '
-        || coalesce(orders.reseller_account, keys.reseller_account, 'nobody') AS problem
+        || coalesce(CAST(coalesce(orders.reseller_account, keys.reseller_account) AS TEXT), 'nobody') AS problem
     FROM idempotency LEFT JOIN orders USING (order_id)
       LEFT JOIN transfers ON transfers.seq = transfer_seq AND kind = 'recharge'
       LEFT JOIN keys ON keys.id = key_id
@@ -122,36 +123,8 @@ export const CHECKS: Record<string, string> = {
     SELECT coalesce('order ' || order_id, 'transfer ' || transfer_seq) AS subject,
       'it was done under ' || count(*) || ' keys' AS problem
     FROM idempotency GROUP BY order_id, transfer_seq HAVING count(*) > 1`,
-  "a kept answer tells what was done": `
-    SELECT 'used key ' || idempotency.seq AS subject,
-      'its answer tells of ' || coalesce(told, 'nothing') || ', done was ' || done AS problem
-    FROM idempotency JOIN (
-      SELECT idempotency.seq AS seq,
-        CASE WHEN NOT json_valid(answer_body) THEN NULL
-          WHEN idempotency.order_id IS NULL THEN json_extract(answer_body, '$.amount') * 1e6
-          WHEN results IS NOT NULL THEN (
-            SELECT json_extract(value, '$.order.orderId') FROM json_each(answer_body, '$.results')
-            WHERE json_extract(value, '$.order.orderId') = idempotency.order_id)
-          ELSE json_extract(answer_body, '$.order.orderId') END AS told,
-        coalesce(idempotency.order_id, amount_micros) AS done
-      FROM idempotency LEFT JOIN transfers ON transfers.seq = transfer_seq
-      WHERE answer_body IS NOT NULL
-    ) AS kept USING (seq)
-    WHERE told IS NULL OR round(told) <> done`,
-  "every step of the clock is noted": `
-    SELECT ledger || ' ' || number AS subject, 'its time is before that of the row ahead of it' AS problem
-    FROM (
-      SELECT 'orders' AS ledger, order_id AS number, created_at, lag(created_at) OVER (ORDER BY order_id) AS before
-      FROM orders
-      UNION ALL
-      SELECT 'transfers', seq, created_at, lag(created_at) OVER (ORDER BY seq) FROM transfers
-    ) AS rows
-    WHERE created_at < before AND NOT EXISTS (
-      SELECT 1 FROM clock_steps WHERE clock_steps.ledger = rows.ledger AND first = number)`,
-  "references lead somewhere": `
-    SELECT "table" || ' row ' || coalesce(rowid, '?') AS subject, 'refers to a missing row of ' || parent AS problem
-    FROM pragma_foreign_key_check`,
-  "the file is intact": `
-    SELECT 'file' AS subject, integrity_check AS problem
-    FROM pragma_integrity_check WHERE integrity_check <> 'ok'`,
 };
+
+export const QUERY_CHECKS: readonly Check[] = Object.entries(QUERIES).map(([name, sql]) =>
+  queryCheck(name, sql),
+);

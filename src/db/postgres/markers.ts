@@ -1,0 +1,29 @@
+// The rows of `batches`, one for each transaction that was committed (lane.ts): old ones are deleted.
+
+import { type Store, transact } from "../port.ts";
+import { statement } from "../query.ts";
+import { number, text } from "../table.ts";
+
+/** Long after anybody may ask for one: a server gives up asking after 15 s. */
+const KEPT_MS = 24 * 3_600_000;
+/** Deleted by one command. */
+const LIMIT = 10_000;
+
+const DELETE = statement({
+  takes: { before: text, limit: number },
+  writes: [],
+  text: `DELETE FROM batches WHERE id IN (
+    SELECT id FROM batches WHERE id < CAST(:before AS uuid) ORDER BY id LIMIT :limit)`,
+});
+
+/** Deletes some of those that are older than a day; resolves with whether there may be more. */
+export async function deleteOldMarkers(store: Store, now: number): Promise<boolean> {
+  const values = { before: firstIdAt(now - KEPT_MS), limit: LIMIT };
+  return (await transact(store, (tx) => tx.run(DELETE, values))) === LIMIT;
+}
+
+/** The lowest UUID v7 of a time: its first 48 bits are the milliseconds since 1970. */
+function firstIdAt(time: number): string {
+  const digits = time.toString(16).padStart(12, "0");
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
+}

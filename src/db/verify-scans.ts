@@ -1,0 +1,192 @@
+// The invariants that are recomputed here, row by row: products and running sums that exceed 64 bits, and JSON.
+
+import { decideTransition } from "../domain/order-transitions.ts";
+import { chargeMicros, type OrderStatus } from "../domain/orders.ts";
+import type { PriceUnit } from "../domain/services.ts";
+import { fields, query, select } from "./query.ts";
+import { boolean, nullable, number, text } from "./table.ts";
+import { orders, transfers } from "./tables.ts";
+import { type Check, inPieces } from "./verify.ts";
+
+const takes = { after: number, limit: number };
+const PIECE = 2000;
+/** A response may be that of a batch of orders. */
+const RESPONSES_PIECE = 200;
+
+const TERMS_FIELDS = [
+  "orderId",
+  "priceMicros",
+  "per",
+  "quantity",
+  "chargeMicros",
+  "refundedMicros",
+  "status",
+  "remains",
+] as const;
+
+const TERMS = query({
+  takes,
+  gives: fields(orders, ...TERMS_FIELDS),
+  text: `SELECT ${select(orders, ...TERMS_FIELDS)} FROM orders
+    WHERE order_id > :after ORDER BY order_id LIMIT :limit`,
+});
+
+interface Terms {
+  priceMicros: number;
+  per: PriceUnit;
+  quantity: number;
+  chargeMicros: number;
+  refundedMicros: number;
+  status: OrderStatus;
+  remains: number;
+}
+
+/** Charges and partial refunds from price, quantity and remains. */
+const terms: Check = {
+  name: "charges and refunds",
+  async run(store, findings) {
+    const read = (after: number) =>
+      store.read((reader) => reader.all(TERMS, { after, limit: PIECE }));
+    for await (const order of inPieces(read, ({ orderId }) => orderId)) {
+      const subject = `order ${order.orderId}`;
+      const charge = chargeMicros(order.priceMicros, order.per, order.quantity);
+      if (charge !== order.chargeMicros) {
+        const problem = `charge is ${order.chargeMicros} micros, price and quantity make ${charge}`;
+        findings.add(subject, problem, "charges follow from the price");
+      }
+      const refunded = refundOf(order);
+      if (refunded !== order.refundedMicros) {
+        const problem = `refunded is ${order.refundedMicros} micros, ${order.status} makes ${refunded}`;
+        findings.add(subject, problem, "refunds follow from the status");
+      }
+    }
+  },
+};
+
+/** The refund that the status of an order implies. */
+function refundOf(order: Terms): number {
+  switch (order.status) {
+    case "FAILED":
+    case "CANCELLED":
+    case "REFUNDED":
+      return order.chargeMicros;
+    case "PARTIAL": {
+      const before = { ...order, status: "PROCESSING" as const, refundedMicros: 0 };
+      return decideTransition(before, "PARTIAL", order.remains).refundMicros;
+    }
+    default:
+      return 0;
+  }
+}
+
+const TRANSFER_FIELDS = [
+  "seq",
+  "debitAccount",
+  "creditAccount",
+  "amountMicros",
+  "balanceAfterMicros",
+] as const;
+
+const TRANSFERS = query({
+  takes,
+  gives: fields(transfers, ...TRANSFER_FIELDS),
+  text: `SELECT ${select(transfers, ...TRANSFER_FIELDS)} FROM transfers
+    WHERE seq > :after ORDER BY seq LIMIT :limit`,
+});
+
+/** The balance that each transfer stores, in one pass with one number for each user in memory. */
+const statements: Check = {
+  name: "statements add up",
+  async run(store, findings) {
+    const balances = new Map<number, bigint>();
+    const read = (after: number) =>
+      store.read((reader) => reader.all(TRANSFERS, { after, limit: PIECE }));
+    for await (const transfer of inPieces(read, ({ seq }) => seq)) {
+      const {
+        seq,
+        debitAccount,
+        creditAccount,
+        amountMicros,
+        balanceAfterMicros: after,
+      } = transfer;
+      const account = Math.max(debitAccount, creditAccount);
+      const change = BigInt(account === creditAccount ? amountMicros : -amountMicros);
+      const total = (balances.get(account) ?? 0n) + change;
+      // Later transfers are compared with the stored balance, so that one wrong balance is reported once.
+      balances.set(account, after);
+      if (total === after) continue;
+      const problem = `the balance after it is ${after} micros, the transfers up to it make ${total}`;
+      findings.add(`transfer ${seq}`, problem);
+    }
+  },
+};
+
+const RESPONSES = query({
+  takes,
+  gives: {
+    seq: number,
+    orderId: nullable(number),
+    isBatch: boolean,
+    amountMicros: nullable(number),
+    body: text,
+  },
+  text: `SELECT idempotency.seq AS seq, idempotency.order_id AS "orderId",
+      CASE WHEN results IS NULL THEN 0 ELSE 1 END AS "isBatch",
+      amount_micros AS "amountMicros", answer_body AS body
+    FROM idempotency LEFT JOIN transfers ON transfers.seq = transfer_seq
+    WHERE answer_body IS NOT NULL AND idempotency.seq > :after
+    ORDER BY idempotency.seq LIMIT :limit`,
+});
+
+/** What a stored response says was done. */
+const responses: Check = {
+  name: "a kept answer tells what was done",
+  async run(store, findings) {
+    const read = (after: number) =>
+      store.read((reader) => reader.all(RESPONSES, { after, limit: RESPONSES_PIECE }));
+    for await (const { seq, orderId, isBatch, amountMicros, body } of inPieces(
+      read,
+      (row) => row.seq,
+    )) {
+      const done = orderId ?? amountMicros;
+      const recorded = orderId === null ? amountIn(body) : orderIn(body, isBatch, orderId);
+      if (recorded === done) continue;
+      findings.add(
+        `used key ${seq}`,
+        `its answer tells of ${recorded ?? "nothing"}, done was ${done}`,
+      );
+    }
+  },
+};
+
+interface ResponseBody {
+  amount?: unknown;
+  order?: { orderId?: unknown } | null;
+  results?: unknown;
+}
+
+function amountIn(body: string): number | null {
+  const amount = parse(body)?.amount;
+  return typeof amount === "number" ? Math.round(amount * 1e6) : null;
+}
+
+/** Of a batch: the order itself, if the response has it. */
+function orderIn(body: string, isBatch: boolean, orderId: number): number | null {
+  const response = parse(body);
+  const entries = isBatch && Array.isArray(response?.results) ? response.results : [];
+  const recorded = isBatch
+    ? (entries as (ResponseBody | null)[]).find((entry) => entry?.order?.orderId === orderId)
+    : response;
+  const found = recorded?.order?.orderId;
+  return typeof found === "number" ? found : null;
+}
+
+function parse(body: string): ResponseBody | null {
+  try {
+    return JSON.parse(body) as ResponseBody | null;
+  } catch {
+    return null;
+  }
+}
+
+export const SCAN_CHECKS: readonly Check[] = [responses, terms, statements];

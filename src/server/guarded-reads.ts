@@ -1,0 +1,57 @@
+// Reads of a database that may be away. A store waits for it as long as a caller may be expected to wait; once that was
+// in vain, reads are refused at once, and one that is repeated finds out when the database is back.
+
+import { type Reader, type ReadStore, type Synchronous, TransientError } from "../db/port.ts";
+import { query } from "../db/query.ts";
+import { number } from "../db/table.ts";
+
+const PING = query({ gives: { one: number }, text: "SELECT 1 AS one" });
+const REPEAT_MS = 1000;
+
+export interface GuardedReads extends ReadStore {
+  read<T>(body: (reader: Reader) => Synchronous<T>): Promise<T>;
+  isReadable(): boolean;
+  stop(): void;
+}
+
+/** Its reads throw TransientError as the store's do, but sooner. */
+export function guardReads(
+  store: ReadStore,
+  onReadable: (readable: boolean) => void,
+): GuardedReads {
+  let isReadable = true;
+  let isStopped = false;
+
+  const change = (readable: boolean) => {
+    if (isReadable === readable) return;
+    isReadable = readable;
+    onReadable(readable);
+    if (!readable) void repeat();
+  };
+  const repeat = async (): Promise<void> => {
+    while (!isStopped && !isReadable) {
+      try {
+        await store.read((reader) => reader.one(PING));
+        change(true);
+      } catch {
+        // What the reads before it met: that was logged.
+        await Bun.sleep(REPEAT_MS);
+      }
+    }
+  };
+  return {
+    async read(body) {
+      if (!isReadable) throw new TransientError("the database does not answer");
+      try {
+        return await store.read(body);
+      } catch (error) {
+        if (error instanceof TransientError && !isStopped) change(false);
+        throw error;
+      }
+    },
+    isReadable: () => isReadable,
+    stop() {
+      isStopped = true;
+    },
+  };
+}

@@ -1,0 +1,191 @@
+// The database of a running server, on PostgreSQL: its schema, the conditions of its promise, the lease of this server,
+// the writer and the connections that read.
+
+import { mkdirSync, rmSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Config } from "../config/settings.ts";
+import { createId } from "../db/ids.ts";
+import { findCallerKeyByHash } from "../db/keys.ts";
+import type { Store } from "../db/port.ts";
+import { type Address, describeAddress, parseAddress } from "../db/postgres/address.ts";
+import { readConditions, weaknesses } from "../db/postgres/conditions.ts";
+import { deleteOldMarkers } from "../db/postgres/markers.ts";
+import { migrate } from "../db/postgres/migrate.ts";
+import { DatabaseOpenError, databaseOpenErrorOf } from "../db/postgres/open-error.ts";
+import { countSessions, sessionName } from "../db/postgres/sessions.ts";
+import { databaseBytes } from "../db/postgres/size.ts";
+import { createPostgresStore } from "../db/postgres/store.ts";
+import type { Logger } from "../monitoring/log.ts";
+import { type Check, FINE } from "../monitoring/readiness.ts";
+import { addressPath } from "../storage/open.ts";
+import { NameTakenError, type ServerLease, startLease } from "../writer/lease.ts";
+import { createPostgresWriter } from "../writer/postgres-writer.ts";
+import type { DatabaseEvents, ServerDatabase } from "./database.ts";
+import { guardReads } from "./guarded-reads.ts";
+import { createKeyFinder } from "./key-finder.ts";
+
+/** A clock that differs more from the database's makes times of several servers hard to compare. */
+const CLOCK_WARN_MS = 2000;
+/** A third of a lease: another server would take this one's for ended. */
+const CLOCK_LIMIT_MS = 10_000;
+const UNREADABLE: Check = { ok: false, detail: "does not answer reads" };
+const MARKERS_MS = 60_000;
+/** A batch waits for a primary, and for word of its COMMIT, for 15 s each; clocks differ by 10 s at most. */
+const SETTLES_MS = 60_000;
+/** How long a server that stops waits for a database that may be away. */
+const LEASE_END_MS = 2000;
+/** Commands after which a key that is in memory may be out of date. */
+const CHANGES_KEYS: ReadonlySet<string> = new Set(["setKeyActive", "rotateKey", "endExpiredKeys"]);
+
+type DatabaseConfig = Pick<Config, "data" | "database" | "server">;
+
+/** Throws DatabaseOpenError for what the operator can mend. */
+export async function openPostgresDatabase(
+  config: DatabaseConfig,
+  events: DatabaseEvents,
+): Promise<ServerDatabase> {
+  let name = "the database";
+  try {
+    const address = parseAddress(config.database!);
+    name = describeAddress(address);
+    await prepare(address, events.log);
+    return await open(address, config, events);
+  } catch (error) {
+    throw databaseOpenErrorOf(error, name) ?? error;
+  }
+}
+
+/** Applies migrations, refuses what cannot work, and names what weakens the promise. */
+async function prepare(address: Address, log: Logger): Promise<void> {
+  const database = describeAddress(address);
+  const conditions = await readConditions(address, Date.now);
+  const { clockAheadMs } = conditions;
+  const seconds = Math.round(Math.abs(clockAheadMs) / 1000);
+  const off = `the clock of this machine is ${seconds} s ${clockAheadMs > 0 ? "ahead of" : "behind"} the database's`;
+  if (Math.abs(clockAheadMs) > CLOCK_LIMIT_MS) {
+    throw new DatabaseOpenError(`${off}: set both by NTP`);
+  }
+  if (Math.abs(clockAheadMs) > CLOCK_WARN_MS) log.warn({ database }, `${off}: set both by NTP`);
+  const migrations = await migrate(address, Date.now());
+  if (migrations.length > 0) log.info({ database, migrations }, "database migrated");
+  for (const weakness of weaknesses(address, conditions)) {
+    log.warn({ database, weakness }, "the database may lose what was acknowledged");
+  }
+}
+
+async function open(
+  address: Address,
+  { data, server }: DatabaseConfig,
+  { log, onCommit }: DatabaseEvents,
+): Promise<ServerDatabase> {
+  const database = describeAddress(address);
+  const addressFile = claimAddressFile(data);
+  const id = createId();
+  const name = sessionName(id, server);
+  const store = createPostgresStore(address, { name });
+  // Long reads on a connection of their own: requests would wait behind them.
+  const slowStore = createPostgresStore(address, { name, lanes: 0 });
+  const closeStores = async () => void (await Promise.all([store.close(), slowStore.close()]));
+  const lease = await takeLease(store, id, server, log).catch(async (error: unknown) => {
+    await closeStores();
+    throw error instanceof NameTakenError ? new DatabaseOpenError(error.message) : error;
+  });
+  const reads = guardReads(store, (readable) => {
+    if (readable) log.info({ database }, "the database answers again");
+    else log.error({ database }, "the database does not answer: reads are refused");
+  });
+  const slowReads = guardReads(slowStore, () => {});
+  const keys = createKeyFinder(
+    (hash) => reads.read((reader) => findCallerKeyByHash(reader, hash)),
+    () => performance.now(),
+  );
+  const writer = createPostgresWriter({
+    store,
+    now: Date.now,
+    onBatch(commands, seconds) {
+      if (commands.some((command) => CHANGES_KEYS.has(command.name))) keys.clear();
+      onCommit(commands.length, seconds);
+    },
+    onWritable(writable) {
+      if (writable) log.info({ database }, "the database takes writes again");
+      else log.error({ database }, "the database takes no writes: they are refused");
+    },
+  });
+  const markers = startMarkerDeletion(store, lease, log);
+  return {
+    description: database,
+    serverId: id,
+    writer,
+    store: reads,
+    slowStore: slowReads,
+    findKey: (hash) => keys.find(hash),
+    check: () => ({ reads: reads.isReadable() ? FINE : UNREADABLE }),
+    figures: {
+      databaseBytes: () => slowReads.read(databaseBytes).catch(() => null),
+      walBytes: () => null,
+      diskFreeBytes: () => null,
+    },
+    file: null,
+    addressFile,
+    servers: () => lease.servers(),
+    isLeader: () => lease.isLeader(),
+    settlesAfterMs: SETTLES_MS,
+    onReadError() {},
+    async close() {
+      await markers.stop();
+      await writer.close();
+      await Promise.race([lease.end(), Bun.sleep(LEASE_END_MS)]);
+      for (const guarded of [reads, slowReads]) guarded.stop();
+      await closeStores();
+      rmSync(addressFile, { force: true });
+    },
+  };
+}
+
+/** In --data, which holds nothing else. */
+function claimAddressFile(data: string): string {
+  try {
+    mkdirSync(resolve(data), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new DatabaseOpenError(
+      `the data directory ${resolve(data)} cannot be used (${String(error)}): name another with --data`,
+    );
+  }
+  return addressPath(data);
+}
+
+function takeLease(store: Store, id: string, name: string, log: Logger): Promise<ServerLease> {
+  return startLease({
+    store,
+    id,
+    name,
+    isConnected: async (other) => (await store.read((reader) => countSessions(reader, other))) > 0,
+    onRenewal(error) {
+      if (error === null) log.info({ server: name }, "lease renewed again");
+      else log.warn({ server: name, error: String(error) }, "lease not renewed");
+    },
+  });
+}
+
+/** One server deletes them for all. */
+function startMarkerDeletion(store: Store, lease: ServerLease, log: Logger) {
+  let running = Promise.resolve();
+  let isStopped = false;
+  const run = async (): Promise<void> => {
+    try {
+      while (!isStopped && lease.isLeader() && (await deleteOldMarkers(store, Date.now())));
+    } catch (error) {
+      log.warn({ error: String(error) }, "old rows of batches were not deleted");
+    }
+  };
+  const timer = setInterval(() => {
+    running = running.then(run);
+  }, MARKERS_MS);
+  return {
+    async stop() {
+      isStopped = true;
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

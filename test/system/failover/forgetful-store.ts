@@ -1,0 +1,47 @@
+// The control of the batch marker: what a server would do that takes a lost COMMIT for one that never was.
+
+import type { Job, Outcome } from "../../../src/db/port.ts";
+import type { Address } from "../../../src/db/postgres/address.ts";
+import { CommitLostError, runInTransaction } from "../../../src/db/postgres/batch.ts";
+import { connect, type Connection } from "../../../src/db/postgres/connection.ts";
+import { troubleOf } from "../../../src/db/postgres/errors.ts";
+
+const RECONNECT_MS = 20;
+
+export function createForgetfulStore(address: Address, { turnMs }: { turnMs: number }) {
+  let open: Connection | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const run = async (jobs: readonly Job[]): Promise<Outcome[]> => {
+    const outcomes: Outcome[] = [];
+    while (outcomes.length < jobs.length) {
+      try {
+        if (!open || open.isLost) {
+          open = await connect(address, {
+            turnMs,
+            connectMs: turnMs,
+            name: "forgetful",
+            settings: {},
+          });
+        }
+        const result = await runInTransaction(open, jobs.slice(outcomes.length));
+        outcomes.push(...result.outcomes);
+      } catch (error) {
+        if (!(error instanceof CommitLostError) && troubleOf(error) !== "lost") throw error;
+        open?.close();
+        await Bun.sleep(RECONNECT_MS);
+      }
+    }
+    return outcomes;
+  };
+
+  return {
+    /** One batch after the other. */
+    runBatch(jobs: readonly Job[]): Promise<Outcome[]> {
+      const result = last.then(() => run(jobs));
+      last = result.catch(() => {});
+      return result;
+    },
+    close: () => open?.close(),
+  };
+}

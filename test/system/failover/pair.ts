@@ -1,0 +1,70 @@
+// A primary and its synchronous standby: the primary killed under load, the standby promoted, the killed one brought
+// back behind it. The address names both hosts throughout. Control: the standby asynchronous.
+
+import { below, randomFrom } from "../../support/seeded.ts";
+import { Journal } from "./journal.ts";
+import { Node } from "./node.ts";
+import { prepareLoad } from "./prepare.ts";
+import { type Report, reportOf, type Scenario } from "./report.ts";
+import { childrenOf, startServer } from "./servers.ts";
+
+const DATABASE = "reseller";
+/** Of load before each kill, at least. */
+const ORDERS_BEFORE = 300;
+const ORDERS_AFTER = 100;
+const RESUME_LIMIT_MS = 60_000;
+/** How long the standby lags before a kill, at most. */
+const LAG_MS = 300;
+
+export const runPair: Scenario = async ({ rounds, seed, control, progress }): Promise<Report> => {
+  const random = randomFrom(seed);
+  const isSynchronous = control !== "asynchronous";
+  const state = isSynchronous ? "sync" : "async";
+  let primary = await Node.create("one");
+  let standby = await Node.standbyOf(primary, "two");
+  await primary.query("postgres", `CREATE DATABASE ${DATABASE}`);
+  await primary.setSynchronous(isSynchronous);
+  await primary.standbyHere(state);
+  const hosts = [primary, standby].map(({ port }) => `127.0.0.1:${port}`).join();
+  const load = await prepareLoad(`postgres://postgres@${hosts}/${DATABASE}`, seed);
+  const journal = new Journal();
+  const server = startServer(load, journal);
+  const figures = { gapMs: [] as number[], promotedMs: [] as number[], rewound: 0, copied: 0 };
+
+  for (let round = 0; round < rounds; round += 1) {
+    await journal.moreAcknowledged(ORDERS_BEFORE, RESUME_LIMIT_MS);
+    await Bun.sleep(below(random, 200));
+    // What a network does that is slower than the primary: the acknowledged of an asynchronous pair run ahead.
+    if (control === "asynchronous" || round % 2 === 1)
+      await lag(primary, 1 + below(random, LAG_MS));
+    journal.watchGap();
+    const killedAt = performance.now();
+    await primary.kill();
+    // With no standby left, nothing would be acknowledged until the killed one is back.
+    await standby.setSynchronous(false);
+    standby.promote();
+    figures.promotedMs.push(performance.now() - killedAt);
+    await journal.moreAcknowledged(ORDERS_AFTER, RESUME_LIMIT_MS);
+    figures.gapMs.push(journal.longestGapMs());
+    figures[await primary.follow(standby)] += 1;
+    [primary, standby] = [standby, primary];
+    await primary.setSynchronous(isSynchronous);
+    await primary.standbyHere(state);
+    progress(round + 1, journal);
+  }
+  await journal.moreAcknowledged(ORDERS_BEFORE, RESUME_LIMIT_MS);
+  await server.stop();
+  const report = await reportOf(journal, (text) => primary.query(DATABASE, text), figures);
+  for (const node of [standby, primary]) node.stop("immediate");
+  return report;
+};
+
+/** Freezes the processes that send the log: commits go on where they wait for nobody. */
+async function lag(primary: Node, ms: number): Promise<void> {
+  const senders = (await primary.query("postgres", "SELECT pid FROM pg_stat_replication")).map(
+    ({ pid }) => pid as number,
+  );
+  const own = childrenOf(primary.pid).filter((pid) => senders.includes(pid));
+  for (const pid of own) process.kill(pid, "SIGSTOP");
+  await Bun.sleep(ms);
+}

@@ -1,0 +1,223 @@
+// Three PostgreSQL servers that Patroni runs, with etcd, all on this machine: as docs/postgres.md says, but for the
+// addresses, the temporary folders and a single etcd.
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  asPostgres,
+  binaries,
+  freePort,
+  giveToPostgres,
+  stopWithThisProcess,
+} from "../../support/postgres.ts";
+import { childrenOf, killAll } from "./servers.ts";
+
+const SCOPE = "reseller";
+const MEMBERS = 3;
+const READY_LIMIT_MS = 180_000;
+
+/** Seconds. */
+export interface Timing {
+  ttl: number;
+  loopWait: number;
+  retryTimeout: number;
+}
+
+/** What Patroni has where nothing is set. */
+export const USUAL: Timing = { ttl: 30, loopWait: 10, retryTimeout: 10 };
+
+export interface Member {
+  name: string;
+  port: number;
+  apiPort: number;
+  folder: string;
+  patroni: Bun.Subprocess;
+}
+
+interface State {
+  name: string;
+  role: string;
+  state: string;
+}
+
+export class PatroniCluster {
+  readonly members: Member[] = [];
+
+  private constructor(
+    readonly etcd: Bun.Subprocess,
+    readonly etcdFolder: string,
+    readonly etcdPort: number,
+    readonly timing: Timing,
+  ) {}
+
+  static async start(timing: Timing): Promise<PatroniCluster> {
+    const folder = mkdtempSync(join(tmpdir(), "reseller-etcd-"));
+    giveToPostgres(folder);
+    const [port, peerPort] = [await freePort(), await freePort()];
+    const [client, peer] = [port, peerPort].map((each) => `http://127.0.0.1:${each}`);
+    const options = {
+      name: "etcd",
+      "data-dir": join(folder, "data"),
+      "listen-client-urls": client,
+      "advertise-client-urls": client,
+      "listen-peer-urls": peer,
+      "initial-advertise-peer-urls": peer,
+      "initial-cluster": `etcd=${peer}`,
+      // What this machine's disk takes to sync is not what is tried here.
+      "unsafe-no-fsync": "true",
+    };
+    const texts = Object.entries(options).map(([option, value]) => `--${option}=${value}`);
+    const etcd = spawnServer(["etcd", ...texts], folder);
+    const cluster = new PatroniCluster(etcd, folder, port, timing);
+    for (let each = 0; each < MEMBERS; each += 1) {
+      await cluster.#add(`node${each}`);
+      if (each === 0) await cluster.ready(1);
+    }
+    await cluster.ready();
+    return cluster;
+  }
+
+  /** The one that takes writes, by the word of Patroni. */
+  async leader(): Promise<Member> {
+    const leader = (await this.#states()).find(({ role }) => role === "leader");
+    if (!leader) throw new Error("the cluster has no leader");
+    return this.members.find(({ name }) => name === leader.name)!;
+  }
+
+  /** Resolves once so many members run, one of them as the synchronous standby. */
+  async ready(count = MEMBERS): Promise<void> {
+    const deadline = performance.now() + READY_LIMIT_MS;
+    for (;;) {
+      const states = (await this.#states()).filter(({ state }) => /running|streaming/.test(state));
+      const has = (role: string) => states.some((each) => each.role === role);
+      if (states.length === count && has("leader") && (count === 1 || has("sync_standby"))) return;
+      if (performance.now() > deadline) {
+        throw new Error(`the cluster is not ready: ${JSON.stringify(states)}`);
+      }
+      await Bun.sleep(200);
+    }
+  }
+
+  /** As when its machine loses power. */
+  async killMachine(member: Member): Promise<void> {
+    const postmaster = postmasterOf(member);
+    await killAll([member.patroni.pid, postmaster, ...childrenOf(postmaster)]);
+    rmSync(join(member.folder, "data", "postmaster.pid"), { force: true });
+  }
+
+  /** PostgreSQL alone: Patroni is there and sees it. */
+  async killServer(member: Member): Promise<void> {
+    const postmaster = postmasterOf(member);
+    await killAll([postmaster, ...childrenOf(postmaster)]);
+    rmSync(join(member.folder, "data", "postmaster.pid"), { force: true });
+  }
+
+  startMachine(member: Member): void {
+    member.patroni = startPatroni(member.folder);
+  }
+
+  /** In order, as before maintenance of the leader's machine. */
+  async switchOver(): Promise<void> {
+    const leader = await this.leader();
+    const response = await fetch(`http://127.0.0.1:${leader.apiPort}/switchover`, {
+      method: "POST",
+      body: JSON.stringify({ leader: leader.name }),
+    });
+    if (!response.ok) throw new Error(`no switchover: ${await response.text()}`);
+  }
+
+  async stop(): Promise<void> {
+    for (const member of this.members) await this.killMachine(member);
+    await killAll([this.etcd.pid]);
+    rmSync(this.etcdFolder, { recursive: true });
+  }
+
+  async #add(name: string): Promise<void> {
+    const folder = mkdtempSync(join(tmpdir(), `reseller-${name}-`));
+    giveToPostgres(folder);
+    stopWithThisProcess(join(folder, "data"), folder);
+    const [port, apiPort] = [await freePort(), await freePort()];
+    const member = { name, port, apiPort, folder };
+    writeFileSync(join(folder, "patroni.yml"), JSON.stringify(this.#settings(member), null, 2));
+    this.members.push({ ...member, patroni: startPatroni(folder) });
+  }
+
+  /** YAML has JSON within it. */
+  #settings({ name, port, apiPort, folder }: Omit<Member, "patroni">): object {
+    const { ttl, loopWait, retryTimeout } = this.timing;
+    const sockets = join(folder, "sockets");
+    mkdirSync(sockets);
+    giveToPostgres(sockets);
+    return {
+      scope: SCOPE,
+      name,
+      log: { level: "INFO", dir: folder },
+      restapi: { listen: `127.0.0.1:${apiPort}`, connect_address: `127.0.0.1:${apiPort}` },
+      etcd3: { hosts: [`127.0.0.1:${this.etcdPort}`] },
+      bootstrap: {
+        dcs: {
+          ttl,
+          loop_wait: loopWait,
+          retry_timeout: retryTimeout,
+          synchronous_mode: true,
+          synchronous_mode_strict: true,
+          postgresql: {
+            use_pg_rewind: true,
+            parameters: { max_connections: 60, wal_log_hints: "on", fsync: "off" },
+          },
+        },
+        initdb: [{ encoding: "UTF8" }, { locale: "C" }, { auth: "trust" }],
+      },
+      postgresql: {
+        listen: `127.0.0.1:${port}`,
+        connect_address: `127.0.0.1:${port}`,
+        data_dir: join(folder, "data"),
+        bin_dir: binaries(),
+        pgpass: join(folder, "pgpass"),
+        parameters: { unix_socket_directories: sockets },
+        pg_hba: [
+          "local all all trust",
+          "host all all 127.0.0.1/32 trust",
+          "host replication all 127.0.0.1/32 trust",
+        ],
+        authentication: {
+          superuser: { username: "postgres", password: "test" },
+          replication: { username: "replicator", password: "test" },
+        },
+      },
+    };
+  }
+
+  /** As any of them sees the cluster; nothing while none answers. */
+  async #states(): Promise<State[]> {
+    for (const { apiPort } of this.members) {
+      try {
+        const signal = AbortSignal.timeout(3000);
+        const response = await fetch(`http://127.0.0.1:${apiPort}/cluster`, { signal });
+        return ((await response.json()) as { members: State[] }).members;
+      } catch {
+        // The next one may.
+      }
+    }
+    return [];
+  }
+}
+
+function startPatroni(folder: string): Bun.Subprocess {
+  return spawnServer(["patroni", join(folder, "patroni.yml")], folder);
+}
+
+/** It ends with this process. */
+function spawnServer(command: readonly string[], folder: string): Bun.Subprocess {
+  return Bun.spawn([...asPostgres(), "setpriv", "--pdeathsig=KILL", ...command], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"], HOME: folder },
+    stdout: "ignore",
+    stderr: Bun.file(join(folder, "stderr")),
+  });
+}
+
+function postmasterOf({ folder }: Member): number {
+  return Number(readFileSync(join(folder, "data", "postmaster.pid"), "utf8").split("\n")[0]);
+}

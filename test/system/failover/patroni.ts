@@ -1,0 +1,64 @@
+// A Patroni cluster of three: its leader killed under load, by turns with its whole machine and PostgreSQL alone; now
+// and then a switchover as before maintenance. The address names all hosts.
+
+import { below, randomFrom } from "../../support/seeded.ts";
+import { Journal } from "./journal.ts";
+import { queryPort } from "./node.ts";
+import { PatroniCluster, USUAL } from "./patroni-cluster.ts";
+import { prepareLoad } from "./prepare.ts";
+import { type Report, reportOf, type Scenario } from "./report.ts";
+import { startServer } from "./servers.ts";
+
+const DATABASE = "reseller";
+const ORDERS_BEFORE = 200;
+const ORDERS_AFTER = 50;
+const RESUME_LIMIT_MS = 180_000;
+const ROUNDS_PER_SWITCHOVER = 5;
+
+export const runPatroni: Scenario = async ({ rounds, seed, ttl, progress }): Promise<Report> => {
+  const random = randomFrom(seed);
+  const timing = ttl === null ? USUAL : { ttl, loopWait: ttl / 5, retryTimeout: ttl / 5 };
+  const cluster = await PatroniCluster.start(timing);
+  const ask = async (database: string, text: string) =>
+    queryPort((await cluster.leader()).port, database, text);
+  await ask("postgres", `CREATE DATABASE ${DATABASE}`);
+  const hosts = cluster.members.map(({ port }) => `127.0.0.1:${port}`).join();
+  const load = await prepareLoad(`postgres://postgres@${hosts}/${DATABASE}`, seed);
+  const journal = new Journal();
+  const server = startServer(load, journal);
+  const figures = {
+    ttl: timing.ttl,
+    machineGapMs: [] as number[],
+    serverGapMs: [] as number[],
+    switchoverGapMs: [] as number[],
+    leaderChanges: 0,
+  };
+
+  for (let round = 0; round < rounds; round += 1) {
+    await journal.moreAcknowledged(ORDERS_BEFORE, RESUME_LIMIT_MS);
+    await Bun.sleep(below(random, 500));
+    const leader = await cluster.leader();
+    journal.watchGap();
+    const isMachine = round % 2 === 0;
+    if (isMachine) await cluster.killMachine(leader);
+    else await cluster.killServer(leader);
+    await journal.moreAcknowledged(ORDERS_AFTER, RESUME_LIMIT_MS);
+    (isMachine ? figures.machineGapMs : figures.serverGapMs).push(journal.longestGapMs());
+    if (isMachine) cluster.startMachine(leader);
+    await cluster.ready();
+    if ((await cluster.leader()) !== leader) figures.leaderChanges += 1;
+    if (round % ROUNDS_PER_SWITCHOVER === ROUNDS_PER_SWITCHOVER - 1) {
+      journal.watchGap();
+      await cluster.switchOver();
+      await journal.moreAcknowledged(ORDERS_AFTER, RESUME_LIMIT_MS);
+      figures.switchoverGapMs.push(journal.longestGapMs());
+      await cluster.ready();
+    }
+    progress(round + 1, journal);
+  }
+  await journal.moreAcknowledged(ORDERS_BEFORE, RESUME_LIMIT_MS);
+  await server.stop();
+  const report = await reportOf(journal, (text) => ask(DATABASE, text), figures);
+  await cluster.stop();
+  return report;
+};
