@@ -16,7 +16,7 @@ import {
 } from "./pages.ts";
 import type { Reader, TimeWindow } from "./port.ts";
 import { byDialect, type Dialect, fields, isOneOf, query, select } from "./query.ts";
-import { type Kinds, number, numbers, text, texts } from "./table.ts";
+import { type Kinds, number, numbers, text, texts } from "./table-definition.ts";
 import { orders } from "./tables.ts";
 
 /**

@@ -2,7 +2,7 @@
 
 import type { Ledger, Reader, Span, TimeWindow } from "./port.ts";
 import type { Dialect } from "./query.ts";
-import { number } from "./table.ts";
+import { number } from "./table-definition.ts";
 
 export interface Page<Row> {
   /** Newest first. */

@@ -15,7 +15,7 @@ import {
 } from "./pages.ts";
 import type { Reader, TimeWindow } from "./port.ts";
 import { byDialect, type Dialect, fields, isOneOf, query, select } from "./query.ts";
-import { type Kinds, number, type Typed } from "./table.ts";
+import { type Kinds, number, type Typed } from "./table-definition.ts";
 import { transfers } from "./tables.ts";
 
 export interface TransactionQuery {

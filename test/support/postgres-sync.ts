@@ -7,7 +7,7 @@ import { Known, Missing } from "../../src/db/postgres/known.ts";
 import type { Statement } from "../../src/db/postgres/connection.ts";
 import { KnownReader } from "../../src/db/postgres/reader.ts";
 import { decodeRows, kindsOf, loadStatement, queryStatement } from "../../src/db/postgres/text.ts";
-import { keyOfRow } from "../../src/db/table.ts";
+import { keyOfRow } from "../../src/db/table-definition.ts";
 import { Refusal, type RefusalCode } from "../../src/domain/refusals.ts";
 import type {
   CommandInput,

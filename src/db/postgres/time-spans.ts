@@ -3,7 +3,7 @@
 
 import type { Ledger, Reader, Span, TimeWindow } from "../port.ts";
 import { query } from "../query.ts";
-import { nullable, number } from "../table.ts";
+import { nullable, number } from "../table-definition.ts";
 
 const takes = { account: number, from: number, to: number };
 const gives = { first: nullable(number), last: nullable(number) };
