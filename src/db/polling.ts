@@ -27,8 +27,7 @@ export interface LateReport {
 export const OLDEST_DUE_POLL =
   "SELECT min(next_check_at) FROM orders WHERE next_check_at IS NOT NULL";
 
-const IS_DUE =
-  "provider_id = :providerId AND next_check_at IS NOT NULL AND next_check_at <= :now";
+const IS_DUE = "provider_id = :providerId AND next_check_at IS NOT NULL AND next_check_at <= :now";
 
 const DUE = query({
   takes: { providerId: number, now: number, limit: number },

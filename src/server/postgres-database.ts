@@ -30,11 +30,7 @@ const MARKERS_MS = 60_000;
 /** How long a server that stops waits for a database that may be away. */
 const LEASE_END_MS = 2000;
 /** Commands after which a key that is in memory may be out of date. */
-const CHANGES_KEYS: ReadonlySet<string> = new Set([
-  "setKeyActive",
-  "rotateKey",
-  "endExpiredKeys",
-]);
+const CHANGES_KEYS: ReadonlySet<string> = new Set(["setKeyActive", "rotateKey", "endExpiredKeys"]);
 
 /** Throws DatabaseOpenError for what the operator can mend. `onCommit`: after each batch, before its responses are sent. */
 export async function openPostgresDatabase(
