@@ -32,7 +32,7 @@ const upstream = Bun.serve({
 
 claimDataDirectory(folder, Date.now()).release();
 const connection = openForCommand(folder);
-const run = execute.bind(null, connection);
+const run = execute.bind(null, connection.store);
 const actor = { keyId: null, operator: "bench" };
 run("createUser", { username: "r", name: "r", parent: null, actor }, Date.now());
 const url = upstream.url.href;

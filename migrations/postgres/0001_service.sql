@@ -255,6 +255,9 @@ CREATE TABLE placement_attempts (
   cause text COLLATE "C",
   started_at bigint NOT NULL,
   finished_at bigint,
+  -- The server that makes the attempt; null: none. While it has no outcome and that server is gone, nobody knows whether
+  -- the order was sent.
+  server text COLLATE "C",
   CHECK ((outcome = 'sending') = (finished_at IS NULL))
 );
 
@@ -266,6 +269,8 @@ CREATE UNIQUE INDEX placement_attempts_sent_once ON placement_attempts (order_id
 CREATE TRIGGER placement_attempts_finish_once BEFORE UPDATE ON placement_attempts FOR EACH ROW
 WHEN (OLD.outcome <> 'sending' OR NEW.order_id <> OLD.order_id OR NEW.started_at <> OLD.started_at)
 EXECUTE FUNCTION refuse('an attempt is finished once and then kept');
+CREATE TRIGGER placement_attempts_keep_server BEFORE UPDATE OF server ON placement_attempts FOR EACH ROW
+EXECUTE FUNCTION refuse('an attempt keeps its server');
 CREATE TRIGGER placement_attempts_are_kept BEFORE DELETE ON placement_attempts FOR EACH ROW
 EXECUTE FUNCTION refuse('placement attempts are never deleted');
 

@@ -7,7 +7,7 @@ import { backUp } from "../storage/copy.ts";
 import { mebibytes, sizeOf } from "../storage/files.ts";
 import { databasePath } from "../storage/open.ts";
 import type { Backup } from "../storage/copy.ts";
-import { asFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
+import { asFailure, type CommonOptions, declare, withDatabase, refusePostgres } from "./command.ts";
 import { print } from "./output.ts";
 import { startProgress } from "./progress.ts";
 
@@ -20,6 +20,7 @@ export function declareBackup(program: Command): void {
   ).action(async (file: string, options: CommonOptions) => {
     // SIGUSR1 makes the server start a backup; `systemctl kill` sends it to this process as well, which ignores it.
     process.on("SIGUSR1", () => {});
+    refusePostgres(options, "use pg_basebackup or pg_dump");
     const path = databasePath(options.data);
     // Fails when the database does not exist or its schema is unknown to this version.
     await withDatabase(options, () => {});

@@ -2,9 +2,19 @@
 // exit 2 for wrong usage, 1 for a refusal or a failure.
 
 import { Command } from "commander";
-import { databaseOptions } from "../config/settings.ts";
+import { databaseOptions, SETTINGS } from "../config/settings.ts";
 import { BackupError } from "../storage/backup.ts";
-import { type Awaitable, FatalError, type Store, TransientError } from "../db/port.ts";
+import {
+  type Awaitable,
+  FatalError,
+  OutcomeUnknownError,
+  type Store,
+  TransientError,
+} from "../db/port.ts";
+import { parseAddress } from "../db/postgres/address.ts";
+import { requireSchema } from "../db/postgres/migrate.ts";
+import { databaseOpenErrorOf } from "../db/postgres/open-error.ts";
+import { createPostgresStore } from "../db/postgres/store.ts";
 import { openErrorOf } from "../storage/open-error.ts";
 import { closeForCommand, databasePath, openForCommand } from "../storage/open.ts";
 import { Refusal } from "../domain/refusals.ts";
@@ -64,16 +74,45 @@ export async function withDatabase<T>(
   options: CommonOptions,
   body: (session: Session) => Awaitable<T>,
 ): Promise<T> {
-  const path = databasePath(options.data);
+  const { data, database } = options;
   try {
-    const connection = openForCommand(options.data);
-    try {
-      return await body(sessionOn(connection.store));
-    } finally {
-      closeForCommand(connection);
-    }
+    return await (database === null ? withFiles(data, body) : withPostgres(database, body));
   } catch (error) {
-    throw asFailure(error, path);
+    throw asFailure(error, databaseName(options));
+  }
+}
+
+type SessionBody<T> = (session: Session) => Awaitable<T>;
+
+async function withFiles<T>(data: string, body: SessionBody<T>): Promise<T> {
+  const connection = openForCommand(data);
+  try {
+    return await body(sessionOn(connection.store));
+  } finally {
+    closeForCommand(connection);
+  }
+}
+
+async function withPostgres<T>(database: string, body: SessionBody<T>): Promise<T> {
+  const address = parseAddress(database);
+  await requireSchema(address);
+  const store = createPostgresStore(address, { name: "reseller command", lanes: 1 });
+  try {
+    return await body(sessionOn(store));
+  } finally {
+    await store.close();
+  }
+}
+
+/** The database, for people: the path of its file, or its address without user and password. */
+export function databaseName({ data, database }: CommonOptions): string {
+  return database === null ? databasePath(data) : SETTINGS.database.format(database);
+}
+
+/** Refuses --database for a command that works on files alone. `instead`: what does it on PostgreSQL. */
+export function refusePostgres({ database }: CommonOptions, instead: string): void {
+  if (database !== null) {
+    throw new CommandFailure(`this is for a database in --data, not for PostgreSQL: ${instead}`);
   }
 }
 
@@ -93,8 +132,16 @@ export function signed<Name extends CommandName>(input: UnsignedInput<Name>): Co
 export function asFailure(error: unknown, path: string): unknown {
   if (error instanceof Refusal) return new CommandFailure(`${sentenceOf(error)} (${path})`);
   if (error instanceof BackupError) return new CommandFailure(error.message);
-  const openError = openErrorOf(causeOf(error), path);
-  return openError ? new CommandFailure(openError.message) : error;
+  if (error instanceof OutcomeUnknownError) {
+    return new CommandFailure(
+      `the connection to ${path} was lost in the middle of the change: look whether it was made before you repeat it`,
+    );
+  }
+  const cause = causeOf(error);
+  const openError = openErrorOf(cause, path) ?? databaseOpenErrorOf(cause, path);
+  if (openError) return new CommandFailure(openError.message);
+  if (!(error instanceof TransientError)) return error;
+  return new CommandFailure(`${path} is busy or away: nothing was changed, try again`);
 }
 
 /** What an engine met, below what the port makes of it. */

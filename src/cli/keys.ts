@@ -95,7 +95,7 @@ export function declareKeys(admin: Command): void {
 }
 
 /** The text of a new key, which is stored nowhere, and the command that creates it. */
-export function newKey(options: Omit<CreateOptions, "data" | "json">): {
+export function newKey(options: Omit<CreateOptions, keyof CommonOptions>): {
   text: string;
   input: UnsignedInput<"createKey">;
 } {

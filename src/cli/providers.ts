@@ -88,7 +88,7 @@ function declareList(group: Command): void {
     const now = Date.now();
     const providers = await withDatabase(options, ({ store }) =>
       store.read((reader) =>
-        listProviders(reader).map((provider) => statusOf(reader, provider, now)),
+        reader.each(listProviders(reader), (provider) => statusOf(reader, provider, now)),
       ),
     );
     print(options.json, providers.map(providerJson), (rows) =>

@@ -12,7 +12,7 @@ import { MICROS_PER_DOLLAR } from "../domain/money.ts";
 import { createCommandIds } from "../operations/command-ids.ts";
 import { type CommandName, runCommand, type UnsignedInput } from "../operations/commands.ts";
 import { contextOf } from "../operations/context.ts";
-import { type CommonOptions, declare, signed, withDatabase } from "./command.ts";
+import { type CommonOptions, declare, signed, withDatabase, refusePostgres } from "./command.ts";
 import { newKey } from "./keys.ts";
 import { print } from "./output.ts";
 import { serve } from "./serve.ts";
@@ -34,6 +34,7 @@ export function declareQuickstart(program: Command): void {
   );
   for (const option of serveOptions()) command.addOption(option);
   command.action(async (options: Config & CommonOptions) => {
+    refusePostgres(options, "use `reseller serve` and `reseller admin`");
     // The port first: the key is shown only once and must not be lost when the port is in use.
     const service = await serve(options, command);
     const { url } = service;

@@ -7,7 +7,14 @@ import { databasePath } from "../storage/open.ts";
 import type { SinceBackup } from "../storage/replaced-database.ts";
 import { restoreDatabase } from "../storage/restore.ts";
 import { execute } from "../operations/execute.ts";
-import { asFailure, CommandFailure, type CommonOptions, declare, signed } from "./command.ts";
+import {
+  asFailure,
+  CommandFailure,
+  type CommonOptions,
+  declare,
+  signed,
+  refusePostgres,
+} from "./command.ts";
 import { print } from "./output.ts";
 import { type Outcome, report, result } from "./restore-report.ts";
 import { orderNumber } from "./values.ts";
@@ -31,6 +38,7 @@ export function declareRestore(program: Command): void {
       ).argParser(orderNumber),
     )
     .action(async (file: string, options: RestoreOptions) => {
+      refusePostgres(options, "use what made the backup, such as pg_restore");
       const path = databasePath(options.data);
       const restored = await restore(resolve(file), options, path);
       const { problemCount } = await verifyShown(options);

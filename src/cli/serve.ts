@@ -2,14 +2,20 @@
 
 import type { Command } from "commander";
 import { type Config, conflictOf, freezeConfig, serveOptions } from "../config/settings.ts";
-import { databasePath } from "../storage/open.ts";
 import { maskKeys } from "../domain/keys.ts";
 import { logConsole } from "../monitoring/log.ts";
 import { TlsError } from "../config/tls.ts";
 import { ListenError } from "../server/listeners.ts";
 import { type Service, startService } from "../server/serve.ts";
 import { handleSignals } from "../server/signals.ts";
-import { asFailure, CommandFailure, type CommonOptions, declare, stackOf } from "./command.ts";
+import {
+  asFailure,
+  CommandFailure,
+  type CommonOptions,
+  declare,
+  stackOf,
+  databaseName,
+} from "./command.ts";
 import { handleOutputFailure, print } from "./output.ts";
 
 export function declareServe(program: Command): void {
@@ -22,13 +28,13 @@ export function declareServe(program: Command): void {
   for (const option of serveOptions()) command.addOption(option);
   command.action(async (options: Config & CommonOptions) => {
     const { url } = await serve(options, command);
-    const result = { url, database: databasePath(options.data) };
+    const result = { url, database: databaseName(options) };
     print(options.json, result, () => `listening on ${url}`);
   });
 }
 
 /** Starts the server, which runs until a signal or a fatal error ends the process. */
-export async function serve(options: Config, command: Command): Promise<Service> {
+export async function serve(options: Config & CommonOptions, command: Command): Promise<Service> {
   const conflict = conflictOf(options);
   if (conflict) command.error(`error: ${conflict}.`);
   const service = await start(options);
@@ -47,11 +53,11 @@ export async function serve(options: Config, command: Command): Promise<Service>
   return service;
 }
 
-async function start(options: Config): Promise<Service> {
+async function start(options: Config & CommonOptions): Promise<Service> {
   try {
     return await startService(freezeConfig(options), () => process.exit(1));
   } catch (error) {
-    const path = databasePath(options.data);
+    const path = databaseName(options);
     if (error instanceof TlsError) throw new CommandFailure(error.message);
     if (!(error instanceof ListenError)) throw asFailure(error, path);
     throw new CommandFailure(

@@ -1,10 +1,16 @@
 // `verify`: recomputes the whole database from the ledger. Exit 1 names what does not match.
 
 import type { Command } from "commander";
-import type { Verification } from "../db/verify/problems.ts";
+import type { Verification } from "../db/verify.ts";
 import { CHECK_COUNT, verify } from "../storage/verify.ts";
 import { closeForCommand, databasePath, openForCommand } from "../storage/open.ts";
-import { asFailure, CommandFailure, type CommonOptions, declare } from "./command.ts";
+import {
+  asFailure,
+  CommandFailure,
+  type CommonOptions,
+  declare,
+  refusePostgres,
+} from "./command.ts";
 import { print, table } from "./output.ts";
 import { startProgress } from "./progress.ts";
 
@@ -15,6 +21,7 @@ export function declareVerify(program: Command): void {
     "recompute every balance, charge and refund from the ledger",
     "reseller verify --data /var/lib/reseller",
   ).action(async (options: CommonOptions) => {
+    refusePostgres(options, "it has no check of its own yet");
     const path = databasePath(options.data);
     const found = await verifyShown(options);
     const ok = found.problemCount === 0;

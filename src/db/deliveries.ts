@@ -3,7 +3,7 @@
 import type { AttemptOutcome, Delivery } from "../domain/deliveries.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select, statement } from "./query.ts";
-import { number } from "./table.ts";
+import { boolean, number } from "./table.ts";
 import { attempts, orders } from "./tables.ts";
 import { findOrder, type Order } from "./orders.ts";
 
@@ -20,6 +20,17 @@ export interface Attempt {
   cause: string | null;
   startedAt: number;
   finishedAt: number | null;
+  /** The id of the server that makes it; null: of an earlier version, or none. */
+  server: string | null;
+}
+
+/** An attempt that was started and has no outcome. */
+export interface SendingAttempt {
+  orderId: number;
+  attemptId: number;
+  server: string | null;
+  /** Whether its server has a lease. On SQLite none has. */
+  isServerLive: boolean;
 }
 
 const ATTEMPTS = query({
@@ -52,9 +63,14 @@ const QUEUED = query({
 });
 
 const SENDING = query({
-  gives: fields(orders, "orderId"),
-  text: `SELECT ${select(orders, "orderId")} FROM orders
-    WHERE placement = 'sending' ORDER BY order_id`,
+  takes: { now: number },
+  gives: { ...fields(attempts, "orderId", "attemptId", "server"), isServerLive: boolean },
+  text: `SELECT ${select(attempts, "orderId", "attemptId", "server")},
+      EXISTS (SELECT 1 FROM servers
+        WHERE servers.id = placement_attempts.server AND servers.lease_until > :now) AS "isServerLive"
+    FROM orders JOIN placement_attempts
+      ON placement_attempts.order_id = orders.order_id AND placement_attempts.outcome = 'sending'
+    WHERE orders.placement = 'sending' ORDER BY orders.order_id`,
 });
 
 const CLAMP_SUBMIT_SCHEDULE = statement({
@@ -79,9 +95,9 @@ export function listQueued(reader: Reader): number[] {
   return reader.all(QUEUED).map(({ orderId }) => orderId);
 }
 
-/** The numbers of orders whose attempt was started and has no outcome. */
-export function listSending(reader: Reader): number[] {
-  return reader.all(SENDING).map(({ orderId }) => orderId);
+/** In the order of their orders. */
+export function listSending(reader: Reader, now: number): SendingAttempt[] {
+  return reader.all(SENDING, { now });
 }
 
 export function listAttempts(reader: Reader, orderId: number): Attempt[] {
@@ -93,19 +109,26 @@ export function countAttempts(reader: Reader, orderId: number): number {
 }
 
 /** A UNIQUE index refuses a second attempt while one is unfinished, or after one that may have been sent. */
-export function insertAttempt(tx: Tx, orderId: number, startedAt: number): void {
-  tx.insert(attempts, { orderId, outcome: "sending", startedAt });
+export function insertAttempt(
+  tx: Tx,
+  attempt: Pick<Attempt, "orderId" | "server" | "startedAt">,
+): Attempt {
+  return tx.insert(attempts, { ...attempt, outcome: "sending" });
 }
 
+/** The attempt with that number, which must exist. */
+export function attemptOf(reader: Reader, attemptId: number): Attempt {
+  const attempt = reader.row(attempts.byKey, attemptId);
+  if (!attempt) throw new Error(`there is no attempt ${attemptId}`);
+  return attempt;
+}
+
+/** A trigger refuses to finish one that is finished. */
 export function finishAttemptRow(
   tx: Tx,
-  {
-    orderId,
-    ...finished
-  }: { orderId: number; outcome: AttemptOutcome; cause: string | null; finishedAt: number },
+  attempt: Pick<Attempt, "attemptId">,
+  finished: Pick<Attempt, "outcome" | "cause" | "finishedAt">,
 ): void {
-  const attempt = tx.row(attempts.bySentOrder, orderId);
-  if (attempt?.outcome !== "sending") throw new Error(`order ${orderId} is not being sent`);
   tx.update(attempts, attempt, finished);
 }
 

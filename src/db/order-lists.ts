@@ -1,20 +1,47 @@
 // A reseller's orders, newest first, in pages. A page costs the same at ten orders and at ten million: every filter
 // either has an index or examines a bounded number of orders and returns where the next page continues.
 
-import { and, between, desc, eq, sql } from "drizzle-orm";
-import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
-import { type Connection, prepared } from "./sqlite/connection.ts";
-import { readInSnapshot } from "./sqlite/snapshot.ts";
-import { mergeNewest, type Page } from "./pages.ts";
-import { PUBLIC_COLUMNS, type OwnedPublicOrder } from "./orders.ts";
-import { orders } from "./schema.ts";
-import type { TimeWindow } from "./port.ts";
+import { ORDER_ID_PATTERN, ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
+import type { OwnedPublicOrder } from "./orders.ts";
+import {
+  isTimed,
+  LIST_PARAMETERS,
+  newestOf,
+  type Page,
+  ROWS_LIMIT,
+  spansBelow,
+  timesOf,
+  WINDOW_PARAMETERS,
+} from "./pages.ts";
+import type { Reader, TimeWindow } from "./port.ts";
+import { byDialect, type Dialect, fields, isOneOf, query, select } from "./query.ts";
+import { type Kinds, number, numbers, text, texts } from "./table.ts";
+import { orders } from "./tables.ts";
 
 /**
  * Orders that are examined at a time for the filter by service, in about a millisecond. There is no index by reseller and
  * service: it would make every new order a fifth more expensive.
  */
 const EXAMINED_LIMIT = 1000;
+
+const NUMERIC_ID = /^[1-9][0-9]{0,15}$/;
+const CUID = new RegExp(ORDER_ID_PATTERN);
+
+/** The fields that the API returns, and the owner. */
+const PUBLIC = [
+  "orderId",
+  "id",
+  "resellerAccount",
+  "serviceName",
+  "link",
+  "quantity",
+  "chargeMicros",
+  "status",
+  "startCount",
+  "remains",
+  "createdAt",
+  "reference",
+] as const satisfies (keyof OwnedPublicOrder)[];
 
 export interface OrderListQuery {
   resellerAccount: number;
@@ -24,97 +51,140 @@ export interface OrderListQuery {
   window: TimeWindow;
 }
 
-const queries = prepared((orm) => {
-  const isOneOf = sql`${orders.orderId} in (select value from json_each(${sql.placeholder("orderIds")}))`;
-  return {
-    orderIds: orm
-      .select({ orderId: orders.orderId })
-      .from(orders)
-      .where(
-        and(
-          eq(orders.resellerAccount, sql.placeholder("resellerAccount")),
-          eq(orders.status, sql.placeholder("status")),
-          between(orders.orderId, sql.placeholder("first"), sql.placeholder("last")),
-        ),
-      )
-      .orderBy(desc(orders.orderId))
-      .limit(sql.placeholder("limit"))
-      .prepare(),
-    rows: orm
-      .select(PUBLIC_COLUMNS)
-      .from(orders)
-      .where(isOneOf)
-      .orderBy(desc(orders.orderId))
-      .prepare(),
-    rowsOfService: orm
-      .select(PUBLIC_COLUMNS)
-      .from(orders)
-      .where(and(isOneOf, eq(orders.serviceId, sql.placeholder("service"))))
-      .orderBy(desc(orders.orderId))
-      .limit(sql.placeholder("limit"))
-      .prepare(),
-  };
+/** The filters that change the text of a query. */
+interface Filtered {
+  byStatus: boolean;
+  byTime: boolean;
+}
+
+/** SQL for the newest order numbers, from the index. Without a status, those of every status, merged. */
+function newest({ byStatus, byTime }: Filtered, most: number, dialect: Dialect): string {
+  const statuses = byStatus ? [":status"] : ORDER_STATUSES.map((status) => `'${status}'`);
+  const parts = statuses.map((status) => ({
+    values: { reseller_account: ":account", status },
+    where: [],
+  }));
+  return newestOf({ table: "orders", number: "order_id", parts, byTime, most }, dialect);
+}
+
+const takesOf = ({ byStatus, byTime }: Filtered, others: Kinds = {}): Kinds => ({
+  ...LIST_PARAMETERS,
+  ...(byStatus && { status: text }),
+  ...(byTime && WINDOW_PARAMETERS),
+  ...others,
 });
+
+const rowsInWindow = ({ byTime }: Filtered) =>
+  byTime ? " AND created_at BETWEEN :from AND :to" : "";
+
+const makePage = (filtered: Filtered) =>
+  query({
+    takes: takesOf(filtered),
+    gives: fields(orders, ...PUBLIC),
+    text: byDialect(
+      (dialect) => `SELECT ${select(orders, ...PUBLIC)} FROM orders
+        WHERE ${isOneOf("order_id", newest(filtered, ROWS_LIMIT + 1, dialect), dialect)}${rowsInWindow(filtered)}
+        ORDER BY order_id DESC`,
+    ),
+  });
+
+/** Of the newest orders those of the service, and always the last one, with how many were examined. */
+const makeExamined = (filtered: Filtered) =>
+  query({
+    takes: takesOf(filtered, { service: text, shown: number }),
+    gives: { ...fields(orders, ...PUBLIC, "serviceId"), examined: number },
+    text: byDialect(
+      (dialect) => `WITH examined AS (${newest(filtered, EXAMINED_LIMIT, dialect)})
+        SELECT ${select(orders, ...PUBLIC, "serviceId")},
+          (SELECT count(*) FROM examined) AS "examined"
+        FROM orders
+        WHERE ${isOneOf("order_id", "SELECT order_id FROM examined", dialect)}${rowsInWindow(filtered)}
+          AND (service_id = :service OR order_id = (SELECT min(order_id) FROM examined))
+        ORDER BY order_id DESC LIMIT :shown`,
+    ),
+  });
+
+const PAGES = byFilters(makePage);
+const EXAMINED = byFilters(makeExamined);
+
+/** The query for each combination of filters. */
+function byFilters<Made>(make: (filtered: Filtered) => Made): (query: OrderListQuery) => Made {
+  const made = [false, true].map((byStatus) =>
+    [false, true].map((byTime) => make({ byStatus, byTime })),
+  );
+  return ({ status, window }) => made[Number(status !== null)]![Number(isTimed(window))]!;
+}
+
+const NAMED = query({
+  takes: { orderIds: numbers, ids: texts },
+  gives: fields(orders, ...PUBLIC),
+  text: byDialect(
+    (dialect) => `SELECT ${select(orders, ...PUBLIC)} FROM orders
+      WHERE ${isOneOf("order_id", ":orderIds", dialect)}
+      UNION ALL SELECT ${select(orders, ...PUBLIC)} FROM orders
+      WHERE ${isOneOf("id", ":ids", dialect)}`,
+  ),
+});
+
+/** The orders with these ids of either kind, by the id as it was given; without those that do not exist. */
+export function listOrdersById(
+  reader: Reader,
+  ids: readonly string[],
+): Map<string, OwnedPublicOrder> {
+  const found = new Map<string, OwnedPublicOrder>();
+  const orderIds = ids.filter((id) => NUMERIC_ID.test(id)).map(Number);
+  for (const order of reader.all(NAMED, { orderIds, ids: ids.filter((id) => CUID.test(id)) })) {
+    found.set(String(order.orderId), order).set(order.id, order);
+  }
+  return found;
+}
 
 /**
  * The newest orders below number `below`, at most `limit`. With a service a page may have fewer although more follow:
  * only a null `next` means the end of the list.
  */
 export function listOrdersBelow(
-  connection: Connection,
-  query: OrderListQuery,
+  reader: Reader,
+  filters: OrderListQuery,
   below: number,
   limit: number,
 ): Page<OwnedPublicOrder> {
-  return readInSnapshot(connection, () => {
-    if (query.service !== null) return examine(connection, query, query.service, below, limit);
-    const orderIds = newestBelow(connection, query, below, limit + 1);
-    const shown = orderIds.slice(0, limit);
-    return {
-      rows: queries(connection).rows.all({ orderIds: JSON.stringify(shown) }),
-      next: orderIds.length > limit ? shown.at(-1)! : null,
-    };
-  });
+  if (filters.service !== null) return examine(reader, filters, filters.service, below, limit);
+  const rows: OwnedPublicOrder[] = [];
+  for (const values of valuesOf(reader, filters, below)) {
+    const more = { ...values, limit: limit + 1 - rows.length };
+    rows.push(...reader.all(PAGES(filters), more));
+    if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1]!.orderId };
+  }
+  return { rows, next: null };
 }
 
 function examine(
-  connection: Connection,
-  query: OrderListQuery,
+  reader: Reader,
+  filters: OrderListQuery,
   service: string,
   below: number,
   limit: number,
 ): Page<OwnedPublicOrder> {
-  const orderIds = newestBelow(connection, query, below, EXAMINED_LIMIT);
-  const found = queries(connection).rowsOfService.all({
-    orderIds: JSON.stringify(orderIds),
-    service,
-    limit: limit + 1,
-  });
-  const rows = found.slice(0, limit);
-  if (found.length > limit) return { rows, next: rows.at(-1)!.orderId };
-  return { rows, next: orderIds.length < EXAMINED_LIMIT ? null : orderIds.at(-1)! };
+  const rows: OwnedPublicOrder[] = [];
+  let left = EXAMINED_LIMIT;
+  for (const values of valuesOf(reader, filters, below)) {
+    // One more than a page, and the last one examined.
+    const shown = limit - rows.length + 2;
+    const found = reader.all(EXAMINED(filters), { ...values, service, limit: left, shown });
+    for (const { serviceId, examined: _, ...order } of found) {
+      if (serviceId === service) rows.push(order);
+    }
+    if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1]!.orderId };
+    left -= found[0]?.examined ?? 0;
+    if (left === 0) return { rows, next: found.at(-1)!.orderId };
+  }
+  return { rows, next: null };
 }
 
-/** Order numbers from the index. Without a status, those of every status, merged. */
-function newestBelow(
-  connection: Connection,
-  { resellerAccount, status, window }: OrderListQuery,
-  below: number,
-  limit: number,
-): number[] {
-  const statuses = status === null ? ORDER_STATUSES : [status];
-  const orderIds: number[] = [];
-  for (const { first, last } of connection.store.reader.spans("orders", 0, window)) {
-    if (first >= below) continue;
-    const bounds = { resellerAccount, first, last: Math.min(last, below - 1) };
-    const left = limit - orderIds.length;
-    const lists = statuses.map((each) =>
-      queries(connection)
-        .orderIds.all({ ...bounds, status: each, limit: left })
-        .map(({ orderId }) => orderId),
-    );
-    orderIds.push(...mergeNewest(lists, left));
-    if (orderIds.length >= limit) break;
-  }
-  return orderIds;
+/** The parameters that both kinds of query take, for each span of the list. */
+function valuesOf(reader: Reader, filters: OrderListQuery, below: number) {
+  const { resellerAccount: account, status, window } = filters;
+  const spans = spansBelow(reader, "orders", { account, window, below });
+  return spans.map((span) => ({ account, status, ...timesOf(window), ...span }));
 }

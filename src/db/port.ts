@@ -132,7 +132,7 @@ export function transact<T>(store: Store, run: (tx: Tx) => Synchronous<T>): Awai
 }
 
 /** Goes on with a value that may have to be waited for; at once where it is there. */
-export function after<T, U>(value: Awaitable<T>, then: (value: T) => U): Awaitable<U> {
+export function after<T, U>(value: Awaitable<T>, then: (value: T) => Awaitable<U>): Awaitable<U> {
   return value instanceof Promise ? value.then(then) : then(value);
 }
 

@@ -29,6 +29,8 @@ export interface Dialects {
   readonly postgres: string;
 }
 
+export type Dialect = keyof Dialects;
+
 type Text = string | Dialects;
 
 interface QueryParts<G extends Kinds, P extends Kinds> {
@@ -128,6 +130,19 @@ function wordsOf(text: Dialects): Set<string> {
   let found = words.get(text);
   if (!found) words.set(text, (found = new Set(text.sqlite.match(/\w+/g))));
   return found;
+}
+
+/** The text for each engine, where a part of it must differ. */
+export function byDialect(textFor: (dialect: Dialect) => string): Dialects {
+  return { sqlite: textFor("sqlite"), postgres: textFor("postgres") };
+}
+
+/**
+ * SQL for "the column is among these": a sub-select or a list's parameter. PostgreSQL estimates the rows of a sub-select
+ * with a parameter as its LIMIT wrongly, and would join the whole table; an array it always looks up by the index.
+ */
+export function isOneOf(column: string, values: string, dialect: Dialect): string {
+  return dialect === "postgres" ? `${column} = ANY (ARRAY(${values}))` : `${column} IN (${values})`;
 }
 
 function dialectsOf(text: Text): Dialects {

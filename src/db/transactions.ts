@@ -1,12 +1,21 @@
 // A user's transactions: its side of the ledger, newest first, in pages that cost the same at any size.
 
-import { and, between, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { TransferKind } from "../domain/ledger.ts";
-import { type Connection, exactly, prepared } from "./sqlite/connection.ts";
-import { readInSnapshot } from "./sqlite/snapshot.ts";
-import { mergeNewest, type Page } from "./pages.ts";
-import { transfers } from "./schema.ts";
-import type { TimeWindow } from "./port.ts";
+import {
+  type Entries,
+  isTimed,
+  LIST_PARAMETERS,
+  newestOf,
+  type Page,
+  ROWS_LIMIT,
+  spansBelow,
+  timesOf,
+  WINDOW_PARAMETERS,
+} from "./pages.ts";
+import type { Reader, TimeWindow } from "./port.ts";
+import { byDialect, type Dialect, fields, isOneOf, query, select } from "./query.ts";
+import { type Kinds, number, type Typed } from "./table.ts";
+import { transfers } from "./tables.ts";
 
 export interface TransactionQuery {
   account: number;
@@ -29,131 +38,124 @@ export interface TransactionRow {
   createdAt: number;
 }
 
-/** The kinds of credits; debits are for an order or an adjustment. */
-const CREDITS = ["recharge", "partial_refund", "refund", "adjustment"] as const;
+// `> 2` holds for every user; it lets the partial indexes of users' transfers be used.
+const debits = (...where: string[]): Entries => ({
+  values: { debit_account: ":account" },
+  where: ["debit_account > 2", ...where],
+});
+const credits = (kind: TransferKind): Entries => ({
+  values: { credit_account: ":account", kind: `'${kind}'` },
+  where: ["credit_account > 2"],
+});
 
-const queries = prepared((orm) => {
-  const { debitAccount, creditAccount, kind, seq } = transfers;
-  const account = sql.placeholder("account");
-  const within = between(seq, sql.placeholder("first"), sql.placeholder("last"));
-  // `> 2` holds for every user; it lets SQLite use the partial indexes of users' transfers.
-  const debits = and(eq(debitAccount, account), sql`${debitAccount} > 2`, within);
-  const credits = and(eq(creditAccount, account), sql`${creditAccount} > 2`, within);
-  const numbers = (where: typeof debits) =>
-    orm
-      .select({ seq })
-      .from(transfers)
-      .where(where)
-      .orderBy(desc(seq))
-      .limit(sql.placeholder("limit"))
-      .prepare();
-  const selectRows = () =>
-    orm
-      .select({
-        ...getTableColumns(transfers),
-        balanceAfterMicros: exactly(transfers.balanceAfterMicros),
-      })
-      .from(transfers);
-  return {
-    debits: numbers(debits),
-    orderDebits: numbers(and(debits, sql`${kind} = 'order'`)),
-    adjustmentDebits: numbers(and(debits, sql`${kind} = 'adjustment'`)),
-    credits: numbers(and(credits, eq(kind, sql.placeholder("kind")))),
-    rows: selectRows()
-      .where(sql`${seq} in (select value from json_each(${sql.placeholder("numbers")}))`)
-      .orderBy(desc(seq))
-      .prepare(),
-    ofOrder: selectRows()
-      .where(eq(transfers.orderId, sql.placeholder("orderId")))
-      .orderBy(desc(seq))
-      .prepare(),
-  };
+/** The entries of an index each, which together are the account's transfers of a kind. */
+const ENTRIES: Record<TransferKind | "all", readonly Entries[]> = {
+  all: [
+    debits(),
+    credits("recharge"),
+    credits("partial_refund"),
+    credits("refund"),
+    credits("adjustment"),
+  ],
+  order: [debits("kind = 'order'")],
+  adjustment: [debits("kind = 'adjustment'"), credits("adjustment")],
+  recharge: [credits("recharge")],
+  partial_refund: [credits("partial_refund")],
+  refund: [credits("refund")],
+};
+
+const FIELDS = [
+  "seq",
+  "debitAccount",
+  "creditAccount",
+  "amountMicros",
+  "kind",
+  "orderId",
+  "operator",
+  "note",
+  "createdAt",
+  "balanceAfterMicros",
+] as const;
+const GIVES = fields(transfers, ...FIELDS);
+type Found = Typed<typeof GIVES>;
+
+const makePage = (kind: TransferKind | "all", byTime: boolean) =>
+  query({
+    takes: { ...LIST_PARAMETERS, ...(byTime && WINDOW_PARAMETERS) } as Kinds,
+    gives: GIVES,
+    text: byDialect(
+      (dialect) => `SELECT ${select(transfers, ...FIELDS)} FROM transfers
+        WHERE ${isOneOf("seq", newest(kind, byTime, dialect), dialect)}
+        ${byTime ? " AND created_at BETWEEN :from AND :to" : ""}
+        ORDER BY seq DESC`,
+    ),
+  });
+
+function newest(kind: TransferKind | "all", byTime: boolean, dialect: Dialect): string {
+  const parts = ENTRIES[kind];
+  return newestOf(
+    { table: "transfers", number: "seq", parts, byTime, most: ROWS_LIMIT + 1 },
+    dialect,
+  );
+}
+
+/** By kind, at any time and in a window. */
+const PAGES = Object.fromEntries(
+  (Object.keys(ENTRIES) as (keyof typeof ENTRIES)[]).map((kind) => [
+    kind,
+    { always: makePage(kind, false), inWindow: makePage(kind, true) },
+  ]),
+) as Record<keyof typeof ENTRIES, Record<"always" | "inWindow", ReturnType<typeof makePage>>>;
+
+const OF_ORDER = query({
+  takes: { orderId: number },
+  gives: GIVES,
+  text: `SELECT ${select(transfers, ...FIELDS)} FROM transfers WHERE order_id = :orderId ORDER BY seq DESC`,
 });
 
 /** The newest transactions below number `below`, at most `limit`. */
 export function listTransactionsBelow(
-  connection: Connection,
-  query: TransactionQuery,
+  reader: Reader,
+  filters: TransactionQuery,
   below: number,
   limit: number,
 ): Page<TransactionRow> {
-  return readInSnapshot(connection, () => {
-    if (query.orderId !== null) return ofOrder(connection, query, query.orderId, below, limit);
-    const numbers = newestBelow(connection, query, below, limit + 1);
-    const shown = numbers.slice(0, limit);
-    const rows = queries(connection).rows.all({ numbers: JSON.stringify(shown) });
-    return {
-      rows: rows.map((row) => transactionOf(row, query.account)),
-      next: numbers.length > limit ? shown.at(-1)! : null,
-    };
-  });
+  const { account, kind, orderId, window } = filters;
+  if (orderId !== null) return pageOf(ofOrder(reader, filters, orderId, below), account, limit);
+  const page = PAGES[kind ?? "all"][isTimed(window) ? "inWindow" : "always"];
+  const rows: Found[] = [];
+  for (const span of spansBelow(reader, "transfers", { account, window, below })) {
+    const left = limit + 1 - rows.length;
+    rows.push(...reader.all(page, { account, ...timesOf(window), ...span, limit: left }));
+    if (rows.length > limit) break;
+  }
+  return pageOf(rows, account, limit);
 }
 
 /** An order has at most three transfers: they are filtered here. */
 function ofOrder(
-  connection: Connection,
+  reader: Reader,
   { account, kind, window: { from, to } }: TransactionQuery,
   orderId: number,
   below: number,
-  limit: number,
-): Page<TransactionRow> {
-  const found = queries(connection)
-    .ofOrder.all({ orderId })
+): Found[] {
+  return reader
+    .all(OF_ORDER, { orderId })
     .filter((row) => row.debitAccount === account || row.creditAccount === account)
     .filter((row) => (kind === null || row.kind === kind) && row.seq < below)
-    .filter((row) => row.createdAt >= (from ?? -Infinity) && row.createdAt <= (to ?? Infinity))
-    .map((row) => transactionOf(row, account));
+    .filter((row) => row.createdAt >= (from ?? -Infinity) && row.createdAt <= (to ?? Infinity));
+}
+
+/** `rows`: one more than the page takes means that more follow. */
+function pageOf(rows: readonly Found[], account: number, limit: number): Page<TransactionRow> {
+  const shown = rows.slice(0, limit);
   return {
-    rows: found.slice(0, limit),
-    next: found.length > limit ? found[limit - 1]!.seq : null,
+    rows: shown.map((row) => transactionOf(row, account)),
+    next: rows.length > limit ? shown.at(-1)!.seq : null,
   };
 }
 
-function newestBelow(
-  connection: Connection,
-  { account, kind, window }: TransactionQuery,
-  below: number,
-  limit: number,
-): number[] {
-  const numbers: number[] = [];
-  for (const { first, last } of connection.store.reader.spans("transfers", 0, window)) {
-    if (first >= below) continue;
-    const left = limit - numbers.length;
-    const bounds = { account, first, last: Math.min(last, below - 1), limit: left };
-    const lists = listsOf(connection, kind, bounds).map((list) => list.map(({ seq }) => seq));
-    numbers.push(...mergeNewest(lists, left));
-    if (numbers.length >= limit) break;
-  }
-  return numbers;
-}
-
-interface Bounds {
-  account: number;
-  first: number;
-  last: number;
-  limit: number;
-}
-
-function listsOf(connection: Connection, kind: TransferKind | null, bounds: Bounds) {
-  const { debits, orderDebits, adjustmentDebits, credits } = queries(connection);
-  switch (kind) {
-    case null:
-      return [
-        debits.all({ ...bounds }),
-        ...CREDITS.map((credit) => credits.all({ ...bounds, kind: credit })),
-      ];
-    case "order":
-      return [orderDebits.all({ ...bounds })];
-    case "adjustment":
-      return [adjustmentDebits.all({ ...bounds }), credits.all({ ...bounds, kind })];
-    case "recharge":
-    case "partial_refund":
-    case "refund":
-      return [credits.all({ ...bounds, kind })];
-  }
-}
-
-function transactionOf(row: typeof transfers.$inferSelect, account: number): TransactionRow {
+function transactionOf(row: Found, account: number): TransactionRow {
   const { seq, kind, amountMicros, balanceAfterMicros, orderId, note, createdAt } = row;
   return {
     seq,

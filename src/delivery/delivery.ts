@@ -3,13 +3,14 @@
 import type { Order } from "../db/orders.ts";
 import { listProviders, nextDueAt, type Provider, providerOf } from "../db/providers.ts";
 import { SUBMIT_BACKOFF_LIMIT_MS } from "./backoff.ts";
+import { createInterruptionCheck, markInterrupted } from "./interrupted-attempts.ts";
 import { createPoller, type Poller } from "./polling.ts";
 import { createProviderWorker, type ProviderWorker, type DeliveryDeps } from "./provider-worker.ts";
 import { createSubmitter, type Submitter } from "./submission.ts";
 import { startTicker } from "./ticker.ts";
 
-/** How often lateness of polls is checked. */
-const LATENESS_MS = 10_000;
+/** How often lateness of polls and interrupted attempts are checked. */
+const CHECK_MS = 10_000;
 
 export interface DeliveryService {
   /** Resolves with the order after its first attempt, or with `order` itself when that takes longer than placeWaitMs. */
@@ -28,13 +29,15 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
 
   const workers = createWorkers(deps, () => ticker.wake());
   const clamping = createClamping(deps);
-  let latenessAt = clock.now();
+  const interruptions = createInterruptionCheck(deps, workers.isInFlight, workers.isStopping);
+  let checkedAt = clock.now();
   const tick = async (now: number): Promise<number | null> => {
     clamping.run();
     const dueAt = await store.read(nextDueAt);
     if (dueAt !== null && dueAt <= now) await workers.begin();
-    if (Math.abs(now - latenessAt) >= LATENESS_MS) {
-      latenessAt = now;
+    if (Math.abs(now - checkedAt) >= CHECK_MS) {
+      checkedAt = now;
+      void interruptions.run();
       await workers.logLateness();
     }
     return dueAt === null ? null : dueAt - now;
@@ -53,18 +56,11 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
       const behind = await Promise.all(workers.all().map(({ poller }) => poller.isBehind()));
       return !behind.includes(true);
     },
-    stop(drainMs) {
+    async stop(drainMs) {
       ticker.stop();
-      return workers.stop(drainMs);
+      await Promise.all([workers.stop(drainMs), interruptions.idle()]);
     },
   };
-}
-
-async function markInterrupted({ writer, log }: DeliveryDeps): Promise<void> {
-  const cause = "the process ended before the provider's reply was stored";
-  for (const order of await writer.submit("markInterruptedUnknown", { cause })) {
-    log.error({ order, cause }, "submission unknown: settle it by hand");
-  }
 }
 
 /** Limits each schedule to its longest delay from now: the clock may have been set back since it was stored. */
@@ -158,6 +154,9 @@ function createWorkers(deps: DeliveryDeps, wake: () => void) {
   return {
     of: workerOf,
     all: () => [...workers.values()],
+    isInFlight: (orderId: number) =>
+      workers.values().some(({ submitter }) => submitter.isInFlight(orderId)),
+    isStopping: () => isStopping,
     /** Starts what is due, up to the limits of calls in flight. */
     async begin() {
       const providers = await store.read(listProviders);

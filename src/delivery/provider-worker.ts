@@ -20,6 +20,8 @@ export interface DeliverySettings {
 /** Dependencies of the deliveries. */
 export interface DeliveryDeps {
   store: ReadStore;
+  /** The id of this start of the server, noted at its attempts. */
+  serverId: string;
   writer: Pick<Writer, "submit">;
   log: Pick<Logger, "info" | "warn" | "error">;
   clock: Clock;

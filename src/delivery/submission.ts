@@ -4,8 +4,9 @@
 import type { Order } from "../db/orders.ts";
 import { listDueSubmissions, type OrderWithDelivery } from "../db/deliveries.ts";
 import type { SubmissionResult } from "../domain/deliveries.ts";
-import { Refusal } from "../domain/refusals.ts";
-import type { CommandInput, CommandOutput } from "../operations/commands.ts";
+import { errorCode, Refusal } from "../domain/refusals.ts";
+import type { CommandInput } from "../operations/commands.ts";
+import type { FinishedAttempt } from "../operations/deliveries.ts";
 import { sleep } from "./clock.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import type { ProviderWorker } from "./provider-worker.ts";
@@ -14,6 +15,16 @@ import { submitBackoffMs, writeBackoffMs } from "./backoff.ts";
 /** Submissions to one provider that may be in flight at once. */
 export const SUBMISSIONS_LIMIT = 32;
 
+/**
+ * An attempt that takes longer to start is not sent: this process may have been suspended until others took it for dead
+ * and marked the attempt unknown. A third of a server's lease.
+ */
+const CALL_WITHIN_MS = 10_000;
+const TOO_LATE: SubmissionResult = {
+  outcome: "not_sent",
+  cause: `the attempt took more than ${CALL_WITHIN_MS / 1000} seconds to start`,
+};
+
 export interface Submitter {
   /** Starts the submissions that are due, up to SUBMISSIONS_LIMIT in flight. Never rejects. */
   begin(): Promise<void>;
@@ -21,6 +32,8 @@ export interface Submitter {
   watch(order: Order, callback: (order: Order) => void): () => void;
   /** Calls back with the unchanged order for every watched one that is not in flight. */
   release(): void;
+  /** Whether an attempt of the order is under way, or ended without its outcome being stored. */
+  isInFlight(orderId: number): boolean;
   /** Resolves when nothing is in flight. */
   idle(): Promise<void>;
 }
@@ -29,6 +42,8 @@ export function createSubmitter(worker: ProviderWorker): Submitter {
   const { deps } = worker;
   const { store, log, clock } = deps;
   const inFlight = new Map<number, Promise<void>>();
+  /** Orders whose call has begun and whose outcome is not stored: only these may have been sent. */
+  const called = new Set<number>();
   const watchers = new Map<number, { order: Order; callback: (order: Order) => void }>();
 
   const notify = (order: Order) => watchers.get(order.orderId)?.callback(order);
@@ -36,7 +51,7 @@ export function createSubmitter(worker: ProviderWorker): Submitter {
   const run = async (orderId: number) => {
     let again = true;
     try {
-      notify(await submitOnce(worker, orderId));
+      notify(await submitOnce(worker, orderId, called));
     } catch (error) {
       // A queued order stays queued for the next tick; one that was being sent is marked unknown at the next start.
       again = false;
@@ -84,6 +99,7 @@ export function createSubmitter(worker: ProviderWorker): Submitter {
         if (!inFlight.has(orderId)) callback(order);
       }
     },
+    isInFlight: (orderId) => inFlight.has(orderId) || called.has(orderId),
     async idle() {
       await beginning.idle();
       while (inFlight.size > 0) await Promise.all(inFlight.values());
@@ -92,30 +108,33 @@ export function createSubmitter(worker: ProviderWorker): Submitter {
 }
 
 /** One attempt, from its row in the database to its outcome. Returns the order as committed. */
-async function submitOnce(worker: ProviderWorker, orderId: number): Promise<Order> {
-  const { writer, settings, random } = worker.deps;
+async function submitOnce(
+  worker: ProviderWorker,
+  orderId: number,
+  called: Set<number>,
+): Promise<Order> {
+  const { writer, settings, random, clock, serverId: server, log, onSubmission } = worker.deps;
   const { placeRetryMs } = settings;
-  const started = await writer.submit("startAttempt", { orderId, placeRetryMs });
+  const begunAt = clock.now();
+  const started = await writer.submit("startAttempt", { orderId, server, placeRetryMs });
   const { tries } = started;
   if (!started.send) {
-    const { order } = started;
-    const fields = { provider: worker.name, order: orderId, tries };
-    if (order.delivery?.placement === "expired") {
-      worker.deps.log.warn(fields, "given up and refunded");
-      worker.deps.onSubmission?.("expired");
+    if (started.isGivenUp) {
+      log.warn({ provider: worker.name, order: orderId, tries }, "given up and refunded");
+      onSubmission?.("expired");
     }
-    return order;
+    return started.order;
   }
+  const { attemptId, order } = started;
   const backoffMs = submitBackoffMs(tries, random);
-  const received = await sendOnce(worker, started.order);
-  const { finished, result } = await finish(worker, {
-    orderId,
-    result: received,
-    placeRetryMs,
-    backoffMs,
-  });
-  logResult(worker, orderId, result, finished.sameNumberAs);
-  worker.deps.onSubmission?.(result.outcome);
+  const isTooLate = Math.abs(clock.now() - begunAt) > CALL_WITHIN_MS;
+  called.add(orderId);
+  const received = isTooLate ? TOO_LATE : await sendOnce(worker, order);
+  const input = { orderId, attemptId, result: received, placeRetryMs, backoffMs };
+  const { finished, result } = await finish(worker, input);
+  called.delete(orderId);
+  logResult(worker, result, finished);
+  onSubmission?.(result.outcome);
   return finished.order;
 }
 
@@ -142,7 +161,7 @@ async function sendOnce(
 async function finish(
   worker: ProviderWorker,
   input: CommandInput<"finishAttempt">,
-): Promise<{ finished: CommandOutput<"finishAttempt">; result: SubmissionResult }> {
+): Promise<{ finished: FinishedAttempt; result: SubmissionResult }> {
   const { writer, clock, random, log } = worker.deps;
   let { result } = input;
   for (let tries = 0; ; tries += 1) {
@@ -151,7 +170,8 @@ async function finish(
     } catch (error) {
       if (worker.stop.signal.aborted) throw error;
       const fields = { provider: worker.name, order: input.orderId };
-      if (error instanceof Refusal) {
+      if (error instanceof Refusal || errorCode(error) === "outcome_unknown") {
+        // Stored twice, it changes nothing.
         log.warn(fields, "an outcome could not be stored yet");
       } else {
         log.error({ ...fields, error: String(error) }, "an outcome could not be stored");
@@ -173,12 +193,13 @@ function unrecorded(result: SubmissionResult): SubmissionResult {
 
 function logResult(
   worker: ProviderWorker,
-  order: number,
   result: SubmissionResult,
-  sameNumberAs: number | null,
+  { order, sameNumberAs, late }: FinishedAttempt,
 ): void {
   const { log } = worker.deps;
-  const fields = { provider: worker.name, order };
+  const fields = { provider: worker.name, order: order.orderId };
+  if (late !== null) logLate(worker, result, order, late);
+  if (late === "ignored") return;
   switch (result.outcome) {
     case "unknown":
       log.error({ ...fields, cause: result.cause }, "submission unknown: settle it by hand");
@@ -199,5 +220,21 @@ function logResult(
           "duplicate order number from the provider",
         );
       }
+  }
+}
+
+/** An outcome that came after its attempt was marked unknown. */
+function logLate(
+  worker: ProviderWorker,
+  result: SubmissionResult,
+  { orderId, status, delivery }: Order,
+  late: "applied" | "ignored",
+): void {
+  const { log } = worker.deps;
+  const fields = { provider: worker.name, order: orderId, ...result };
+  if (late === "applied") log.warn(fields, "a late outcome settled an unknown submission");
+  else {
+    const { placement } = delivery!;
+    log.error({ ...fields, status, placement }, "a late outcome was not applied: compare by hand");
   }
 }

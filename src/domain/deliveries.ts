@@ -56,6 +56,14 @@ export function placementOf(delivery: Pick<Delivery, "placement"> | null): Place
 
 export type AttemptOutcome = "sending" | "accepted" | "refused" | "not_sent" | "unknown";
 
+/** Whether an attempt without an outcome will get none, as the server `server` sees it, whose own are under way. */
+export function isInterrupted(
+  attempt: { server: string | null; isServerLive: boolean },
+  server: string,
+): boolean {
+  return attempt.server !== server && !attempt.isServerLive;
+}
+
 /** The outcome of one call to the provider. `cause` is for the operator, with the provider's key masked. */
 export type SubmissionResult =
   | { outcome: "accepted"; providerOrder: string }

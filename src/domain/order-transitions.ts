@@ -1,5 +1,5 @@
 // The state table of orders: which transitions a status allows, and what each refunds. docs/specification.md#order-transitions.
-// FAILED, CANCELLED and REFUNDED are final.
+// FAILED, CANCELLED and REFUNDED are final: no transition leaves them.
 
 import { Refusal } from "./refusals.ts";
 import { multiplyDivideDown } from "./money.ts";

@@ -3,7 +3,8 @@
 
 import { isWithin, type Network, parseNetwork } from "../config/networks.ts";
 import type { CallerKey } from "../db/keys.ts";
-import { refusal } from "../domain/refusals.ts";
+import { after, type Awaitable } from "../db/port.ts";
+import { type Refusal, refusal } from "../domain/refusals.ts";
 import {
   hashKey,
   isKeyWellFormed,
@@ -20,7 +21,7 @@ const PARSED_LIMIT = 1000;
 export interface AuthDeps {
   limits: RateLimits;
   /** Finds a key by its hash. */
-  findKey(hash: string): Readonly<CallerKey> | undefined;
+  findKey(hash: string): Awaitable<Readonly<CallerKey> | undefined>;
   /** Notes that a key was used, for `key list`. */
   recordKeyUse(keyId: string, now: number): void;
 }
@@ -44,28 +45,43 @@ export function authenticate(
   deps: AuthDeps,
   caller: AuthRequest,
   permission: Permission,
-  now: number,
-): Readonly<CallerKey> {
+): Awaitable<Readonly<CallerKey>> {
   const { limits } = deps;
   if (limits.hasFailures()) limits.refuseGuessing(caller.address());
   const text = caller.request.headers.get("x-api-key");
   if (!text) throw refusal("api_key_missing");
   // Any key costs one hash and one look-up of that hash: timing reveals nothing about how close it is to a real one.
-  const key = deps.findKey(hashKey(text));
-  if (!key) {
-    limits.noteFailure(caller.address());
-    caller.noteUnknownKey(!isKeyWellFormed(text));
-    throw refusal("api_key_invalid");
-  }
+  return after(deps.findKey(hashKey(text)), (key) => {
+    if (!key) throw unknownKey(deps, caller, text);
+    authorize(deps, caller, key, permission, Date.now());
+    return key;
+  });
+}
+
+function unknownKey({ limits }: AuthDeps, caller: AuthRequest, text: string): Refusal {
+  const address = caller.address();
+  // Others may have failed from this address while the key was looked up.
+  limits.refuseGuessing(address);
+  limits.noteFailure(address);
+  caller.noteUnknownKey(!isKeyWellFormed(text));
+  return refusal("api_key_invalid");
+}
+
+function authorize(
+  deps: AuthDeps,
+  caller: AuthRequest,
+  key: Readonly<CallerKey>,
+  permission: Permission,
+  now: number,
+): void {
   caller.keyId = key.id;
   refuseEndedKey(key, now);
   if (key.allow !== "" && !isWithin(caller.address(), networksOf(key.allow))) {
     throw refusal("api_key_address_refused");
   }
   refuseMissingPermission(key.type, permission);
-  limits.takeForKey(key.id);
+  deps.limits.takeForKey(key.id);
   deps.recordKeyUse(key.id, now);
-  return key;
 }
 
 const parsed = new Map<string, Network[]>();

@@ -4,8 +4,8 @@
 
 import type { Network } from "../config/networks.ts";
 import type { CallerKey } from "../db/keys.ts";
-import type { Snapshot } from "../db/sqlite/snapshot.ts";
-import { Refusal } from "../domain/refusals.ts";
+import { after, TransientError } from "../db/port.ts";
+import { Refusal, refusal } from "../domain/refusals.ts";
 import { maskKeys, type Permission } from "../domain/keys.ts";
 import type { StoredResponse } from "../domain/idempotency.ts";
 import type { Logger } from "../monitoring/log.ts";
@@ -23,7 +23,6 @@ import type { RouteContext } from "./router.ts";
 
 /** Dependencies of every endpoint; each handler declares its own besides. */
 export interface EndpointDeps extends AuthDeps, InternalErrorDeps {
-  snapshot: Snapshot;
   log: Logger;
   observer: Observer;
   /** The proxies whose X-Forwarded-For is trusted. */
@@ -79,10 +78,9 @@ export function endpoint(
   return ({ request, params }: RouteContext): Response | Promise<Response> => {
     const context = new RequestContext(deps, request, route, log);
     try {
-      const result = deps.snapshot.read(context.started, () => {
-        const key = authenticate(deps, context, permission, Date.now());
-        return handle({ request, params, key, requestId: context.requestId });
-      });
+      const result = after(authenticate(deps, context, permission), (key) =>
+        handle({ request, params, key, requestId: context.requestId }),
+      );
       return result instanceof Promise
         ? result.then(
             (body) => succeed(context, body),
@@ -200,8 +198,9 @@ function succeed(context: RequestContext, body: object): Response {
   return write(context, 200, JSON.stringify(body));
 }
 
-function fail(context: RequestContext, error: unknown): Response {
+function fail(context: RequestContext, thrown: unknown): Response {
   const { deps, loggedId: requestId } = context;
+  const error = unavailableFor(context, thrown) ?? thrown;
   const response = error instanceof Refusal ? errorResponseOf(error) : undefined;
   if (error instanceof Refusal && response) {
     deps.observer.refusal(error.code);
@@ -210,6 +209,15 @@ function fail(context: RequestContext, error: unknown): Response {
   }
   noteInternalError(deps, requestId, error);
   return respond(context, INTERNAL);
+}
+
+/** The refusal for a read that failed and may succeed later. Of a request that may have written something: null. */
+function unavailableFor(context: RequestContext, error: unknown): Refusal | null {
+  const { deps, request, loggedId: requestId, keyId } = context;
+  if (!(error instanceof TransientError)) return null;
+  if (request.sentMethod !== "GET" && keyId !== null) return null;
+  deps.log.warn({ requestId, error: errorText(error) }, "the database cannot be read");
+  return refusal("service_unavailable");
 }
 
 /** Logs an error that is not a refusal, even if the response has already begun. */

@@ -1,9 +1,9 @@
 // GET /orders: the caller's orders, newest first, or those with the ids that it names.
 
-import type { Connection } from "../db/sqlite/connection.ts";
-import { listOrdersBelow, type OrderListQuery } from "../db/order-lists.ts";
-import { type OwnedPublicOrder, findPublicOrder, findOrderByReference } from "../db/orders.ts";
+import { listOrdersBelow, listOrdersById, type OrderListQuery } from "../db/order-lists.ts";
+import { type OwnedPublicOrder, findOrderByReference } from "../db/orders.ts";
 import type { Page } from "../db/pages.ts";
+import { after, type Awaitable, type Reader, type ReadStore } from "../db/port.ts";
 import type { Call } from "./endpoint.ts";
 import { orderStatus } from "../domain/responses.ts";
 import {
@@ -22,12 +22,12 @@ import {
 const STEPS_A_PAGE = 5;
 
 export function getOrders(
-  { connection }: { connection: Connection },
+  { store }: { store: ReadStore },
   { request, key }: Call,
-): object | Promise<object> {
+): Awaitable<object> {
   const query = queryOf(request);
   const ids = idsFilter(query);
-  if (ids) return namedOrders(connection, key.resellerAccount, ids);
+  if (ids) return store.read((reader) => namedOrders(reader, key.resellerAccount, ids));
   const filters = {
     resellerAccount: key.resellerAccount,
     status: statusFilter(query),
@@ -37,14 +37,17 @@ export function getOrders(
   const reference = referenceFilter(query);
   const limit = limitFilter(query);
   const below = cursorFilter(query, "orders");
-  if (reference !== null) return pageOf(withReference(connection, filters, reference, below));
-  return listPage(connection, filters, below, limit);
+  if (reference !== null) {
+    return store.read((reader) => pageOf(withReference(reader, filters, reference, below)));
+  }
+  return after(listPage(store, filters, below, limit, STEPS_A_PAGE), pageOf);
 }
 
 /** In the order of `ids`; those that are not the caller's are listed as unknown. */
-function namedOrders(connection: Connection, resellerAccount: number, ids: string[]): object {
+function namedOrders(reader: Reader, resellerAccount: number, ids: string[]): object {
+  const orders = listOrdersById(reader, ids);
   const found = ids.map((id) => {
-    const order = findPublicOrder(connection, id);
+    const order = orders.get(id);
     return order?.resellerAccount === resellerAccount ? order : id;
   });
   return {
@@ -57,12 +60,12 @@ function namedOrders(connection: Connection, resellerAccount: number, ids: strin
 
 /** A page of at most one order: references are unique to a reseller. */
 function withReference(
-  connection: Connection,
+  reader: Reader,
   { resellerAccount, status, service, window: { from, to } }: OrderListQuery,
   reference: string,
   below: number,
 ): Page<OwnedPublicOrder> {
-  const order = findOrderByReference(connection, resellerAccount, reference);
+  const order = findOrderByReference(reader, resellerAccount, reference);
   const matches =
     order &&
     order.orderId < below &&
@@ -74,26 +77,32 @@ function withReference(
 }
 
 /** In steps, so that other requests are handled in between. Without a service filter one step is enough. */
-async function listPage(
-  connection: Connection,
+function listPage(
+  store: ReadStore,
   filters: OrderListQuery,
   below: number,
   limit: number,
-): Promise<object> {
-  const rows: OwnedPublicOrder[] = [];
-  let next: number | null = below;
-  for (let step = 0; next !== null && rows.length < limit && step < STEPS_A_PAGE; step++) {
-    if (step > 0) await new Promise(setImmediate);
-    const page: Page<OwnedPublicOrder> = listOrdersBelow(
-      connection,
-      filters,
-      next,
-      limit - rows.length,
-    );
-    rows.push(...page.rows);
-    next = page.next;
-  }
-  return pageOf({ rows, next });
+  steps: number,
+): Awaitable<Page<OwnedPublicOrder>> {
+  const found = store.read((reader) => listOrdersBelow(reader, filters, below, limit));
+  return after(found, (page) => {
+    const { rows, next } = page;
+    if (next === null || rows.length === limit || steps === 1) return page;
+    return followingPage(store, filters, page, next, limit, steps);
+  });
+}
+
+async function followingPage(
+  store: ReadStore,
+  filters: OrderListQuery,
+  { rows }: Page<OwnedPublicOrder>,
+  below: number,
+  limit: number,
+  steps: number,
+): Promise<Page<OwnedPublicOrder>> {
+  await new Promise(setImmediate);
+  const more = await listPage(store, filters, below, limit - rows.length, steps - 1);
+  return { rows: [...rows, ...more.rows], next: more.next };
 }
 
 function pageOf({ rows, next }: Page<OwnedPublicOrder>): object {

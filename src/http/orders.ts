@@ -1,7 +1,7 @@
 // POST /orders and GET /orders/:id. docs/specification.md#post-orders and #get-order.
 
-import type { Connection } from "../db/sqlite/connection.ts";
 import { findPublicOrder, type Order } from "../db/orders.ts";
+import type { Awaitable, ReadStore } from "../db/port.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import { orderResponse, orderCreated, orderStatus } from "../domain/responses.ts";
 import type { PlaceOrder } from "../operations/orders.ts";
@@ -44,12 +44,14 @@ export function placedResponse(order: Order): object {
 
 /** Another reseller's order gets the same 404 as one that does not exist. */
 export function getOrder(
-  { connection }: { connection: Connection },
+  { store }: { store: ReadStore },
   { params, key }: Call,
-): object {
-  const order = findPublicOrder(connection, params["id"]!);
-  if (!order || order.resellerAccount !== key.resellerAccount) throw refusal("order_not_found");
-  return { status: "success", order: orderStatus(order) };
+): Awaitable<object> {
+  return store.read((reader) => {
+    const order = findPublicOrder(reader, params["id"]!);
+    if (!order || order.resellerAccount !== key.resellerAccount) throw refusal("order_not_found");
+    return { status: "success", order: orderStatus(order) };
+  });
 }
 
 /** The order in a body. Refuses the first malformed field, in the order of docs/specification.md#post-orders. */

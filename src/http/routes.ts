@@ -10,7 +10,7 @@ import {
 } from "../api-docs/orders.ts";
 import { listServices } from "../api-docs/services.ts";
 import { getUser as describeUser, recharge } from "../api-docs/users.ts";
-import type { Connection } from "../db/sqlite/connection.ts";
+import type { ReadStore } from "../db/port.ts";
 import type { Permission } from "../domain/keys.ts";
 import type { Call, InternalErrorDeps } from "./endpoint.ts";
 import { postOrderBatch } from "./order-batches.ts";
@@ -21,7 +21,7 @@ import { getTransactions } from "./transactions.ts";
 import { getBalance, getUser, postRecharge } from "./users.ts";
 
 /** Dependencies of all handlers; each handler declares its part. */
-export type HandlerDeps = OrderDeps & InternalErrorDeps & { connection: Connection };
+export type HandlerDeps = OrderDeps & InternalErrorDeps & { store: ReadStore };
 
 export type Route = [
   method: "GET" | "POST",

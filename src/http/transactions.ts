@@ -1,7 +1,7 @@
 // GET /transactions: the caller's transactions, as a page of JSON or, all of them, as CSV.
 // docs/specification.md#get-transactions.
 
-import type { Connection } from "../db/sqlite/connection.ts";
+import { after, type Awaitable, type ReadStore } from "../db/port.ts";
 import {
   listTransactionsBelow,
   type TransactionRow,
@@ -25,10 +25,10 @@ export const CSV_HEADER = "seq,kind,amount,balanceAfter,orderId,note,createdAt";
 const CSV_TYPE = /(^|,)\s*text\/csv\s*(;|,|$)/i;
 
 export function getTransactions(
-  deps: InternalErrorDeps & { connection: Connection },
+  deps: InternalErrorDeps & { store: ReadStore },
   { request, key, requestId }: Call,
-): object {
-  const { connection } = deps;
+): Awaitable<object> {
+  const { store } = deps;
   const query = queryOf(request);
   const filters = {
     account: key.resellerAccount,
@@ -39,14 +39,14 @@ export function getTransactions(
   const limit = limitFilter(query);
   const below = cursorFilter(query, "transactions");
   if (CSV_TYPE.test(request.headers.get("accept") ?? "")) {
-    return csvOf(connection, filters, below, (error) => noteInternalError(deps, requestId, error));
+    return csvOf(store, filters, below, (error) => noteInternalError(deps, requestId, error));
   }
-  const { rows, next } = listTransactionsBelow(connection, filters, below, limit);
-  return {
+  const page = store.read((reader) => listTransactionsBelow(reader, filters, below, limit));
+  return after(page, ({ rows, next }) => ({
     status: "success",
     transactions: rows.map(transaction),
     nextCursor: next === null ? null : formatCursor("transactions", next),
-  };
+  }));
 }
 
 function transaction(line: TransactionRow) {
@@ -63,7 +63,7 @@ function transaction(line: TransactionRow) {
 
 /** All rows: `limit` is for pages only. A step is read when the previous one has been sent. */
 function csvOf(
-  connection: Connection,
+  store: ReadStore,
   filters: TransactionQuery,
   below: number,
   onInternalError: (error: unknown) => void,
@@ -76,8 +76,11 @@ function csvOf(
       if (next === null) return controller.close();
       // Yields to other requests between steps.
       await new Promise(setImmediate);
+      const from = next;
       try {
-        const page = listTransactionsBelow(connection, filters, next, CSV_STEP);
+        const page = await store.read((reader) =>
+          listTransactionsBelow(reader, filters, from, CSV_STEP),
+        );
         next = page.next;
         controller.enqueue(encoder.encode(page.rows.map(csvLine).join("")));
       } catch (error) {

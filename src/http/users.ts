@@ -1,6 +1,6 @@
 // GET /balance, GET /user and POST /recharge. docs/specification.md#get-balance, #get-user, #post-recharge.
 
-import type { Connection } from "../db/sqlite/connection.ts";
+import type { Awaitable, ReadStore } from "../db/port.ts";
 import { balanceOf, findUser } from "../db/users.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import { jsonAmount } from "../domain/money.ts";
@@ -11,20 +11,24 @@ import type { Call } from "./endpoint.ts";
 import { type ClaimDeps, respondOnce, claimOf } from "./idempotency.ts";
 import { queryOf } from "./query.ts";
 
-export function getBalance({ connection }: { connection: Connection }, { key }: Call): object {
-  const balance = jsonAmount(balanceOf(connection, key.resellerAccount));
-  return { status: "success", balance, currency: "USD" };
+export function getBalance({ store }: { store: ReadStore }, { key }: Call): Awaitable<object> {
+  return store.read((reader) => {
+    const balance = jsonAmount(balanceOf(reader, key.resellerAccount));
+    return { status: "success", balance, currency: "USD" };
+  });
 }
 
 export function getUser(
-  { connection }: { connection: Connection },
+  { store }: { store: ReadStore },
   { request, key }: Call,
-): object {
+): Awaitable<object> {
   const username = usernameField({ username: queryOf(request).get("username") });
-  const user = findUser(connection, username);
-  if (!user) throw new Refusal("user_not_found", { exists: false });
-  if (!isInScope(key.reach, key.resellerAccount, user)) throw refusal("user_out_of_reach");
-  return { exists: true, user: { ...userBalances(user), resellerId: user.resellerId } };
+  return store.read((reader) => {
+    const user = findUser(reader, username);
+    if (!user) throw new Refusal("user_not_found", { exists: false });
+    if (!isInScope(key.reach, key.resellerAccount, user)) throw refusal("user_out_of_reach");
+    return { exists: true, user: { ...userBalances(user), resellerId: user.resellerId } };
+  });
 }
 
 export async function postRecharge(deps: ClaimDeps, call: Call): Promise<object> {

@@ -30,22 +30,33 @@ export interface Clocks {
 
 const systemClocks: Clocks = { wall: () => Date.now(), monotonic: () => performance.now() };
 
-export function startExpiry(
+export interface ExpiryOptions {
+  clocks?: Clocks;
+  interval?: number;
+  /** Whether this server is the one that deletes and deactivates for all. */
+  isLeader?: () => boolean;
+}
+
+/** Resolves once the running time is being counted. */
+export async function startExpiry(
   writer: Writer,
   log: Logger,
-  clocks = systemClocks,
-  interval = INTERVAL_MS,
-): BackgroundJob {
+  { clocks = systemClocks, interval = INTERVAL_MS, isLeader = () => true }: ExpiryOptions = {},
+): Promise<BackgroundJob> {
   let stopped = false;
   let running = Promise.resolve();
   let counted = clocks.monotonic();
+  let seen: number | null = null;
   const isSteady = watchSteps(clocks);
 
   const count = async (): Promise<void> => {
     const milliseconds = Math.floor(clocks.monotonic() - counted);
-    await writer.submit("addUptime", { milliseconds });
-    // Advances only when it was stored: after a refusal the next run counts all of it.
-    counted += milliseconds;
+    const uptime = await writer.submit("addUptime", { milliseconds, seen });
+    seen = uptime.milliseconds;
+    // Advances only when it was stored: after a refusal the next run counts all of it. What another server has counted
+    // ended before the answer came.
+    if (uptime.added) counted += milliseconds;
+    else counted = clocks.monotonic();
   };
   const expire = async (): Promise<void> => {
     let expired: number;
@@ -55,7 +66,7 @@ export function startExpiry(
     } while (expired === BATCH_LIMIT && !stopped);
   };
   const deactivateExpired = async (): Promise<void> => {
-    if (!isSteady()) return;
+    if (!isSteady() || !isLeader()) return;
     const keys = await writer.submit("endExpiredKeys", null);
     if (keys.length > 0) log.info({ keys }, "keys have expired");
   };
@@ -68,11 +79,12 @@ export function startExpiry(
         log.error({ error: String(error) }, "a background job failed");
     }
   };
+  await guarded(count);
   const timer = setInterval(() => {
     running = running.then(async () => {
       if (stopped) return;
       await guarded(count);
-      await guarded(expire);
+      if (isLeader()) await guarded(expire);
       await guarded(deactivateExpired);
     });
   }, interval);

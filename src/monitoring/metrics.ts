@@ -2,6 +2,7 @@
 // Labels have low cardinality: routes are patterns, never paths; no value that a caller sent is ever a label.
 
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Awaitable } from "../db/port.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { RateExceeded, RefusalCode } from "../domain/refusals.ts";
 import { createRequestTimes } from "./request-times.ts";
@@ -24,17 +25,24 @@ export interface Observer {
   commit(commands: number, seconds: number): void;
 }
 
+/** Those of the database, read at each scrape; null: it has none. */
+export interface DatabaseFigures {
+  databaseBytes(): Awaitable<number | null>;
+  walBytes(): number | null;
+  diskFreeBytes(): number | null;
+}
+
 /** Values that are read at each scrape. */
-export interface Figures {
+export interface Figures extends DatabaseFigures {
   queueLength(): number;
-  databaseBytes(): number;
-  walBytes(): number;
-  diskFreeBytes(): number;
   /** Null: there is none. */
   backupAgeSeconds(): number | null;
   /** Null: no placed order is open. */
-  oldestUncheckedSeconds(): number | null;
-  ordersByStatus(): Promise<Record<OrderStatus, number>>;
+  oldestUncheckedSeconds(): Awaitable<number | null>;
+  /** Null: not known at this time. */
+  ordersByStatus(): Promise<Record<OrderStatus, number> | null>;
+  /** Servers that share the database. */
+  servers(): number;
   lostLogLines(): number;
 }
 
@@ -53,17 +61,23 @@ export const NO_OBSERVER: Observer = {
   commit() {},
 };
 
-export function createMetrics(figures: Figures, version: string): Metrics {
+/** What tells a server from others. */
+export interface ServerInfo {
+  version: string;
+  server: string;
+}
+
+export function createMetrics(figures: Figures, info: ServerInfo): Metrics {
   const registry = new Registry();
   const observer = createObserver(registry);
   addFigures(registry, figures);
   addProcessFigures(registry);
   new Gauge({
     name: "reseller_info",
-    help: "The version that runs, as a label.",
-    labelNames: ["version"],
+    help: "The version that runs and the name of the server, as labels.",
+    labelNames: ["version", "server"],
     registers: [registry],
-  }).set({ version }, 1);
+  }).set({ ...info }, 1);
   return { ...observer, contentType: registry.contentType, render: () => registry.metrics() };
 }
 
@@ -146,6 +160,9 @@ function addFigures(registry: Registry, figures: Figures): void {
     "Since when the placed order that has waited longest has had no answer.",
     () => figures.oldestUncheckedSeconds(),
   );
+  gauge(registry, "reseller_servers", "Servers that share the database, this one included.", () =>
+    figures.servers(),
+  );
   new Counter({
     name: "reseller_log_lines_lost_total",
     help: "Lines of the log that standard error did not take.",
@@ -162,6 +179,7 @@ function addFigures(registry: Registry, figures: Figures): void {
     registers: [registry],
     async collect() {
       const counts = await figures.ordersByStatus();
+      if (counts === null) return this.reset();
       for (const status of ORDER_STATUSES) this.set({ status }, counts[status]);
     },
   });
@@ -187,13 +205,18 @@ function addProcessFigures(registry: Registry): void {
 }
 
 /** A gauge that is read at each scrape; null leaves it out. */
-function gauge(registry: Registry, name: string, help: string, read: () => number | null): void {
+function gauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  read: () => Awaitable<number | null>,
+): void {
   new Gauge({
     name,
     help,
     registers: [registry],
-    collect() {
-      const value = read();
+    async collect() {
+      const value = await read();
       // `reset` would set it to 0.
       if (value === null) this.remove();
       else this.set(value);

@@ -1,11 +1,7 @@
 // Readiness: whether the service can do its work, check by check. Nothing here is secret, and the result is cached for a
 // second, so that frequent requests cost nothing.
 
-import { dirname } from "node:path";
-import type { Connection } from "../db/sqlite/connection.ts";
-import { freeBytesIn } from "../storage/files.ts";
-import { pendingMigrations } from "../storage/migrate.ts";
-import { formatSize } from "../domain/units.ts";
+import type { Awaitable } from "../db/port.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Writer } from "../writer/writer.ts";
 
@@ -26,15 +22,14 @@ export interface Readiness {
 }
 
 export interface ReadinessOptions {
-  /** Reads only. */
-  connection: Connection;
   writer: Writer;
-  diskFloorBytes: number;
+  /** The checks of the database's engine. */
+  checkDatabase: () => Awaitable<Record<string, Check>>;
   /** Whether placed orders are polled in time. */
-  isDeliveryOnTime: () => boolean;
+  isDeliveryOnTime: () => Awaitable<boolean>;
 }
 
-const FINE: Check = { ok: true };
+export const FINE: Check = { ok: true };
 const UNWRITABLE: Check = { ok: false, detail: "takes no writes" };
 const BEHIND: Check = { ok: false, detail: "orders are not looked at in time" };
 const FAILED: Check = { ok: false, detail: "a write failed" };
@@ -55,12 +50,10 @@ export function createReadiness(options: ReadinessOptions): () => Promise<Readin
 }
 
 async function check(options: ReadinessOptions): Promise<Readiness> {
-  const { connection, writer, diskFloorBytes } = options;
   const checks = {
-    ...(await checkWriter(writer)),
-    disk: checkDisk(connection.path, diskFloorBytes),
-    migrations: checkMigrations(connection),
-    pollers: options.isDeliveryOnTime() ? FINE : BEHIND,
+    ...(await checkWriter(options.writer)),
+    ...(await options.checkDatabase()),
+    pollers: (await options.isDeliveryOnTime()) ? FINE : BEHIND,
   };
   return { ready: Object.values(checks).every(({ ok }) => ok), checks };
 }
@@ -81,20 +74,5 @@ async function checkWriter(writer: Writer): Promise<{ database: Check; writer: C
   } catch (error) {
     const isRefused = error instanceof Refusal;
     return { database: isRefused ? UNWRITABLE : FAILED, writer: isRefused ? FINE : FAILED };
-  }
-}
-
-function checkDisk(path: string, floor: number): Check {
-  const free = freeBytesIn(dirname(path));
-  if (free >= floor) return FINE;
-  return { ok: false, detail: `less than ${formatSize(floor)} free` };
-}
-
-function checkMigrations({ sqlite, path }: Connection): Check {
-  try {
-    const pending = pendingMigrations(sqlite, path).length;
-    return pending === 0 ? FINE : { ok: false, detail: `${pending} to be applied` };
-  } catch {
-    return { ok: false, detail: "the schema is not this binary's" };
   }
 }

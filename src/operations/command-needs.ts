@@ -39,11 +39,12 @@ const needs: { [Name in CommandName]?: (input: CommandInput<Name>) => Need[] } =
     needRow(idempotency.byReseller, resellerAccount, key),
   ],
   startAttempt: ({ orderId }) => [needRow(orders.byKey, orderId), needNumbers(attempts)],
-  finishAttempt: ({ orderId }) => [
+  finishAttempt: ({ orderId, attemptId }) => [
     needRow(orders.byKey, orderId),
-    needRow(attempts.bySentOrder, orderId),
+    needRow(attempts.byKey, attemptId),
     needNumbers(orderEvents),
   ],
+  recordReports: ({ reports }) => reports.map(({ orderId }) => needRow(orders.byKey, orderId)),
 };
 
 /** Nothing for a command that is not among them. */

@@ -6,6 +6,7 @@ import {
   type Awaitable,
   type Job,
   type Outcome,
+  OutcomeUnknownError,
   type Store,
   TransientError,
   type Tx,
@@ -16,18 +17,14 @@ import { type Context, contextOf } from "./context.ts";
 import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";
 import { createKey, endExpiredKeys, recordKeyUsage, rotateKey, setKeyActive } from "./keys.ts";
 import { transitionOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
-import {
-  markInterruptedUnknown,
-  finishAttempt,
-  clampSchedules,
-  startAttempt,
-} from "./deliveries.ts";
+import { clampSchedules, finishAttempt, startAttempt } from "./deliveries.ts";
 import { createProvider, noteProviderSuccess, syncCatalogue } from "./providers.ts";
 import { probe } from "./probe.ts";
 import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge, rechargeOnce } from "./recharges.ts";
 import { recordReports, takeDuePolls } from "./polling.ts";
 import { carryOver } from "./restore.ts";
+import { endLease, renewLease } from "./servers.ts";
 import { settleOrder } from "./settlement.ts";
 import {
   createService,
@@ -37,6 +34,7 @@ import {
   setServiceActive,
   updateService,
 } from "./services.ts";
+import { markInterruptedUnknown } from "./unknown-attempts.ts";
 import { addUptime } from "./uptime.ts";
 import { createUser, creditUser, debitUser } from "./users.ts";
 
@@ -77,6 +75,8 @@ const commands = {
   carryOver,
   addUptime,
   endExpiredKeys,
+  renewLease,
+  endLease,
   probe,
 };
 
@@ -115,16 +115,31 @@ export interface CommandRequest {
   ids: string[];
 }
 
-/** The result of one command. `refused`: by a rule. `failed`: an internal error, with its text for the log. */
+/**
+ * The result of one command. `refused`: by a rule. `failed`: an internal error, with its text for the log; `code` tells the
+ * one after which the command may have been committed.
+ */
 export type Reply =
-  { done: unknown } | { refused: RefusalCode; details: unknown } | { failed: string };
+  | { done: unknown }
+  | { refused: RefusalCode; details: unknown }
+  | { failed: string; code?: "outcome_unknown" };
 
 /**
  * Runs a batch in one transaction and returns a reply for each command, in order, after the COMMIT. A command that is
  * refused or throws is rolled back alone. Throws what ends the process: FatalError.
  */
 export function runBatch(
+  store: { runBatch(jobs: readonly Job[]): Outcome[] },
+  batch: readonly CommandRequest[],
+  now: number,
+): Reply[];
+export function runBatch(
   store: Store,
+  batch: readonly CommandRequest[],
+  now: number,
+): Awaitable<Reply[]>;
+export function runBatch(
+  store: Pick<Store, "runBatch">,
   batch: readonly CommandRequest[],
   now: number,
 ): Awaitable<Reply[]> {
@@ -153,6 +168,7 @@ function replyTo(outcome: Outcome): Reply {
   const { threw } = outcome;
   if (threw instanceof Refusal) return { refused: threw.code, details: threw.details };
   if (threw instanceof TransientError) return { refused: "service_unavailable", details: null };
+  if (threw instanceof OutcomeUnknownError) return { failed: textOf(threw), code: threw.code };
   return { failed: textOf(threw) };
 }
 

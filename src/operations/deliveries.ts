@@ -14,12 +14,12 @@ import type { Tx } from "../db/port.ts";
 import { findByProviderOrder, clampPollSchedule } from "../db/polling.ts";
 import { type Order, updateOrder } from "../db/orders.ts";
 import {
+  type Attempt,
+  attemptOf,
   countAttempts,
   finishAttemptRow,
   clampSubmitSchedule,
   insertAttempt,
-  listQueued,
-  listSending,
   orderOf,
   type OrderWithDelivery,
 } from "../db/deliveries.ts";
@@ -29,32 +29,37 @@ import { applyTransition, type Cause, SYSTEM_ACTOR } from "./order-transitions.t
 
 export interface StartAttempt {
   orderId: number;
+  /** The id of the server that makes the attempt. */
+  server: string;
   /** How long after its creation an order that was not sent is retried. */
   placeRetryMs: number;
 }
 
 /** With `send` the caller must now send the order, and report the outcome with finishAttempt. */
 export type StartedAttempt = { tries: number } & (
-  { send: true; order: OrderWithDelivery } | { send: false; order: Order }
+  | { send: true; attemptId: number; order: OrderWithDelivery }
+  /** `isGivenUp`: by this command. */
+  | { send: false; isGivenUp: boolean; order: Order }
 );
 
-/** Starts an attempt unless the order was cancelled meanwhile; one whose retries are over fails instead. */
+/** Starts an attempt unless the order is no longer queued; one whose retries are over fails instead. */
 export function startAttempt(tx: Tx, command: StartAttempt, context: Context): StartedAttempt {
   const order = orderOf(tx, command.orderId);
   if (order.status !== "PENDING" || order.delivery.placement !== "queued") {
-    return { order, send: false, tries: 0 };
+    return { order, send: false, isGivenUp: false, tries: 0 };
   }
   const tries = countAttempts(tx, order.orderId);
   if (isExpired(order, tries, context.now, command.placeRetryMs)) {
     const cause = { actor: SYSTEM_ACTOR, note: "the provider could not be reached" };
     const failed = failUnplaced(tx, order, "expired", cause, context);
-    return { order: failed, send: false, tries };
+    return { order: failed, send: false, isGivenUp: true, tries };
   }
-  return { order: beginAttempt(tx, order, context), send: true, tries };
+  return { ...beginAttempt(tx, order, command.server, context), send: true, tries };
 }
 
 export interface FinishAttempt {
   orderId: number;
+  attemptId: number;
   result: SubmissionResult;
   placeRetryMs: number;
   /** Backoff before the next try of an order that was not sent. */
@@ -65,30 +70,29 @@ export interface FinishedAttempt {
   order: Order;
   /** An earlier order to which the provider gave the same number: an error of the provider, for the log. */
   sameNumberAs: number | null;
+  /**
+   * Set when the attempt had another outcome before: it was marked unknown while its server was taken for dead. `applied`:
+   * the order is settled by this one. `ignored`: it changes nothing.
+   */
+  late: "applied" | "ignored" | null;
 }
 
-/** Records the outcome of a call. A refused order is refunded; an unknown one waits for settlement. */
+/**
+ * Records the outcome of a call. A refused order is refunded; an unknown one waits for settlement. The same outcome once
+ * more changes nothing: a caller that does not know whether the first was committed repeats it.
+ */
 export function finishAttempt(tx: Tx, command: FinishAttempt, context: Context): FinishedAttempt {
-  const { result, orderId } = command;
-  const order = orderOf(tx, orderId);
-  const { providerId } = order.delivery;
+  const { result } = command;
+  const order = orderOf(tx, command.orderId);
+  const attempt = attemptOf(tx, command.attemptId);
+  if (attempt.outcome !== "sending") return finishLate(tx, order, attempt, result, context);
   const cause = "cause" in result ? result.cause : null;
-  finishAttemptRow(tx, { orderId, outcome: result.outcome, cause, finishedAt: context.now });
+  finishAttemptRow(tx, attempt, { outcome: result.outcome, cause, finishedAt: context.now });
   switch (result.outcome) {
-    case "accepted": {
-      const { providerOrder } = result;
-      const duplicate = findByProviderOrder(tx, providerId, providerOrder, orderId);
-      updateLastSuccess(tx, providerId, context.now);
-      updateOutOfFunds(tx, providerId, null);
-      const placed = applyAccepted(tx, order, providerOrder, SYSTEM_ACTOR, null, context);
-      return { order: placed, sameNumberAs: duplicate ?? null };
-    }
-    case "refused": {
-      if (result.outOfFunds) updateOutOfFunds(tx, providerId, context.now);
-      const note = `the provider refused it: ${result.cause}`;
-      const failed = failUnplaced(tx, order, "refused", { actor: SYSTEM_ACTOR, note }, context);
-      return { order: failed, sameNumberAs: null };
-    }
+    case "accepted":
+      return accept(tx, order, result, null, context);
+    case "refused":
+      return refuse(tx, order, result, context);
     case "not_sent": {
       const at = nextSubmitAt(order, context.now, command.backoffMs, command.placeRetryMs);
       return updateDelivery(tx, order, { placement: "queued", nextSubmitAt: at });
@@ -98,37 +102,56 @@ export function finishAttempt(tx: Tx, command: FinishAttempt, context: Context):
   }
 }
 
-export interface MarkInterruptedUnknown {
-  cause: string;
-}
-
-/** After a restart: every attempt without an outcome is unknown, because its process died. Returns their orders. */
-export function markInterruptedUnknown(
-  tx: Tx,
-  command: MarkInterruptedUnknown,
-  context: Context,
-): number[] {
-  const sending = listSending(tx);
-  tx.each(sending, (orderId) => markUnknown(tx, orderOf(tx, orderId), command.cause, context));
-  return sending;
-}
-
 /**
- * After a restore: orders that are queued in the backup may have been sent since, so they are unknown, like those that
- * were being sent. Returns how many orders that are.
+ * The outcome of an attempt that is finished. While the order is unknown, the provider's own reply settles it, as an
+ * operator would. It is not queued again, even if it was not sent: whoever marked it unknown may have promised that.
  */
-export function markQueuedUnknown(
+function finishLate(
   tx: Tx,
-  command: MarkInterruptedUnknown,
+  order: OrderWithDelivery,
+  attempt: Attempt,
+  result: SubmissionResult,
   context: Context,
-): number {
-  const orderIds = [...listQueued(tx), ...listSending(tx)];
-  tx.each(orderIds, (orderId) => {
-    const order = orderOf(tx, orderId);
-    const isQueued = order.delivery.placement === "queued";
-    markUnknown(tx, isQueued ? beginAttempt(tx, order, context) : order, command.cause, context);
-  });
-  return orderIds.length;
+): FinishedAttempt {
+  const isOpen = order.status === "PENDING" && order.delivery.placement === "unknown";
+  if (isOpen && result.outcome === "accepted") {
+    const note = "the provider's reply came late: it accepted the order";
+    return { ...accept(tx, order, result, note, context), late: "applied" };
+  }
+  if (isOpen && result.outcome === "refused") {
+    return { ...refuse(tx, order, result, context), late: "applied" };
+  }
+  const isSame =
+    attempt.outcome === result.outcome &&
+    (result.outcome !== "accepted" || order.delivery.providerOrder === result.providerOrder);
+  return { order, sameNumberAs: null, late: isSame ? null : "ignored" };
+}
+
+function accept(
+  tx: Tx,
+  order: OrderWithDelivery,
+  { providerOrder }: { providerOrder: string },
+  note: string | null,
+  context: Context,
+): FinishedAttempt {
+  const { providerId } = order.delivery;
+  const duplicate = findByProviderOrder(tx, providerId, providerOrder, order.orderId);
+  updateLastSuccess(tx, providerId, context.now);
+  updateOutOfFunds(tx, providerId, null);
+  const placed = applyAccepted(tx, order, providerOrder, SYSTEM_ACTOR, note, context);
+  return { order: placed, sameNumberAs: duplicate ?? null, late: null };
+}
+
+function refuse(
+  tx: Tx,
+  order: OrderWithDelivery,
+  { cause, outOfFunds }: { cause: string; outOfFunds: boolean },
+  context: Context,
+): FinishedAttempt {
+  if (outOfFunds) updateOutOfFunds(tx, order.delivery.providerId, context.now);
+  const note = `the provider refused it: ${cause}`;
+  const failed = failUnplaced(tx, order, "refused", { actor: SYSTEM_ACTOR, note }, context);
+  return { order: failed, sameNumberAs: null, late: null };
 }
 
 export interface ClampSchedules {
@@ -171,18 +194,19 @@ export function failUnplaced(
   return applyTransition(tx, order, transition, cause, context, { delivery: { placement } });
 }
 
-function beginAttempt(tx: Tx, order: OrderWithDelivery, context: Context): OrderWithDelivery {
+/** The order is being sent from now on. `server`: who sends it. */
+export function beginAttempt(
+  tx: Tx,
+  order: OrderWithDelivery,
+  server: string | null,
+  context: Context,
+): { order: OrderWithDelivery; attemptId: number } {
   const delivery: Delivery = { ...order.delivery, placement: "sending", nextSubmitAt: null };
   const sending = { ...order, delivery };
   updateOrder(tx, sending);
-  insertAttempt(tx, order.orderId, context.now);
-  return sending;
-}
-
-function markUnknown(tx: Tx, order: OrderWithDelivery, cause: string, context: Context): void {
   const { orderId } = order;
-  finishAttemptRow(tx, { orderId, outcome: "unknown", cause, finishedAt: context.now });
-  updateDelivery(tx, order, { placement: "unknown" });
+  const { attemptId } = insertAttempt(tx, { orderId, server, startedAt: context.now });
+  return { order: sending, attemptId };
 }
 
 /** The order stays PENDING, only its delivery changes. */
@@ -193,5 +217,5 @@ function updateDelivery(
 ): FinishedAttempt {
   const changed: Order = { ...order, delivery: { ...order.delivery, ...changes } };
   updateOrder(tx, changed);
-  return { order: changed, sameNumberAs: null };
+  return { order: changed, sameNumberAs: null, late: null };
 }

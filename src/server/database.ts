@@ -1,97 +1,46 @@
-// The database of a running server: the data directory's lock, the writer thread and the connections that read.
+// The database of a running server, whatever engine is behind it.
 
-import { rmSync } from "node:fs";
-import { dirname } from "node:path";
-import { WRITER_THREAD } from "../config/source-files.ts";
-import { type Connection } from "../db/sqlite/connection.ts";
-import { isFatalError } from "../db/sqlite/errors.ts";
-import { createSnapshot, type Snapshot } from "../db/sqlite/snapshot.ts";
+import type { CallerKey } from "../db/keys.ts";
+import type { Awaitable, ReadStore } from "../db/port.ts";
 import type { Logger } from "../monitoring/log.ts";
-import { fileSystemUnder, isMemoryFileSystem } from "../storage/file-systems.ts";
-import { addressPath, claimDataDirectory, openReader } from "../storage/open.ts";
-import { startWriter, type Writer, type WriterOptions } from "../writer/writer.ts";
+import type { Check } from "../monitoring/readiness.ts";
+import type { DatabaseFigures } from "../monitoring/metrics.ts";
+import type { Writer } from "../writer/writer.ts";
 
 export interface ServerDatabase {
-  /** Absolute path of the database. */
-  path: string;
+  /** The path of the file, or the address without a password: for the log. */
+  description: string;
+  /** Identifies this process among the servers of the database. */
+  serverId: string;
+  writer: Writer;
+  /** For the reads of requests. */
+  store: ReadStore;
+  /** For long reads, so that they do not delay those of requests. */
+  slowStore: ReadStore;
+  /** A caller's key by its hash. Never older than a response that its caller got. */
+  findKey(hash: string): Awaitable<Readonly<CallerKey> | undefined>;
+  /** The servers that are alive, this one included. */
+  servers(): number;
+  /** Whether this server does what one server does for all. */
+  isLeader(): boolean;
+  /** What readiness says of it besides that a write is committed. */
+  check(): Awaitable<Record<string, Check>>;
+  figures: DatabaseFigures;
+  /** Absolute path of the file that backups are made of; null: the database makes its own. */
+  file: string | null;
   /** Path of the file with the server's address; deleted when the database is closed. */
   addressFile: string;
-  writer: Writer;
-  /** For the reads of requests: the connection on which `snapshot` reads. */
-  connection: Connection;
-  snapshot: Snapshot;
-  /** For long reads, which would hold the requests' snapshot open. */
-  slowReader: Connection;
+  /** How long after its creation a row may still be committed below rows that are there; 0: never. Milliseconds. */
+  settlesAfterMs: number;
   /** Logs a fatal error of a read and ends the server. */
   onReadError(error: unknown): void;
   close(): Promise<void>;
 }
 
-/** `onFatal` is called after a fatal database error; `onCommit` after each batch, before its responses are sent. */
-export async function openServerDatabase(
-  data: string,
-  log: Logger,
-  onFatal: () => void,
-  onCommit: (commands: number, seconds: number) => void,
-): Promise<ServerDatabase> {
-  const { path, migrationCopy, release } = claimDataDirectory(data, Date.now());
-  const folder = dirname(path);
-  if (migrationCopy)
-    log.warn({ path, migrationCopy }, "database upgraded, copy of the old one kept");
-  if (isMemoryFileSystem(fileSystemUnder(folder)))
-    log.warn({ path }, "the data directory is in memory: a reboot loses everything");
-  let snapshot: Snapshot | null = null;
-  const writer = await startWriter({
-    path,
-    thread: WRITER_THREAD,
-    onBatch(commands, seconds) {
-      // A caller must read its own writes: the next read takes a new snapshot.
-      snapshot?.end();
-      onCommit(commands, seconds);
-    },
-    ...writerLog(path, log, onFatal),
-  });
-  const connection = openReader(path);
-  const opened = (snapshot = createSnapshot(connection));
-  const slowReader = openReader(path);
-  const addressFile = addressPath(folder);
-  return {
-    path,
-    addressFile,
-    writer,
-    connection,
-    snapshot: opened,
-    slowReader,
-    onReadError(error) {
-      if (!isFatalError(error)) return;
-      log.error({ path, cause: String(error) }, "the database cannot be read any more: stopping");
-      onFatal();
-    },
-    async close() {
-      opened.close();
-      slowReader.sqlite.close();
-      // The writer closes last: an open reader would keep its checkpoint from completing.
-      await writer.close();
-      rmSync(addressFile, { force: true });
-      release();
-    },
-  };
-}
-
-function writerLog(
-  path: string,
-  log: Logger,
-  onFatal: () => void,
-): Pick<WriterOptions, "onWritable" | "onFatal"> {
-  return {
-    onWritable(writable) {
-      if (writable) log.info({ path }, "the database takes writes again");
-      else
-        log.error({ path }, "the database takes no writes: no room, or another process holds it");
-    },
-    onFatal(cause) {
-      log.error({ path, cause }, "the database cannot be written any more: stopping");
-      onFatal();
-    },
-  };
+export interface DatabaseEvents {
+  log: Logger;
+  /** Called after a fatal database error. */
+  onFatal: () => void;
+  /** Called after each batch, before its responses are sent. */
+  onCommit: (commands: number, seconds: number) => void;
 }

@@ -1,31 +1,25 @@
 // The values that are read at each scrape.
 
-import { dirname } from "node:path";
 import { backupFolder, type Config } from "../config/settings.ts";
-import type { Connection } from "../db/sqlite/connection.ts";
+import { type Awaitable, TransientError } from "../db/port.ts";
 import { oldestUncheckedAt } from "../db/providers.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Figures } from "../monitoring/metrics.ts";
 import { createStatusCounter } from "../monitoring/status-counter.ts";
 import { newestBackup } from "../storage/backup-folder.ts";
-import { freeBytesIn, sizeOf } from "../storage/files.ts";
-import type { Writer } from "../writer/writer.ts";
+import type { ServerDatabase } from "./database.ts";
 
-/** `connection`: a reader of its own, because counting orders by status holds a snapshot for long. */
-export function readGauges(
-  config: Config,
-  connection: Connection,
-  writer: Writer,
-  log: Logger,
-): Figures {
-  const { path } = connection;
+/** Reads with `slowStore`, because counting orders by status holds a snapshot for long. */
+export function readGauges(config: Config, database: ServerDatabase, log: Logger): Figures {
+  const { writer, slowStore, figures, file, settlesAfterMs } = database;
   const folder = backupFolder(config);
+  const countStatuses = createStatusCounter(slowStore, settlesAfterMs);
   return {
+    ...figures,
+    servers: () => database.servers(),
     queueLength: () => writer.queueLength(),
-    databaseBytes: () => sizeOf(path),
-    walBytes: () => sizeOf(`${path}-wal`),
-    diskFreeBytes: () => freeBytesIn(dirname(path)),
     backupAgeSeconds() {
+      if (file === null) return null;
       const now = Date.now();
       try {
         const newest = newestBackup(config.data, folder, now);
@@ -35,11 +29,21 @@ export function readGauges(
         return null;
       }
     },
-    oldestUncheckedSeconds() {
-      const uncheckedAt = oldestUncheckedAt(connection);
+    async oldestUncheckedSeconds() {
+      const uncheckedAt = await unlessAway(() => slowStore.read(oldestUncheckedAt));
       return uncheckedAt && (Date.now() - uncheckedAt) / 1000;
     },
-    ordersByStatus: createStatusCounter(connection),
+    ordersByStatus: () => unlessAway(countStatuses),
     lostLogLines: () => log.lostLines(),
   };
+}
+
+/** Null while the database does not answer: the other figures remain available. */
+async function unlessAway<T>(read: () => Awaitable<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof TransientError) return null;
+    throw error;
+  }
 }

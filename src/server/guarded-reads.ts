@@ -1,11 +1,9 @@
 // Reads of a database that may be away. A store waits for it as long as a caller may be expected to wait; once that was
 // in vain, reads are refused at once, and one that is repeated finds out when the database is back.
 
-import type { Reader, ReadStore, Synchronous } from "../db/port.ts";
-import { TransientError } from "../db/port.ts";
+import { type Reader, type ReadStore, type Synchronous, TransientError } from "../db/port.ts";
 import { query } from "../db/query.ts";
 import { number } from "../db/table.ts";
-import { refusal } from "../domain/refusals.ts";
 
 const PING = query({ gives: { one: number }, text: "SELECT 1 AS one" });
 const REPEAT_MS = 1000;
@@ -16,7 +14,7 @@ export interface GuardedReads extends ReadStore {
   stop(): void;
 }
 
-/** Its reads throw Refusal (service_unavailable) where the store's throw TransientError. */
+/** Its reads throw TransientError as the store's do, but sooner. */
 export function guardReads(
   store: ReadStore,
   onReadable: (readable: boolean) => void,
@@ -43,13 +41,12 @@ export function guardReads(
   };
   return {
     async read(body) {
-      if (!isReadable) throw refusal("service_unavailable");
+      if (!isReadable) throw new TransientError("the database does not answer");
       try {
         return await store.read(body);
       } catch (error) {
-        if (!(error instanceof TransientError)) throw error;
-        if (!isStopped) change(false);
-        throw refusal("service_unavailable");
+        if (error instanceof TransientError && !isStopped) change(false);
+        throw error;
       }
     },
     isReadable: () => isReadable,

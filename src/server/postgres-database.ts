@@ -13,12 +13,14 @@ import { deleteOldMarkers } from "../db/postgres/markers.ts";
 import { migrate } from "../db/postgres/migrate.ts";
 import { DatabaseOpenError, databaseOpenErrorOf } from "../db/postgres/open-error.ts";
 import { countSessions, sessionName } from "../db/postgres/sessions.ts";
+import { databaseBytes } from "../db/postgres/size.ts";
 import { createPostgresStore } from "../db/postgres/store.ts";
 import type { Logger } from "../monitoring/log.ts";
+import { type Check, FINE } from "../monitoring/readiness.ts";
 import { addressPath } from "../storage/open.ts";
 import { NameTakenError, type ServerLease, startLease } from "../writer/lease.ts";
 import { createPostgresWriter } from "../writer/postgres-writer.ts";
-import type { ServerDatabase } from "./database.ts";
+import type { DatabaseEvents, ServerDatabase } from "./database.ts";
 import { guardReads } from "./guarded-reads.ts";
 import { createKeyFinder } from "./key-finder.ts";
 
@@ -26,25 +28,30 @@ import { createKeyFinder } from "./key-finder.ts";
 const CLOCK_WARN_MS = 2000;
 /** A third of a lease: another server would take this one's for ended. */
 const CLOCK_LIMIT_MS = 10_000;
+const UNREADABLE: Check = { ok: false, detail: "does not answer reads" };
 const MARKERS_MS = 60_000;
+/** A batch waits for a primary, and for word of its COMMIT, for 15 s each; clocks differ by 10 s at most. */
+const SETTLES_MS = 60_000;
 /** How long a server that stops waits for a database that may be away. */
 const LEASE_END_MS = 2000;
 /** Commands after which a key that is in memory may be out of date. */
 const CHANGES_KEYS: ReadonlySet<string> = new Set(["setKeyActive", "rotateKey", "endExpiredKeys"]);
 
-/** Throws DatabaseOpenError for what the operator can mend. `onCommit`: after each batch, before its responses are sent. */
+type DatabaseConfig = Pick<Config, "data" | "database" | "server">;
+
+/** Throws DatabaseOpenError for what the operator can mend. */
 export async function openPostgresDatabase(
-  config: Pick<Config, "data" | "database" | "server">,
-  log: Logger,
-  onCommit: (commands: number, seconds: number) => void,
+  config: DatabaseConfig,
+  events: DatabaseEvents,
 ): Promise<ServerDatabase> {
-  let address: Address | null = null;
+  let name = "the database";
   try {
-    address = parseAddress(config.database!);
-    await prepare(address, log);
-    return await open(address, config, log, onCommit);
+    const address = parseAddress(config.database!);
+    name = describeAddress(address);
+    await prepare(address, events.log);
+    return await open(address, config, events);
   } catch (error) {
-    throw databaseOpenErrorOf(error, address) ?? error;
+    throw databaseOpenErrorOf(error, name) ?? error;
   }
 }
 
@@ -68,25 +75,25 @@ async function prepare(address: Address, log: Logger): Promise<void> {
 
 async function open(
   address: Address,
-  { data, server }: Pick<Config, "data" | "server">,
-  log: Logger,
-  onCommit: (commands: number, seconds: number) => void,
+  { data, server }: DatabaseConfig,
+  { log, onCommit }: DatabaseEvents,
 ): Promise<ServerDatabase> {
   const database = describeAddress(address);
+  const addressFile = claimAddressFile(data);
   const id = createId();
   const name = sessionName(id, server);
   const store = createPostgresStore(address, { name });
   // Long reads on a connection of their own: requests would wait behind them.
   const slowStore = createPostgresStore(address, { name, lanes: 0 });
-  const lease = await takeLease(store, id, server, log).catch((error: unknown) => {
-    void store.close();
+  const closeStores = async () => void (await Promise.all([store.close(), slowStore.close()]));
+  const lease = await takeLease(store, id, server, log).catch(async (error: unknown) => {
+    await closeStores();
     throw error instanceof NameTakenError ? new DatabaseOpenError(error.message) : error;
   });
-  const logReads = (readable: boolean) => {
+  const reads = guardReads(store, (readable) => {
     if (readable) log.info({ database }, "the database answers again");
     else log.error({ database }, "the database does not answer: reads are refused");
-  };
-  const reads = guardReads(store, logReads);
+  });
   const slowReads = guardReads(slowStore, () => {});
   const keys = createKeyFinder(
     (hash) => reads.read((reader) => findCallerKeyByHash(reader, hash)),
@@ -105,28 +112,46 @@ async function open(
     },
   });
   const markers = startMarkerDeletion(store, lease, log);
-  mkdirSync(resolve(data), { recursive: true, mode: 0o700 });
-  const addressFile = addressPath(data);
   return {
     description: database,
-    addressFile,
     serverId: id,
     writer,
     store: reads,
     slowStore: slowReads,
     findKey: (hash) => keys.find(hash),
+    check: () => ({ reads: reads.isReadable() ? FINE : UNREADABLE }),
+    figures: {
+      databaseBytes: () => slowReads.read(databaseBytes).catch(() => null),
+      walBytes: () => null,
+      diskFreeBytes: () => null,
+    },
+    file: null,
+    addressFile,
     servers: () => lease.servers(),
     isLeader: () => lease.isLeader(),
+    settlesAfterMs: SETTLES_MS,
     onReadError() {},
     async close() {
       await markers.stop();
       await writer.close();
       await Promise.race([lease.end(), Bun.sleep(LEASE_END_MS)]);
       for (const guarded of [reads, slowReads]) guarded.stop();
-      await Promise.all([store.close(), slowStore.close()]);
+      await closeStores();
       rmSync(addressFile, { force: true });
     },
   };
+}
+
+/** In --data, which holds nothing else. */
+function claimAddressFile(data: string): string {
+  try {
+    mkdirSync(resolve(data), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new DatabaseOpenError(
+      `the data directory ${resolve(data)} cannot be used (${String(error)}): name another with --data`,
+    );
+  }
+  return addressPath(data);
 }
 
 function takeLease(store: Store, id: string, name: string, log: Logger): Promise<ServerLease> {

@@ -4,15 +4,17 @@ import packageJson from "../../package.json" with { type: "json" };
 import { backupFolder, type Config } from "../config/settings.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
 import { startServer } from "../http/server.ts";
-import { startBackups } from "../jobs/backups.ts";
+import { type Backups, startBackups } from "../jobs/backups.ts";
 import { startExpiry } from "../jobs/expiry.ts";
 import { startKeyUsage } from "../jobs/key-usage.ts";
 import { createLog, type Logger } from "../monitoring/log.ts";
 import { createMetrics, type Metrics } from "../monitoring/metrics.ts";
 import { readCertificate, reloadCertificate } from "./certificate.ts";
-import { openServerDatabase } from "./database.ts";
+import type { DatabaseEvents, ServerDatabase } from "./database.ts";
 import { apiDeps, createPending, deliveryDeps } from "./wiring.ts";
 import { readGauges } from "./gauges.ts";
+import { openPostgresDatabase } from "./postgres-database.ts";
+import { openSqliteDatabase } from "./sqlite-database.ts";
 import { type Listeners, startListeners, urlOf, writeAddressFile } from "./listeners.ts";
 
 /** How long requests in flight may take after SIGTERM. */
@@ -36,12 +38,17 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   const tls = readCertificate(config);
 
   let metrics: Metrics | null = null;
-  const database = await openServerDatabase(config.data, log, onFatal, (commands, seconds) =>
-    metrics?.commit(commands, seconds),
-  );
-  const { path, writer, slowReader } = database;
+  const events: DatabaseEvents = {
+    log,
+    onFatal,
+    onCommit: (commands, seconds) => metrics?.commit(commands, seconds),
+  };
+  const open = config.database === null ? openSqliteDatabase : openPostgresDatabase;
+  const database = await open(config, events);
+  const { writer, isLeader } = database;
   if (config.metricsListen) {
-    metrics = createMetrics(readGauges(config, slowReader, writer, log), packageJson.version);
+    const { version } = packageJson;
+    metrics = createMetrics(readGauges(config, database, log), { version, server: config.server });
   }
   const keyUsage = startKeyUsage(writer, log);
   const closeDatabase = async () => {
@@ -69,12 +76,11 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   });
   pending.resolve(delivery);
 
-  const expiry = startExpiry(writer, log);
-  const { data, backupEvery: every, backupKeep: keep } = config;
-  const backups = startBackups({ path, data, every, keep, folder: backupFolder(config) }, log);
+  const expiry = await startExpiry(writer, log, { isLeader });
+  const backups = backUp(config, database, log);
   const url = urlOf(tls ? "https" : "http", listeners.api);
   writeAddressFile(database.addressFile, url, log);
-  log.info({ url, path, metrics: listeners.metricsUrl }, "started");
+  log.info({ url, path: database.description, metrics: listeners.metricsUrl }, "started");
 
   return {
     url,
@@ -96,5 +102,19 @@ export async function startService(config: Config, end: () => void): Promise<Ser
       log.info({}, "stopped");
       await log.close();
     },
+  };
+}
+
+function backUp(config: Config, { file }: ServerDatabase, log: Logger): Backups {
+  if (file === null) return noBackups(log);
+  const { data, backupEvery: every, backupKeep: keep } = config;
+  return startBackups({ path: file, data, every, keep, folder: backupFolder(config) }, log);
+}
+
+/** PostgreSQL's own tools make them. */
+function noBackups(log: Logger): Backups {
+  return {
+    backUpNow: () => log.warn({}, "no backup made: PostgreSQL's own tools make them"),
+    stop: () => Promise.resolve(),
   };
 }

@@ -1,7 +1,6 @@
 // The dependencies of the API and of the deliveries, from the settings and the parts of the server that have started.
 
 import type { Config } from "../config/settings.ts";
-import { createKeyFinder } from "../db/key-cache.ts";
 import { systemClock } from "../delivery/clock.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";
 import type { DeliveryDeps } from "../delivery/provider-worker.ts";
@@ -51,16 +50,15 @@ export interface Started {
 
 export function apiDeps(config: Config, started: Started): ServerDeps {
   const { database, log, metrics, keyUsage, delivery, isTls } = started;
-  const { connection, snapshot, writer } = database;
+  const { store, writer } = database;
   return {
-    connection,
-    snapshot,
+    store,
     writer,
     log,
     observer: metrics ?? NO_OBSERVER,
-    findKey: createKeyFinder(connection.store.reader, snapshot),
+    findKey: (hash) => database.findKey(hash),
     recordKeyUse: (keyId, now) => keyUsage.note(keyId, now),
-    limits: createRateLimits(config.rateLimit),
+    limits: createRateLimits(config.rateLimit, () => database.servers()),
     trustedProxy: config.trustedProxy,
     noteUntrustedProxy: once(() =>
       log.warn(
@@ -73,9 +71,8 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
     onInternalError: (error) => database.onReadError(error),
     placed: async (order) => (await delivery.promise).placed(order),
     readiness: createReadiness({
-      connection,
       writer,
-      diskFloorBytes: config.diskFloor,
+      checkDatabase: () => database.check(),
       isDeliveryOnTime: () => delivery.value()?.isOnTime() ?? true,
     }),
     template: responseTemplate(isTls),
@@ -83,9 +80,10 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
 }
 
 export function deliveryDeps(config: Config, { database, log, metrics }: Started): DeliveryDeps {
-  const { connection, writer } = database;
+  const { store, writer, serverId } = database;
   return {
-    connection,
+    serverId,
+    store,
     writer,
     log,
     clock: systemClock,

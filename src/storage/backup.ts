@@ -9,7 +9,7 @@ import { connectionOf } from "../db/sqlite/connection.ts";
 import { freeBytesIn, mebibytes, sizeOf, syncPath } from "./files.ts";
 import { takeLock } from "./lock.ts";
 import { openReader } from "./open.ts";
-import type { Verification } from "../db/verify/problems.ts";
+import type { Verification } from "../db/verify.ts";
 import { verify } from "./verify.ts";
 import { errorCode } from "../domain/refusals.ts";
 

@@ -1,8 +1,9 @@
 // When the WAL is checkpointed, so that no response waits for it: when the writer is idle, or between two batches once
 // the WAL is long. A checkpoint costs two fsyncs and writes a page once, however many batches changed it, so a late one
 // is cheaper. The WAL restarts from its beginning only when no reader uses it, so the writer waits a few milliseconds
-// for the readers of requests. What a long reader (a backup, a verification) keeps in the WAL is checkpointed by a
-// thread of its own: PASSIVE checkpoints do not block the writer.
+// for the readers of requests, and tries again soon when one of them was preempted for longer. What a long reader (a
+// backup, a verification) keeps in the WAL is checkpointed by a thread of its own: PASSIVE checkpoints do not block the
+// writer.
 
 import type { Database } from "bun:sqlite";
 import { type Connection } from "../db/sqlite/connection.ts";
@@ -18,8 +19,10 @@ const OFFLOADED_PAGES = 8000;
 const LIMIT_PAGES = 64_000;
 /** How long the writer waits for readers: many times the lifetime of a request's snapshot. */
 const READER_WAIT_MS = 5;
-/** The growth of the WAL behind a long reader after which the writer tries again. */
-const RETRY_GROWTH = 1.25;
+/** After a reader prevented the restart the writer tries again at 1 MB more: a preempted reader has ended by then. */
+const RETRY_PAGES = 250;
+/** The growth of what a long reader pins in the WAL after which the writer tries again. */
+const RETRY_GROWTH = 2;
 
 /** Which checkpoint is due: none, idle, immediate, or offloaded to a thread. */
 export type CheckpointDue = "none" | "idle" | "immediate" | "offloaded";
@@ -37,11 +40,12 @@ export function createCheckpointer({ sqlite }: Connection): Checkpointer {
   let pinned = 0;
   return {
     checkpointDue() {
-      const pages = uncheckpointedPages(sqlite);
+      const { log, checkpointed } = walPages(sqlite);
+      const pages = log - checkpointed;
       pinned = Math.min(pinned, pages);
-      if (pages < IDLE_PAGES) return "none";
-      const isDue = pages >= Math.max(IMMEDIATE_PAGES, pinned * RETRY_GROWTH);
+      const isDue = log >= IMMEDIATE_PAGES && pages >= Math.max(RETRY_PAGES, pinned * RETRY_GROWTH);
       if (isDue && (pages <= OFFLOADED_PAGES || pages > LIMIT_PAGES)) return "immediate";
+      if (pages < IDLE_PAGES) return "none";
       return pages <= OFFLOADED_PAGES ? "idle" : "offloaded";
     },
     run() {
@@ -49,14 +53,10 @@ export function createCheckpointer({ sqlite }: Connection): Checkpointer {
       sqlite.run(`PRAGMA busy_timeout = ${READER_WAIT_MS}`);
       walCheckpoint(sqlite, "RESTART");
       sqlite.run(`PRAGMA busy_timeout = ${timeout}`);
-      pinned = uncheckpointedPages(sqlite);
+      const { log, checkpointed } = walPages(sqlite);
+      pinned = log - checkpointed;
     },
   };
-}
-
-function uncheckpointedPages(sqlite: Database): number {
-  const { log, checkpointed } = walPages(sqlite);
-  return log - checkpointed;
 }
 
 /** Pages in the WAL, and how many of them are in the database file too. */

@@ -6,7 +6,7 @@ import { existsSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { BackupError, openStaging, publishCopy, refuseBackup } from "./backup.ts";
 import { sizeOf } from "./files.ts";
-import type { Verification } from "../db/verify/problems.ts";
+import type { Verification } from "../db/verify.ts";
 
 /**
  * Between two fsyncs of the growing copy. One fsync at the end delayed the commit of an order by 130 ms; many small ones

@@ -1,9 +1,9 @@
 // What `doctor` reads from the database.
 
-import { Database } from "bun:sqlite";
 import { OLDEST_DUE_POLL } from "../db/polling.ts";
 import { whyNoFile } from "./files.ts";
 import { pendingMigrations } from "./migrate.ts";
+import { openReader } from "./open.ts";
 import { OpenError } from "./open-error.ts";
 import { schemaDifferences } from "./schema-check.ts";
 
@@ -26,9 +26,8 @@ export interface DatabaseFacts {
 export function factsOf(path: string): DatabaseFacts {
   const why = whyNoFile(path);
   if (why) throw new OpenError(why);
-  const sqlite = new Database(path, { readonly: true });
+  const { sqlite } = openReader(path);
   try {
-    sqlite.run("PRAGMA busy_timeout = 10000");
     const pending = pendingMigrations(sqlite, path).length;
     const scalar = <T>(query: string): T => (sqlite.query(query).get() as { value: T }).value;
     const hasPolling = scalar<number>(

@@ -12,6 +12,7 @@ import catalogueVersion from "../../migrations/sqlite/0007_catalogue_version.sql
 import largeBalances from "../../migrations/sqlite/0008_large_balances.sql" with { type: "text" };
 import uptime from "../../migrations/sqlite/0009_uptime.sql" with { type: "text" };
 import numberFloors from "../../migrations/sqlite/0010_number_floors.sql" with { type: "text" };
+import servers from "../../migrations/sqlite/0011_servers.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 8, name: "0008_large_balances", sql: largeBalances },
   { version: 9, name: "0009_uptime", sql: uptime },
   { version: 10, name: "0010_number_floors", sql: numberFloors },
+  { version: 11, name: "0011_servers", sql: servers },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

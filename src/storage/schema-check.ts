@@ -3,7 +3,7 @@
 
 import { Database } from "bun:sqlite";
 import { appliedVersions, migrate, MIGRATIONS } from "./migrate.ts";
-import type { Problem } from "../db/verify/problems.ts";
+import type { Problem } from "../db/verify.ts";
 
 export const SCHEMA_CHECK = "the schema is what the migrations make";
 

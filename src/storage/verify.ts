@@ -1,10 +1,10 @@
-// Verifies a SQLite database: the checks of every engine (db/verify/), the schema against the migrations, and what only
+// Verifies a SQLite database: the checks of every engine (db/verify*.ts), the schema against the migrations, and what only
 // a file of SQLite has. docs/specification.md#verify. Reads only, also while a server runs.
 
 import type { Connection } from "../db/sqlite/connection.ts";
-import { type Check, queryCheck, runChecks, type Verification } from "../db/verify/problems.ts";
-import { QUERY_CHECKS } from "../db/verify/queries.ts";
-import { SCAN_CHECKS } from "../db/verify/scans.ts";
+import { type Check, queryCheck, runChecks, type Verification } from "../db/verify.ts";
+import { QUERY_CHECKS } from "../db/verify-queries.ts";
+import { SCAN_CHECKS } from "../db/verify-scans.ts";
 import { SCHEMA_CHECK, schemaProblems } from "./schema-check.ts";
 import { errorCode } from "../domain/refusals.ts";
 

@@ -94,7 +94,8 @@ async function awaitEnds({
 }: LeaseOptions): Promise<string[]> {
   const deadline = performance.now() + silentMs;
   const namesakes = async (): Promise<Server[]> => {
-    const live = await store.read((reader) => listLiveServers(reader, Date.now()));
+    const now = Date.now();
+    const live = await store.read((reader) => listLiveServers(reader, now));
     return live.filter((server) => server.name === name);
   };
   const first = await namesakes();

@@ -16,6 +16,14 @@ const BATCH_LIMIT = 512;
 /** An internal error of an operation, or its outcome was lost with the thread. The message is for the log only. */
 export class CommandError extends Error {
   override name = "CommandError";
+
+  /** `outcome_unknown`: it may have been committed. */
+  constructor(
+    message: string,
+    readonly code: "outcome_unknown" | "" = "",
+  ) {
+    super(message);
+  }
 }
 
 export interface CommandQueue {
@@ -77,5 +85,5 @@ export function createCommandQueue(): CommandQueue {
 function settleCommand({ resolve, reject }: QueuedCommand, reply: Reply): void {
   if ("done" in reply) resolve(reply.done as never);
   else if ("refused" in reply) reject(new Refusal(reply.refused, reply.details as never));
-  else reject(new CommandError(reply.failed));
+  else reject(new CommandError(reply.failed, reply.code));
 }

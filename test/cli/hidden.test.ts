@@ -36,7 +36,7 @@ test("names and links in tables, details, the audit log and diffs: never unseen,
   const shop = openShop();
   const create = ["admin", "service", "create", "--id", "odd", "--name", NAME];
   const created = await shop.cli(...create, "--price", "1", "--min", "1", "--max", "10");
-  const user = findUser(shop.connection, "alice")!;
+  const user = shop.read((reader) => findUser(reader, "alice"))!;
   const { id: keyId } = shop.key("alice", "order");
   const order = { resellerAccount: user.account, keyId, service: "odd", quantity: 1, link: NAME };
   const { orderId } = shop.run("placeOrder", order);

@@ -19,6 +19,8 @@ import {
   type Upstream,
 } from "../support/upstream.ts";
 
+const SERVER = "server-of-the-deliveries";
+
 let upstream: Upstream;
 beforeAll(async () => (upstream = await startUpstream()));
 afterAll(() => upstream.stop());
@@ -54,6 +56,7 @@ test("a tick that fails is logged, and the next one follows", async () => {
   const errors: string[] = [];
   const delivery = await startDelivery({
     store,
+    serverId: SERVER,
     writer: { submit: (name, input) => Promise.resolve(database.run(name, input)) },
     log: { ...createLog("silent"), error: (_, message) => void errors.push(message) },
     clock: {
@@ -88,6 +91,7 @@ test("after the clock was set back, the schedules are clamped at the first tick 
   const clamps: boolean[] = [];
   const delivery = await startDelivery({
     store: reader.store,
+    serverId: SERVER,
     writer: {
       submit(name, input) {
         if (name === "clampSchedules") clamps.push(isWritable);
@@ -164,6 +168,7 @@ test("an outcome that nothing can be written of is tried until it can, and logge
   let sent = 0;
   const delivery = await startDelivery({
     store: reader.store,
+    serverId: SERVER,
     writer: { submit: async (name, input) => database.run(name, input) },
     log: {
       ...createLog("silent"),
@@ -209,6 +214,7 @@ test("the timer waits a second while nothing is due, else until the next attempt
   const pauses: number[] = [];
   const delivery = await startDelivery({
     store: reader.store,
+    serverId: SERVER,
     writer: { submit: (name, input) => Promise.resolve(database.run(name, input)) },
     log: createLog("silent"),
     clock: {

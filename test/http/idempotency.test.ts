@@ -221,5 +221,5 @@ test("an idempotency record survives a restart", async () => {
   expect(second.text).toBe(first.text);
   expect(second.headers.get("idempotent-replayed")).toBe("true");
   expect(database.balance("late")).toBe(micros("9"));
-  database.connection.sqlite.close();
+  database.close();
 });

@@ -3,7 +3,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ORDER_STATUSES } from "../../src/domain/orders.ts";
-import { execute } from "../../src/operations/execute.ts";
 import { readAll } from "../support/pages.ts";
 import { expectError } from "../support/refusal.ts";
 import { type Body, freshService, OPERATOR, type TestService } from "../support/service.ts";
@@ -40,22 +39,17 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 function accountOf(username: string): { account: number; keyId: string } {
-  return service.connection.sqlite
-    .query(
-      "SELECT account, keys.id AS keyId FROM users JOIN keys ON reseller_account = account WHERE username = ?",
-    )
-    .get(username) as { account: number; keyId: string };
+  const [found] = service.query<{ account: number; keyId: string }>(
+    `SELECT account, keys.id AS "keyId" FROM users JOIN keys ON reseller_account = account WHERE username = ?`,
+    username,
+  );
+  return found!;
 }
 
 function place(id: string, createdAt: number, reference: string | null, username = "anna"): void {
   const { account, keyId } = accountOf(username);
   const command = { resellerAccount: account, keyId, service: id, link: "x", quantity: 100 };
-  const { orderId } = execute(
-    service.connection,
-    "placeOrder",
-    { ...command, reference },
-    createdAt,
-  );
+  const { orderId } = service.execute("placeOrder", { ...command, reference }, createdAt);
   if (username === "anna") placed.push({ orderId, service: id, createdAt, status: "PROCESSING" });
 }
 

@@ -2,6 +2,7 @@
 // response; after a crash they get the order's current state.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { Connection } from "../../src/db/sqlite/connection.ts";
 import { openReader } from "../../src/storage/open.ts";
 import { findOrder, type Order } from "../../src/db/orders.ts";
 import { findUser } from "../../src/db/users.ts";
@@ -21,6 +22,7 @@ import {
 
 let database: TestDatabase;
 let api: ReturnType<typeof apiOf>;
+let reader: Connection;
 let account: number;
 let keyId: string;
 
@@ -29,17 +31,18 @@ beforeEach(async () => {
   database.user("anna", "100");
   database.service({ id: "likes", price: "10" });
   keyId = database.key("anna", "full").id;
-  account = findUser(database.connection, "anna")!.account;
+  account = database.read((reader) => findUser(reader, "anna"))!.account;
   // What placeOrderOnce leaves for an order that goes to a provider: no answer yet.
   database.connection.sqlite.run("DROP TRIGGER idempotency_keeps_its_answer");
   const { path } = database.connection;
   const writer = await startWriter({ path, thread: WRITER_THREAD, onFatal() {} });
-  api = apiOf(openReader(path), writer);
+  reader = openReader(path);
+  api = apiOf(reader, writer);
 });
 afterEach(async () => {
-  api.connection.sqlite.close();
+  reader.sqlite.close();
   await api.writer.close();
-  database.connection.sqlite.close();
+  database.close();
 });
 
 function claim(body = "{}"): Claim {
@@ -52,7 +55,11 @@ async function place(by: Claim): Promise<Outcome<Order>> {
   const outcome = await api.writer.submit("placeOrderOnce", { order, claim: by });
   if (outcome.replayed) return outcome;
   database.connection.sqlite.run("UPDATE idempotency SET answer_status = NULL, answer_body = NULL");
-  return { replayed: false, response: null, effect: findOrder(database.connection, "1")! };
+  return {
+    replayed: false,
+    response: null,
+    effect: database.read((reader) => findOrder(reader, "1"))!,
+  };
 }
 
 function request(wait: (order: Order) => object | Promise<object>, by = claim()) {

@@ -6,7 +6,9 @@ import { findUser } from "../../src/db/users.ts";
 import { hashRequest } from "../../src/domain/idempotency.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { startExpiry, type BackgroundJob } from "../../src/jobs/expiry.ts";
+import type { Order } from "../../src/db/orders.ts";
 import { execute } from "../../src/operations/execute.ts";
+import type { Outcome } from "../../src/operations/idempotency.ts";
 import { startWriter, type Writer } from "../../src/writer/writer.ts";
 import { refusalCode } from "../support/refusal.ts";
 import { freshDatabase, type TestDatabase, WRITER_THREAD } from "../support/service.ts";
@@ -35,7 +37,7 @@ beforeEach(async () => {
     },
   });
   const given = { wall: () => clocks.at + clocks.offset, monotonic: () => clocks.at };
-  expiry = startExpiry(writer, createLog("silent"), given, 1);
+  expiry = await startExpiry(writer, createLog("silent"), { clocks: given, interval: 1 });
 });
 afterEach(async () => {
   await expiry.stop();
@@ -56,16 +58,20 @@ async function runFor(milliseconds: number): Promise<void> {
 }
 
 const order = () => ({
-  resellerAccount: findUser(database.connection, "anna")!.account,
+  resellerAccount: findUser(database.connection.store.reader, "anna")!.account,
   keyId,
   service: "likes",
   link: "x",
   quantity: 100,
 });
 const place = () => database.run("placeOrder", order());
+const placeAt = (now: number) =>
+  execute(database.connection.store, "placeOrder", order(), now) as Order;
 const submitOnce = (now: number) => {
   const claim = { key: "k", requestHash: hashRequest("POST", "/", Buffer.from("{}")) };
-  return execute(database.connection, "placeOrderOnce", { order: order(), claim }, now).replayed;
+  const { store } = database.connection;
+  const input = { order: order(), claim };
+  return (execute(store, "placeOrderOnce", input, now) as Outcome<Order>).replayed;
 };
 
 test("uptime is the time that the service ran until its stop, whatever the wall clock does", async () => {
@@ -95,20 +101,19 @@ const expire = () =>
     keyId,
   ]);
 /** What the key meets when the clock goes back to a time at which it had not expired. */
-const refusalBefore = () =>
-  refusalCode(() => execute(database.connection, "placeOrder", order(), 0), database);
+const refusalBefore = () => refusalCode(() => placeAt(0), database);
 
 test("a key that expired an hour ago stays so when the clock goes back, until it is activated", async () => {
   expire();
   expect(refusalCode(place, database)).toBe("api_key_expired");
   await runFor(HOUR - 10_000);
-  expect(execute(database.connection, "placeOrder", order(), 0).status).toBe("PROCESSING");
+  expect(placeAt(0).status).toBe("PROCESSING");
   await runFor(10_000);
   expect(refusalBefore()).toBe("api_key_expired");
   database.run("setKeyActive", { id: keyId, active: false });
   expect(refusalBefore()).toBe("api_key_inactive");
   database.run("setKeyActive", { id: keyId, active: true });
-  expect(execute(database.connection, "placeOrder", order(), 0).status).toBe("PROCESSING");
+  expect(placeAt(0).status).toBe("PROCESSING");
 });
 
 test("no key expires by a clock that was set within the last hour", async () => {
@@ -117,7 +122,7 @@ test("no key expires by a clock that was set within the last hour", async () => 
     await runFor(HOUR - 10_000);
     clocks.offset += step;
     await runFor(10_000);
-    expect(execute(database.connection, "placeOrder", order(), 0).status).toBe("PROCESSING");
+    expect(placeAt(0).status).toBe("PROCESSING");
   }
   await runFor(HOUR);
   expect(refusalBefore()).toBe("api_key_expired");

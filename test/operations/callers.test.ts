@@ -6,7 +6,6 @@ import type { RefusalCode } from "../../src/domain/refusals.ts";
 import { hashRequest } from "../../src/domain/idempotency.ts";
 import type { KeyType } from "../../src/domain/keys.ts";
 import type { CommandInput } from "../../src/operations/commands.ts";
-import { execute } from "../../src/operations/execute.ts";
 import { audit } from "../support/audit.ts";
 import { refusalCode } from "../support/refusal.ts";
 import { freshDatabase, type TestDatabase } from "../support/service.ts";
@@ -28,11 +27,11 @@ beforeAll(() => {
   database.user("anna", "1000");
   database.user("cleo", "0", "anna");
   database.service({ id: "likes" });
-  account = findUser(database.connection.store.reader, "anna")!.account;
+  account = database.read((reader) => findUser(reader, "anna"))!.account;
 });
 afterAll(() => {
-  expect(audit(database.connection.sqlite)).toEqual({});
-  database.connection.sqlite.close();
+  expect(audit(database)).toEqual({});
+  database.close();
 });
 
 function inputOf(name: Name, keyId: string): CommandInput<Name> {
@@ -52,7 +51,7 @@ function inputOf(name: Name, keyId: string): CommandInput<Name> {
 }
 
 const run = (name: Name, keyId: string, now = Date.now()) =>
-  execute(database.connection.store, name, inputOf(name, keyId) as never, now);
+  database.execute(name, inputOf(name, keyId) as never, now);
 const refusalOf = (name: Name, keyId: string, now?: number) =>
   refusalCode(() => run(name, keyId, now), database);
 const wrongType = (name: Name): KeyType => (name.startsWith("recharge") ? "order" : "recharge");
@@ -60,7 +59,7 @@ const wrongType = (name: Name): KeyType => (name.startsWith("recharge") ? "order
 describe.each(COMMANDS)("%s", (name) => {
   test("is done for a key that may", () => {
     const before = database.fingerprint();
-    run(name, database.key("anna", "full").id);
+    void run(name, database.key("anna", "full").id);
     expect(database.fingerprint()).not.toBe(before);
   });
 
@@ -69,7 +68,7 @@ describe.each(COMMANDS)("%s", (name) => {
     database.run("setKeyActive", { id, active: false });
     expect(refusalOf(name, id)).toBe("api_key_inactive");
     database.run("setKeyActive", { id, active: true });
-    run(name, id);
+    void run(name, id);
   });
 
   test("is refused for a key from the end of its time on", () => {
@@ -77,7 +76,7 @@ describe.each(COMMANDS)("%s", (name) => {
     const end = Date.now() + 60_000;
     database.connection.sqlite.run("UPDATE keys SET expires_at = ? WHERE id = ?", [end, id]);
     expect(refusalOf(name, id, end)).toBe("api_key_expired");
-    run(name, id, end - 1);
+    void run(name, id, end - 1);
   });
 
   test("is refused for a key that was rotated without grace", () => {
@@ -99,7 +98,7 @@ test.each(COMMANDS.filter((name) => name.endsWith("Once")))(
   "a replay of %s is refused too, and answered again once the key is active",
   (name) => {
     const { id } = database.key("anna", "full");
-    run(name, id);
+    void run(name, id);
     database.run("setKeyActive", { id, active: false });
     expect(refusalOf(name, id)).toBe("api_key_inactive");
     database.run("setKeyActive", { id, active: true });

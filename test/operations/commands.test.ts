@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createId } from "../../src/db/ids.ts";
 import { findUser } from "../../src/db/users.ts";
-import { type Reply, type CommandRequest, runBatch } from "../../src/operations/commands.ts";
+import { type Reply, type CommandRequest } from "../../src/operations/commands.ts";
 import { audit } from "../support/audit.ts";
 import { freshDatabase, type TestDatabase } from "../support/service.ts";
 
@@ -15,7 +15,7 @@ beforeEach(() => {
   database = freshDatabase();
   database.user("anna", "1");
   const service = database.service();
-  const { account } = findUser(database.connection.store.reader, "anna")!;
+  const { account } = database.read((reader) => findUser(reader, "anna"))!;
   const { id } = database.key("anna", "order");
   const order = { resellerAccount: account, keyId: id, service, quantity: 100 };
   place = (link, changes) => ({
@@ -26,8 +26,7 @@ beforeEach(() => {
 });
 
 const kindOf = (reply: Reply) => Object.keys(reply)[0];
-const run = (requests: CommandRequest[]) =>
-  runBatch(database.connection.store, requests, 1) as Reply[];
+const run = (requests: CommandRequest[]) => database.batch(requests, 1);
 const links = () =>
   database.connection.sqlite.query("SELECT link FROM orders ORDER BY order_id").values().flat();
 
@@ -58,7 +57,7 @@ test("commands of a batch see each other: the balance is spent once", () => {
   const kinds = run(requests).map(kindOf);
   expect(kinds).toEqual([...Array<string>(4).fill("done"), ...Array<string>(6).fill("refused")]);
   expect(database.balance("anna")).toBe(1_000_000 - 4 * 232_000);
-  expect(audit(database.connection.sqlite)).toEqual({});
+  expect(audit(database)).toEqual({});
 });
 
 test("a batch of refusals writes nothing", () => {
@@ -79,7 +78,7 @@ describe("a command whose statement SQLite fails is rolled back alone, and the o
     expect(replies.map(kindOf)).toEqual(["done", "failed", "done"]);
     expect(links()).toEqual(["a", "c"]);
     expect(database.balance("anna")).toBe(1_000_000 - 2 * 232_000);
-    expect(audit(database.connection.sqlite)).toEqual({});
+    expect(audit(database)).toEqual({});
   });
 
   test("and one whose input makes it throw", () => {
@@ -97,7 +96,7 @@ test("when SQLite rolls the whole transaction back, the command that made it do 
   expect(replies.map(kindOf)).toEqual(["done", "failed", "done"]);
   expect(links()).toEqual(["a", "c"]);
   expect(database.balance("anna")).toBe(1_000_000 - 2 * 232_000);
-  expect(audit(database.connection.sqlite)).toEqual({});
+  expect(audit(database)).toEqual({});
 });
 
 test("a database that another process holds, or that is full, is `service_unavailable` and nothing is written", () => {

@@ -5,9 +5,8 @@ import { isCuid } from "@paralleldrive/cuid2";
 import { createId } from "../../src/db/ids.ts";
 import { findUser } from "../../src/db/users.ts";
 import { createCommandIds } from "../../src/operations/command-ids.ts";
-import type { CommandInput, CommandName } from "../../src/operations/commands.ts";
+import type { CommandInput, CommandName, CommandRequest } from "../../src/operations/commands.ts";
 import { planCatalogue, requireProvider } from "../../src/operations/providers.ts";
-import { type CommandRequest, type Reply, runBatch } from "../../src/operations/commands.ts";
 import { freshDatabase, OPERATOR, type TestDatabase } from "../support/service.ts";
 
 /** The library accepts 2 to 32 characters; ours have its default of 24, the first a letter. */
@@ -33,9 +32,10 @@ beforeEach(() => {
   const { id: replaced } = database.key("anna", "order");
   const url = "http://127.0.0.1:1/";
   database.run("createProvider", { name: "acme", protocol: "smm-api", url, key: "k" });
-  const { connection } = database;
-  const plan = planCatalogue(connection, requireProvider(connection, "acme"), upstream, "0");
-  const { account: resellerAccount } = findUser(connection.store.reader, "anna")!;
+  const { plan, resellerAccount } = database.read((reader) => ({
+    plan: planCatalogue(reader, requireProvider(reader, "acme"), upstream, "0"),
+    resellerAccount: findUser(reader, "anna")!.account,
+  }));
   const order = { resellerAccount, keyId, service: "likes", link: "l", quantity: 10 };
   const none = { ...order, service: "none" };
   const entries = [
@@ -87,8 +87,7 @@ function storedIds(): string[] {
   return ids.filter((id) => id !== "likes" && id !== "named");
 }
 
-const run = (requests: CommandRequest[]) =>
-  runBatch(database.connection.store, requests, Date.now()) as Reply[];
+const run = (requests: CommandRequest[]) => database.batch(requests, Date.now());
 
 test("an id is a cuid2 of 24 characters to the library's own judgement, and none comes twice", () => {
   const ids = Array.from({ length: 20_000 }, createId);

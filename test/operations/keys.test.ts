@@ -12,12 +12,12 @@ test("a use is recorded if it differs by a minute or more from the recorded one,
   const YEAR = 365 * 24 * 60 * MINUTE;
   const noted = (usedAt: number) => {
     database.run("recordKeyUsage", { uses: [{ id, usedAt }] });
-    return findKey(database.connection.store.reader, id)!.lastUsedAt;
+    return database.read((reader) => findKey(reader, id))!.lastUsedAt;
   };
   expect(noted(YEAR)).toBe(YEAR);
   expect(noted(YEAR + MINUTE - 1)).toBe(YEAR);
   expect(noted(YEAR + MINUTE)).toBe(YEAR + MINUTE);
   expect(noted(YEAR + 1)).toBe(YEAR + MINUTE);
   expect(noted(MINUTE)).toBe(MINUTE);
-  database.connection.sqlite.close();
+  database.close();
 });

@@ -21,14 +21,14 @@ beforeAll(() => {
   const row = database.connection.sqlite.query("SELECT account FROM users").get();
   ({ account } = row as { account: number });
 });
-afterAll(() => database.connection.sqlite.close());
+afterAll(() => database.close());
 
 const place = (service: string, quantity: number): Order => {
   const order = { resellerAccount: account, keyId: key, service, link: "x", quantity };
   return database.run("placeOrder", order);
 };
 
-const reload = (id: string): Order => findOrder(database.connection.store.reader, id)!;
+const reload = (id: string): Order => database.read((reader) => findOrder(reader, id))!;
 
 const refusalOf = (body: () => unknown) => refusalCode(body, database);
 
@@ -110,7 +110,7 @@ describe("transitionOrder follows the table for every pair of states:", () => {
     expect(after.status).toBe(to);
     expect(after.chargeMicros).toBe(order.chargeMicros);
     expect(database.balance("anna") - before).toBe(after.refundedMicros - order.refundedMicros);
-    const event = listOrderEvents(database.connection.store.reader, order.orderId).at(-1);
+    const event = database.read((reader) => listOrderEvents(reader, order.orderId)).at(-1);
     expect(event).toMatchObject({
       fromStatus: from,
       toStatus: to,
@@ -200,5 +200,5 @@ test("after any sequence of transitions refunds stay within the charge and the l
     }),
     { numRuns: 60 },
   );
-  expect(audit(database.connection.sqlite)).toEqual({});
+  expect(audit(database)).toEqual({});
 });

@@ -32,8 +32,8 @@ beforeAll(() => {
   childrenKeyId = database.key("anna", "recharge", "children").id;
 });
 afterAll(() => {
-  expect(audit(database.connection.sqlite)).toEqual({});
-  database.connection.sqlite.close();
+  expect(audit(database)).toEqual({});
+  database.close();
 });
 
 const adjust = (username: string, amount: string) => ({
@@ -64,7 +64,7 @@ const newKey = (username: string) => ({
 
 const recharge = (username: string, amount: string, key = keyId) => ({
   keyId: key,
-  resellerAccount: findUser(database.connection.store.reader, "anna")!.account,
+  resellerAccount: database.read((reader) => findUser(reader, "anna"))!.account,
   username,
   amountMicros: micros(amount),
 });
@@ -172,21 +172,21 @@ describe("credit and debit", () => {
   test("of a child user leave its reseller's balance alone", () => {
     const before = database.balance("anna");
     const { user: child } = database.run("recharge", recharge("cleo", "2", childrenKeyId));
-    expect(child.resellerId).toBe(findUser(database.connection.store.reader, "anna")!.id);
+    expect(child.resellerId).toBe(database.read((reader) => findUser(reader, "anna"))!.id);
     expect([database.balance("cleo"), database.balance("anna")]).toEqual([3_000_000, before]);
   });
 });
 
 describe("the catalogue", () => {
   test("changes only the fields that are named", () => {
-    const before = findService(database.connection.store.reader, "s2")!;
+    const before = database.read((reader) => findService(reader, "s2"))!;
     database.run("updateService", { id: "s2", changes: { priceMicros: 5 } });
-    expect(findService(database.connection.store.reader, "s2")).toEqual({
+    expect(database.read((reader) => findService(reader, "s2"))).toEqual({
       ...before,
       priceMicros: 5,
     });
     database.run("setServiceActive", { id: "s2", active: false });
-    expect(findService(database.connection.store.reader, "s2")).toEqual({
+    expect(database.read((reader) => findService(reader, "s2"))).toEqual({
       ...before,
       priceMicros: 5,
       active: false,
@@ -194,7 +194,7 @@ describe("the catalogue", () => {
   });
 
   test("a grant given again replaces the price; without one it is the service's own", () => {
-    const { account } = findUser(database.connection.store.reader, "anna")!;
+    const { account } = database.read((reader) => findUser(reader, "anna"))!;
     for (const priceMicros of [5, 0, null]) {
       database.run("grantService", { id: "s1", username: "anna", priceMicros });
       expect(grantOf(account)?.priceMicros).toBe(priceMicros);
@@ -207,6 +207,6 @@ describe("the catalogue", () => {
     const services = ["i1", "i2", null].map(newService);
     expect(database.run("importServices", { services })).toBe(3);
     for (const id of ["i1", "i2"])
-      expect(findService(database.connection.store.reader, id)?.name).toBe("New");
+      expect(database.read((reader) => findService(reader, id))?.name).toBe("New");
   });
 });

@@ -33,7 +33,7 @@ test("SIGTERM completes requests in flight, checkpoints, releases the data direc
   expect(statuses.filter((status) => status !== 200 && status !== "not taken")).toEqual([]);
   const sqlite = database.connection.sqlite;
   expect(sqlite.query("SELECT count(*) FROM orders").values()).toEqual([[answered + 1]]);
-  expect(audit(sqlite)).toEqual({});
+  expect(audit(database)).toEqual({});
   expect(existsSync(join(database.folder, "serve.address"))).toBe(false);
   expect(stderr).toContain('"stopped"');
   const again = await spawnServe(database.folder);
@@ -59,7 +59,7 @@ test("a serve that cannot mark interrupted attempts unknown exits and releases t
   const resellerAccount = 3;
   const placed = { resellerAccount, keyId, service, link: "x", quantity: 100 };
   const { orderId } = database.run("placeOrder", placed);
-  database.run("startAttempt", { orderId, placeRetryMs: 1000 });
+  database.run("startAttempt", { orderId, server: "test", placeRetryMs: 1000 });
   sqlite.run(
     `CREATE TRIGGER stuck BEFORE UPDATE ON orders BEGIN SELECT RAISE(ABORT, 'stuck'); END`,
   );

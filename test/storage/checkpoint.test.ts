@@ -2,19 +2,19 @@
 
 import { expect, test } from "bun:test";
 import { checkpoint, createCheckpointer } from "../../src/storage/checkpoint.ts";
-import { type Connection, transact } from "../../src/db/sqlite/connection.ts";
+import type { Connection } from "../../src/db/sqlite/connection.ts";
 import { openReader, openWriter } from "../../src/storage/open.ts";
 import { freshDatabase } from "../support/service.ts";
 
 const ROWS_A_BATCH = 100;
 
 /** Writes about that many pages. */
-function fill(connection: Connection, pages: number): void {
+function fill({ sqlite }: Connection, pages: number): void {
+  const insert = sqlite.query("INSERT INTO filler VALUES (zeroblob(4000))");
   for (let written = 0; written < pages; written += ROWS_A_BATCH) {
-    transact(connection, ({ sqlite }) => {
-      const insert = sqlite.query("INSERT INTO filler VALUES (zeroblob(4000))");
-      for (let row = 0; row < ROWS_A_BATCH; row += 1) insert.run();
-    });
+    sqlite.run("BEGIN IMMEDIATE");
+    for (let row = 0; row < ROWS_A_BATCH; row += 1) insert.run();
+    sqlite.run("COMMIT");
   }
 }
 
@@ -55,4 +55,29 @@ test("a checkpoint is due when idle, then immediately, offloaded while a reader 
   fill(writer, ROWS_A_BATCH);
   expect(pagesInWal(writer)).toBeLessThan(500);
   for (const { sqlite } of [reader, second, writer, database.connection]) sqlite.close();
+});
+
+test("a WAL that a reader kept from restarting is tried again at 1 MB more, not at another 16 MB", () => {
+  const database = freshDatabase();
+  const { path } = database.connection;
+  const writer = openWriter(path);
+  writer.sqlite.run("CREATE TABLE filler (bytes BLOB)");
+  const checkpointer = createCheckpointer(writer);
+  checkpointer.run();
+  fill(writer, 4200);
+  const reader = openReader(path);
+  reader.sqlite.run("BEGIN");
+  reader.sqlite.query("SELECT count(*) FROM filler").get();
+  expect(checkpointer.checkpointDue()).toBe("immediate");
+  checkpointer.run();
+  expect(checkpointer.checkpointDue()).toBe("none");
+  fill(writer, 300);
+  expect(pagesInWal(writer)).toBeGreaterThan(4400);
+
+  reader.sqlite.run("COMMIT");
+  expect(checkpointer.checkpointDue()).toBe("immediate");
+  checkpointer.run();
+  fill(writer, ROWS_A_BATCH);
+  expect(pagesInWal(writer)).toBeLessThan(500);
+  for (const { sqlite } of [reader, writer, database.connection]) sqlite.close();
 });

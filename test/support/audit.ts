@@ -1,6 +1,6 @@
-// An auditor that shares no code with the service: SQL on the files alone.
+// An auditor that shares no code with the service: SQL on the tables alone.
 
-import type { Database } from "bun:sqlite";
+import type { TestDatabase } from "./service.ts";
 
 /** Each query lists what is off; a database in order gives no row to any of them. */
 const FINDINGS = {
@@ -29,9 +29,9 @@ const FINDINGS = {
 };
 
 /** What is off in a database, by name; empty when it is in order. */
-export function audit(sqlite: Database): Record<string, unknown[]> {
+export function audit(database: Pick<TestDatabase, "query">): Record<string, unknown[]> {
   const found = Object.entries(FINDINGS)
-    .map(([name, sql]) => [name, sqlite.query(sql).all()] as const)
+    .map(([name, sql]) => [name, database.query(sql)] as const)
     .filter(([, rows]) => rows.length > 0);
   return Object.fromEntries(found);
 }

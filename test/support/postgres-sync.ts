@@ -9,11 +9,18 @@ import { KnownReader } from "../../src/db/postgres/reader.ts";
 import { decodeRows, kindsOf, loadStatement, queryStatement } from "../../src/db/postgres/text.ts";
 import { keyOfRow } from "../../src/db/table.ts";
 import { Refusal, type RefusalCode } from "../../src/domain/refusals.ts";
-import type { CommandInput, CommandName, CommandOutput } from "../../src/operations/commands.ts";
+import type {
+  CommandInput,
+  CommandName,
+  CommandOutput,
+  CommandRequest,
+  Reply as CommandReply,
+} from "../../src/operations/commands.ts";
 
 export type Call =
   | { do: "create" }
   | { do: "execute"; url: string; name: CommandName; input: unknown; now: number }
+  | { do: "batch"; url: string; requests: readonly CommandRequest[]; now: number }
   | { do: "query"; url: string; text: string; values: readonly unknown[] }
   | { do: "turn"; url: string; statements: readonly Statement[] }
   | { do: "close"; url: string };
@@ -55,6 +62,7 @@ export interface PostgresDatabase {
     input: CommandInput<Name>,
     now: number,
   ): CommandOutput<Name>;
+  batch(requests: readonly CommandRequest[], now: number): CommandReply[];
   query(text: string, values: readonly unknown[]): unknown[];
   read<T>(body: (reader: Reader) => T): T;
   close(): void;
@@ -67,6 +75,7 @@ export function createPostgresDatabase(): PostgresDatabase {
   return {
     url,
     execute: (name, input, now) => send({ do: "execute", url, name, input, now }) as never,
+    batch: (requests, now) => send({ do: "batch", url, requests, now }) as CommandReply[],
     query: (text, values) => send({ do: "query", url, text, values }) as unknown[],
     read(body) {
       const known = new Known();

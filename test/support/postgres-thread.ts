@@ -6,6 +6,7 @@ import { SQL } from "bun";
 import { createPostgresStore, type PostgresStore } from "../../src/db/postgres/store.ts";
 import { parseAddress } from "../../src/db/postgres/address.ts";
 import { Refusal } from "../../src/domain/refusals.ts";
+import { runBatch } from "../../src/operations/commands.ts";
 import { execute } from "../../src/operations/execute.ts";
 import { cluster } from "./postgres.ts";
 import type { Call, Reply } from "./postgres-sync.ts";
@@ -40,6 +41,8 @@ async function perform(call: Call): Promise<unknown> {
   switch (call.do) {
     case "execute":
       return execute(store, call.name, call.input as never, call.now);
+    case "batch":
+      return runBatch(store, call.requests, call.now);
     case "query":
       return rowsOf(sql, call.text, call.values);
     case "turn": {

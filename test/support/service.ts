@@ -9,7 +9,6 @@ import { type Config, serveOptions, databaseOptions } from "../../src/config/set
 import type { Reader } from "../../src/db/port.ts";
 import type { AnyTable } from "../../src/db/table.ts";
 import { attempts, orderEvents, orders, transfers, users } from "../../src/db/tables.ts";
-import { transact } from "../../src/db/sqlite/connection.ts";
 import type { Connection } from "../../src/db/sqlite/connection.ts";
 import { createKeyFinder } from "../../src/db/key-cache.ts";
 import { claimDataDirectory, openForCommand } from "../../src/storage/open.ts";
@@ -28,6 +27,9 @@ import {
   type CommandInput,
   type CommandName,
   type CommandOutput,
+  type CommandRequest,
+  type Reply,
+  runBatch,
   type UnsignedInput,
 } from "../../src/operations/commands.ts";
 import { execute } from "../../src/operations/execute.ts";
@@ -71,6 +73,14 @@ export interface TestDatabase {
     name: Name,
     input: CommandInput<Name> | UnsignedInput<Name>,
   ): CommandOutput<Name>;
+  /** A command at that time, in a transaction of its own. */
+  execute<Name extends CommandName>(
+    name: Name,
+    input: CommandInput<Name>,
+    now: number,
+  ): CommandOutput<Name>;
+  /** Commands in one transaction. */
+  batch(requests: readonly CommandRequest[], now: number): Reply[];
   /** A reseller, or with `parent` a child user, with that balance in USD. */
   user(username: string, balance?: string, parent?: string): void;
   /** The text of a new key, and its id. */
@@ -95,10 +105,8 @@ export interface TestDatabase {
 /** What an engine does for a test's database. */
 interface Backend extends Pick<
   TestDatabase,
-  "folder" | "location" | "connection" | "read" | "query" | "close"
-> {
-  execute<Name extends CommandName>(name: Name, input: CommandInput<Name>): CommandOutput<Name>;
-}
+  "folder" | "location" | "connection" | "read" | "query" | "close" | "execute" | "batch"
+> {}
 
 function sqliteBackend(folder: string): Backend {
   claimDataDirectory(folder, Date.now()).release();
@@ -110,7 +118,8 @@ function sqliteBackend(folder: string): Backend {
     connection,
     read: (body) => body(store.reader),
     query: (text, ...values) => sqlite.query(text).all(...values) as never,
-    execute: (name, input) => execute(store, name, input, Date.now()) as never,
+    execute: (name, input, now) => execute(store, name, input, now) as never,
+    batch: (requests, now) => runBatch(store, requests, now) as Reply[],
     close: () => sqlite.close(),
   };
 }
@@ -124,7 +133,8 @@ function postgresBackend(folder: string): Backend {
     connection: null as never,
     read: (body) => database.read(body),
     query: (text, ...values) => database.query(text, values) as never,
-    execute: (name, input) => database.execute(name, input, Date.now()),
+    execute: (name, input, now) => database.execute(name, input, now),
+    batch: (requests, now) => database.batch(requests, now),
     close: () => database.close(),
   };
 }
@@ -141,7 +151,11 @@ export function freshSqliteDatabase(folder = freshFolder()): TestDatabase {
 
 function testDatabase(backend: Backend): TestDatabase {
   const run: TestDatabase["run"] = (name, input) =>
-    backend.execute(name, { actor: OPERATOR, ...input } as unknown as CommandInput<typeof name>);
+    backend.execute(
+      name,
+      { actor: OPERATOR, ...input } as unknown as CommandInput<typeof name>,
+      Date.now(),
+    );
   return {
     ...backend,
     run,
@@ -243,10 +257,10 @@ export const TEST_CONFIG = {
 /** What a server needs to answer requests, without anything that watches or limits them. */
 export function apiOf(connection: Connection, writer: Writer): ServerDeps & { writer: Writer } {
   const snapshot = createSnapshot(connection);
+  const findKey = createKeyFinder(connection.store.reader, snapshot);
   return {
-    connection,
-    snapshot,
-    findKey: createKeyFinder(connection.store.reader, snapshot),
+    store: snapshot,
+    findKey: (hash) => snapshot.read(() => findKey(hash)),
     writer,
     log: createLog("silent"),
     observer: NO_OBSERVER,
@@ -259,9 +273,8 @@ export function apiOf(connection: Connection, writer: Writer): ServerDeps & { wr
     noteUntrustedProxy() {},
     logReads: 1,
     readiness: createReadiness({
-      connection,
       writer,
-      diskFloorBytes: 0,
+      checkDatabase: () => ({}),
       isDeliveryOnTime: () => true,
     }),
     template: responseTemplate(false),
@@ -318,11 +331,11 @@ export async function callApi(
 }
 
 /** Runs `body` on a database inside a transaction that is then rolled back. */
-export function tryOut(connection: Connection, sql: string): void {
-  transact(connection, () => {
-    connection.sqlite.run(sql);
-    throw new RolledBack();
-  });
+export function tryOut({ sqlite }: Connection, sql: string): void {
+  sqlite.run("BEGIN IMMEDIATE");
+  try {
+    sqlite.run(sql);
+  } finally {
+    sqlite.run("ROLLBACK");
+  }
 }
-
-class RolledBack extends Error {}

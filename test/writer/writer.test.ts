@@ -99,7 +99,7 @@ describe("a response", () => {
     const orders = await Promise.all(links.map((link) => writer.submit("placeOrder", order(link))));
     expect(orders.map(({ link }) => link)).toEqual(links);
     expect(database.balance("anna")).toBe(1_000_000_000 - 1500 * 232_000);
-    expect(audit(database.connection.sqlite)).toEqual({});
+    expect(audit(database)).toEqual({});
   });
 });
 
@@ -115,7 +115,7 @@ test("a command that throws affects no other command of its batch, and its text 
   );
   expect(fates).toEqual(["done", "fault", "done", "fault", "done"]);
   expect(database.balance("anna")).toBe(1_000_000_000 - 3 * 232_000);
-  expect(audit(database.connection.sqlite)).toEqual({});
+  expect(audit(database)).toEqual({});
   const fault = writer.submit("placeOrder", order("boom")).catch((error: Error) => error.message);
   expect(await fault).toContain("trapped");
   expect(deaths).toEqual([]);
@@ -154,7 +154,7 @@ describe("past the limit of the queue", () => {
     expect((await callApi(url, "GET", "/balance", key.text)).body.balance).toBe(1000);
     expect(database.fingerprint()).toBe(before);
     await server.stop();
-    api.snapshot.close();
+    connection.sqlite.close();
   });
 });
 

@@ -51,9 +51,7 @@ export async function migrate(
     await reserved.unsafe(`SELECT pg_advisory_xact_lock(${LOCK})`);
     await reserved.unsafe(`CREATE TABLE IF NOT EXISTS migrations (
       version bigint PRIMARY KEY, name text NOT NULL, hash text NOT NULL, applied_at bigint NOT NULL)`);
-    const applied = (await reserved.unsafe(
-      "SELECT version::int AS version, hash FROM migrations ORDER BY version",
-    )) as AppliedMigration[];
+    const applied = (await reserved.unsafe(APPLIED)) as AppliedMigration[];
     refuseOtherSchema(applied, migrations);
     const known = new Set(applied.map((each) => each.version));
     const pending = migrations.filter((each) => !known.has(each.version));
@@ -71,6 +69,36 @@ export async function migrate(
     connection.close();
   }
 }
+
+/** For a command, which does not migrate: throws SchemaError unless the schema is this program's. */
+export async function requireSchema(
+  address: Address,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<void> {
+  const connection = await connect(address, {
+    turnMs: CONNECT_MS,
+    connectMs: CONNECT_MS,
+    name: "reseller schema",
+    settings: {},
+  });
+  try {
+    const exists = "SELECT to_regclass('migrations') IS NOT NULL AS found";
+    const [[row] = []] = await connection.turn([{ text: exists, values: [] }]);
+    if (row!["found"] !== true) {
+      throw new SchemaError("the database is empty: `reseller serve` makes its tables");
+    }
+    const [rows] = await connection.turn([{ text: APPLIED, values: [] }]);
+    const applied = [...rows!] as unknown as AppliedMigration[];
+    refuseOtherSchema(applied, migrations);
+    if (applied.length < migrations.length) {
+      throw new SchemaError("the database is of an older version: `reseller serve` upgrades it");
+    }
+  } finally {
+    connection.close();
+  }
+}
+
+const APPLIED = "SELECT version::int AS version, hash FROM migrations ORDER BY version";
 
 interface AppliedMigration {
   version: number;

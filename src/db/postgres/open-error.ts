@@ -1,6 +1,6 @@
 // Errors of opening the database, as a sentence for the operator that names neither user nor password.
 
-import { AddressError, type Address, describeAddress } from "./address.ts";
+import { AddressError } from "./address.ts";
 import { NoPrimaryError, sqlStateOf } from "./errors.ts";
 import { SchemaError } from "./migrate.ts";
 
@@ -32,16 +32,12 @@ const BY_CODE: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Undefined for an error that nobody foresaw. `address`: null while it is not known yet. */
-export function databaseOpenErrorOf(
-  error: unknown,
-  address: Address | null,
-): DatabaseOpenError | undefined {
+/** Undefined for an error that nobody foresaw. `name`: the database's, without user and password. */
+export function databaseOpenErrorOf(error: unknown, name: string): DatabaseOpenError | undefined {
   if (error instanceof DatabaseOpenError) return error;
   if (error instanceof AddressError) {
     return new DatabaseOpenError(`the address of the database (--database) ${error.message}`);
   }
-  const name = address === null ? "the database" : describeAddress(address);
   if (error instanceof SchemaError) return new DatabaseOpenError(`${name}: ${error.message}`);
   if (error instanceof NoPrimaryError) {
     return new DatabaseOpenError(`${name} takes no writes: ${error.message}`);

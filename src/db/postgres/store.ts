@@ -29,12 +29,13 @@ const CONNECT_MS = 5000;
 
 /**
  * enable_seqscan: plans are kept, and one made while a table was empty would read all of it for ever.
+ * enable_bitmapscan: a bitmap of all entries of an account, sorted, would be preferred to reading the newest in order.
  * jit: what cannot do without a sequential scan is then priced so high that it would be compiled, for 400 ms.
  * lock_timeout: another server's batch is over by then, or its server is; the batch is tried again.
  * idle_in_transaction_session_timeout, shorter than that: a server that is frozen or cut off between the turns of a batch
  * holds its locks no longer. One that was merely slow runs its batch again.
  */
-const READER_SETTINGS = { enable_seqscan: "off", jit: "off" };
+const READER_SETTINGS = { enable_seqscan: "off", enable_bitmapscan: "off", jit: "off" };
 const WRITER_SETTINGS = {
   ...READER_SETTINGS,
   lock_timeout: "'5s'",

@@ -20,14 +20,14 @@ beforeEach(() => {
   database.user("anna", "1");
   connection = openReader(database.connection.path);
   now = 0;
-  snapshot = createSnapshot(connection);
+  snapshot = createSnapshot(connection, () => now);
 });
 afterEach(() => {
   snapshot.close();
   database.connection.sqlite.close();
 });
 
-const balance = () => snapshot.read(now, () => balanceOf(connection.store.reader, ANNA));
+const balance = () => snapshot.read((reader) => balanceOf(reader, ANNA));
 const credit = () =>
   database.run("creditUser", {
     username: "anna",
@@ -57,7 +57,7 @@ describe("a snapshot", () => {
   test("has another version if and only if something was written since", () => {
     const version = () => {
       snapshot.end();
-      return snapshot.read(now, () => snapshot.version());
+      return snapshot.read(() => snapshot.version());
     };
     const first = version();
     expect(version()).toBe(first);
@@ -90,7 +90,7 @@ describe("a snapshot", () => {
 
   test("goes on after a read that throws", async () => {
     const fails = () =>
-      snapshot.read(now, () => {
+      snapshot.read(() => {
         throw new Error("broken");
       });
     expect(fails).toThrow("broken");
@@ -112,7 +112,7 @@ describe("a key", () => {
     const find = createKeyFinder(connection.store.reader, snapshot);
     const found = () => {
       snapshot.end();
-      return snapshot.read(now, () => find(hash));
+      return snapshot.read(() => find(hash));
     };
     const key = found();
     expect(key).toMatchObject({ id, active: true, resellerAccount: ANNA });
@@ -127,7 +127,7 @@ describe("a key", () => {
     const find = createKeyFinder(connection.store.reader, snapshot);
     const found = (hash: string) => {
       snapshot.end();
-      return snapshot.read(now, () => find(hash));
+      return snapshot.read(() => find(hash));
     };
     expect(found("0".repeat(64))).toBeUndefined();
     const hash = hashOf(database.key("anna", "order").id);

@@ -49,12 +49,11 @@ async function market() {
 
 test("the WAL is reset every 16 MB while requests write and read continuously", async () => {
   const { server, load } = await market();
-  const largest = await load((_bytes, placed) => placed >= 40_000);
+  const largest = await load((_bytes, placed) => placed >= 20_000);
   await server.stop();
   expect(largest).toBeGreaterThan(12 * MEBIBYTE);
-  // A reader that the scheduler keeps from ending its snapshot in time costs a reset or two; without resets the WAL
-  // grows with every order.
-  expect(largest).toBeLessThan(64 * MEBIBYTE);
+  // Without resets it grows by 8 KB an order. A preempted reader delays a reset by 1 MB, seldom twice in a row.
+  expect(largest).toBeLessThan(24 * MEBIBYTE);
 });
 
 test("a WAL that grew under a long reader is truncated once the reader ends, under the same load", async () => {
@@ -65,8 +64,7 @@ test("a WAL that grew under a long reader is truncated once the reader ends, und
   await load((bytes) => bytes > 64 * MEBIBYTE);
   reader.run("COMMIT");
   reader.close();
-  const started = performance.now();
-  await load((bytes) => bytes <= 32 * MEBIBYTE || performance.now() - started > 15_000);
+  await load((bytes, placed) => bytes <= 32 * MEBIBYTE || placed >= 20_000);
   expect(statSync(`${path}-wal`).size).toBeLessThanOrEqual(32 * MEBIBYTE);
   await server.stop();
 });

@@ -66,6 +66,8 @@ export interface Market {
   world: World;
   store: SqliteStore;
   auditor: Auditor;
+  /** Starts of the process. */
+  starts: number;
   providers: Map<string, SimulatedProvider>;
   /** When each order was last sent: an operator looks later than that. */
   sentAt: Map<string, number>;
@@ -154,6 +156,7 @@ function openMarket(world: World, creditMicros: number): Market {
     world,
     store,
     auditor,
+    starts: 0,
     providers: new Map(),
     sentAt: new Map(),
     run: (name, input) => {
@@ -207,6 +210,7 @@ function begin(market: Market, isCalm: () => boolean): Process {
   };
   const deps = {
     store,
+    serverId: `start ${(market.starts += 1)}`,
     writer: process.writer,
     log,
     clock: world.clockOf(life),

@@ -1,6 +1,6 @@
 // The invariants of the ledger, of orders, of deliveries and of users, as queries that return violations.
 
-import { type Check, queryCheck } from "./problems.ts";
+import { type Check, queryCheck } from "./verify.ts";
 
 /**
  * The sum of the column `amount`, in two halves: sum() fails when an intermediate sum exceeds 64 bits, which the credits

@@ -1,12 +1,12 @@
 // The invariants that are recomputed here, row by row: products and running sums that exceed 64 bits, and JSON.
 
-import { decideTransition } from "../../domain/order-transitions.ts";
-import { chargeMicros, type OrderStatus } from "../../domain/orders.ts";
-import type { PriceUnit } from "../../domain/services.ts";
-import { fields, query, select } from "../query.ts";
-import { boolean, nullable, number, text } from "../table.ts";
-import { orders, transfers } from "../tables.ts";
-import { type Check, inPieces } from "./problems.ts";
+import { decideTransition } from "../domain/order-transitions.ts";
+import { chargeMicros, type OrderStatus } from "../domain/orders.ts";
+import type { PriceUnit } from "../domain/services.ts";
+import { fields, query, select } from "./query.ts";
+import { boolean, nullable, number, text } from "./table.ts";
+import { orders, transfers } from "./tables.ts";
+import { type Check, inPieces } from "./verify.ts";
 
 const takes = { after: number, limit: number };
 const PIECE = 2000;
@@ -149,9 +149,12 @@ const responses: Check = {
       (row) => row.seq,
     )) {
       const done = orderId ?? amountMicros;
-      const told = orderId === null ? amountIn(body) : orderIn(body, isBatch, orderId);
-      if (told === done) continue;
-      findings.add(`used key ${seq}`, `its answer tells of ${told ?? "nothing"}, done was ${done}`);
+      const recorded = orderId === null ? amountIn(body) : orderIn(body, isBatch, orderId);
+      if (recorded === done) continue;
+      findings.add(
+        `used key ${seq}`,
+        `its answer tells of ${recorded ?? "nothing"}, done was ${done}`,
+      );
     }
   },
 };
@@ -171,10 +174,10 @@ function amountIn(body: string): number | null {
 function orderIn(body: string, isBatch: boolean, orderId: number): number | null {
   const response = parse(body);
   const entries = isBatch && Array.isArray(response?.results) ? response.results : [];
-  const told = isBatch
+  const recorded = isBatch
     ? (entries as (ResponseBody | null)[]).find((entry) => entry?.order?.orderId === orderId)
     : response;
-  const found = told?.order?.orderId;
+  const found = recorded?.order?.orderId;
   return typeof found === "number" ? found : null;
 }
 

@@ -1,9 +1,9 @@
 // What is common to all checks of `verify`: what they find, and how they are run one after another. Memory is bounded at
 // any size of the database and any number of problems.
 
-import type { Awaitable, ReadStore } from "../port.ts";
-import { type Dialects, query } from "../query.ts";
-import { number, text } from "../table.ts";
+import type { Awaitable, ReadStore } from "./port.ts";
+import { type Dialects, query } from "./query.ts";
+import { number, text } from "./table.ts";
 
 /** Of one check; further problems are counted, not listed. */
 const PROBLEMS_LISTED = 50;

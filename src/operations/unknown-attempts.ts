@@ -1,0 +1,65 @@
+// Attempts whose outcome nobody will report: their orders become unknown and wait for settlement. docs/specification.md#delivery.
+
+import { isInterrupted } from "../domain/deliveries.ts";
+import { attemptOf, finishAttemptRow, listQueued, listSending, orderOf } from "../db/deliveries.ts";
+import { updateOrder } from "../db/orders.ts";
+import type { Tx } from "../db/port.ts";
+import type { Context } from "./context.ts";
+import { beginAttempt } from "./deliveries.ts";
+
+export interface MarkInterruptedUnknown {
+  cause: string;
+  /** The id of the server that asks: its own attempts are under way. */
+  server: string;
+}
+
+/**
+ * Attempts of servers that have ended, or are taken for dead because their lease has. On SQLite these are all attempts of
+ * earlier starts. Returns their orders.
+ */
+export function markInterruptedUnknown(
+  tx: Tx,
+  { cause, server }: MarkInterruptedUnknown,
+  context: Context,
+): number[] {
+  const interrupted = listSending(tx, context.now).filter((each) => isInterrupted(each, server));
+  return tx.each(interrupted, ({ orderId, attemptId }) => {
+    markUnknown(tx, orderId, attemptId, cause, context);
+    return orderId;
+  });
+}
+
+export interface MarkQueuedUnknown {
+  cause: string;
+}
+
+/**
+ * After a restore: orders that are queued in the backup may have been sent since, so they are unknown, like those that
+ * were being sent. Returns how many orders that are.
+ */
+export function markQueuedUnknown(tx: Tx, { cause }: MarkQueuedUnknown, context: Context): number {
+  const queued = listQueued(tx);
+  const sending = listSending(tx, context.now);
+  tx.each(queued, (orderId) => {
+    const { attemptId } = beginAttempt(tx, orderOf(tx, orderId), null, context);
+    markUnknown(tx, orderId, attemptId, cause, context);
+  });
+  tx.each(sending, ({ orderId, attemptId }) => markUnknown(tx, orderId, attemptId, cause, context));
+  return queued.length + sending.length;
+}
+
+function markUnknown(
+  tx: Tx,
+  orderId: number,
+  attemptId: number,
+  cause: string,
+  context: Context,
+): void {
+  const order = orderOf(tx, orderId);
+  finishAttemptRow(tx, attemptOf(tx, attemptId), {
+    outcome: "unknown",
+    cause,
+    finishedAt: context.now,
+  });
+  updateOrder(tx, { ...order, delivery: { ...order.delivery, placement: "unknown" } });
+}

@@ -1,0 +1,126 @@
+// SQLite as the database of a running server: the data directory's lock, the writer thread and the connections that read.
+
+import { rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { WRITER_THREAD } from "../config/source-files.ts";
+import { createId } from "../db/ids.ts";
+import { createKeyFinder } from "../db/key-cache.ts";
+import type { Connection } from "../db/sqlite/connection.ts";
+import { isFatalError } from "../db/sqlite/errors.ts";
+import { createSnapshot, type Snapshot } from "../db/sqlite/snapshot.ts";
+import { formatSize } from "../domain/units.ts";
+import type { Logger } from "../monitoring/log.ts";
+import type { DatabaseFigures } from "../monitoring/metrics.ts";
+import { type Check, FINE } from "../monitoring/readiness.ts";
+import { fileSystemUnder, isMemoryFileSystem } from "../storage/file-systems.ts";
+import { freeBytesIn, sizeOf } from "../storage/files.ts";
+import { pendingMigrations } from "../storage/migrate.ts";
+import { addressPath, claimDataDirectory, openReader } from "../storage/open.ts";
+import { startWriter, type WriterOptions } from "../writer/writer.ts";
+import type { DatabaseEvents, ServerDatabase } from "./database.ts";
+
+export interface SqliteOptions {
+  /** The data directory. */
+  data: string;
+  /** With less room left on its disk the server is not ready. */
+  diskFloor: number;
+}
+
+export async function openSqliteDatabase(
+  { data, diskFloor }: SqliteOptions,
+  { log, onFatal, onCommit }: DatabaseEvents,
+): Promise<ServerDatabase> {
+  const { path, migrationCopy, release } = claimDataDirectory(data, Date.now());
+  const folder = dirname(path);
+  if (migrationCopy)
+    log.warn({ path, migrationCopy }, "database upgraded, copy of the old one kept");
+  if (isMemoryFileSystem(fileSystemUnder(folder)))
+    log.warn({ path }, "the data directory is in memory: a reboot loses everything");
+  let snapshot: Snapshot | null = null;
+  const writer = await startWriter({
+    path,
+    thread: WRITER_THREAD,
+    onBatch(commands, seconds) {
+      // A caller must read its own writes: the next read takes a new snapshot.
+      snapshot?.end();
+      onCommit(commands, seconds);
+    },
+    ...writerLog(path, log, onFatal),
+  });
+  const connection = openReader(path);
+  const store = (snapshot = createSnapshot(connection));
+  const slowReader = openReader(path);
+  const findCached = createKeyFinder(connection.store.reader, store);
+  const addressFile = addressPath(folder);
+  return {
+    description: path,
+    serverId: createId(),
+    writer,
+    store,
+    slowStore: slowReader.store,
+    findKey: (hash) => store.read(() => findCached(hash)),
+    check: () => ({
+      disk: checkDisk(folder, diskFloor),
+      migrations: checkMigrations(slowReader),
+    }),
+    figures: figuresOf(path),
+    file: path,
+    addressFile,
+    servers: () => 1,
+    isLeader: () => true,
+    settlesAfterMs: 0,
+    onReadError(error) {
+      if (!isFatalError(error)) return;
+      log.error({ path, cause: String(error) }, "the database cannot be read any more: stopping");
+      onFatal();
+    },
+    async close() {
+      store.close();
+      slowReader.sqlite.close();
+      // The writer closes last: an open reader would keep its checkpoint from completing.
+      await writer.close();
+      rmSync(addressFile, { force: true });
+      release();
+    },
+  };
+}
+
+function writerLog(
+  path: string,
+  log: Logger,
+  onFatal: () => void,
+): Pick<WriterOptions, "onWritable" | "onFatal"> {
+  return {
+    onWritable(writable) {
+      if (writable) log.info({ path }, "the database takes writes again");
+      else
+        log.error({ path }, "the database takes no writes: no room, or another process holds it");
+    },
+    onFatal(cause) {
+      log.error({ path, cause }, "the database cannot be written any more: stopping");
+      onFatal();
+    },
+  };
+}
+
+function figuresOf(path: string): DatabaseFigures {
+  return {
+    databaseBytes: () => sizeOf(path),
+    walBytes: () => sizeOf(`${path}-wal`),
+    diskFreeBytes: () => freeBytesIn(dirname(path)),
+  };
+}
+
+function checkDisk(folder: string, floor: number): Check {
+  if (freeBytesIn(folder) >= floor) return FINE;
+  return { ok: false, detail: `less than ${formatSize(floor)} free` };
+}
+
+function checkMigrations({ sqlite, path }: Connection): Check {
+  try {
+    const pending = pendingMigrations(sqlite, path).length;
+    return pending === 0 ? FINE : { ok: false, detail: `${pending} to be applied` };
+  } catch {
+    return { ok: false, detail: "the schema is not this binary's" };
+  }
+}

@@ -1,0 +1,166 @@
+// `admin provider sync`: the provider's list into the catalogue.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Shop } from "../support/cli.ts";
+import { openProviderShop } from "../support/provider-shop.ts";
+import { PROVIDER_KEY, startUpstream, type Upstream } from "../support/upstream.ts";
+
+const LISTED = {
+  service: 1,
+  name: "Likes",
+  type: "Default",
+  rate: "0.90",
+  min: "50",
+  max: "10000",
+};
+const COUNTS = {
+  added: 0,
+  updated: 0,
+  unchanged: 0,
+  deactivated: 0,
+  reactivated: 0,
+  skipped: 0,
+  unreadable: 0,
+  belowCost: 0,
+};
+
+let upstream: Upstream;
+beforeAll(async () => (upstream = await startUpstream()));
+afterAll(() => upstream.stop());
+
+const shopOf = () => openProviderShop(upstream);
+
+describe("sync", () => {
+  const sync = async (shop: Shop, services: unknown, ...more: string[]) => {
+    upstream.services = services;
+    return shop.cli("admin", "provider", "sync", "acme", "--json", ...more);
+  };
+  const pack = { ...LISTED, service: 2, name: "Pack", type: "Package" };
+
+  test("adds, keeps what was set by hand, deactivates, reactivates, and reports it", async () => {
+    const shop = shopOf();
+    const first = await sync(shop, [LISTED, pack], "--markup", "30%");
+    expect(first.json).toEqual({ ...COUNTS, added: 1, skipped: 1 });
+    expect(first.stderr).toContain("+ Likes");
+    expect(first.stderr).toContain("Pack (provider's 2) left out: type Package");
+    const { json: services } = await shop.cli("admin", "service", "list", "--json");
+    const { id, ...likes } = services.find(({ name }: { name: string }) => name === "Likes");
+    expect(likes).toEqual({
+      name: "Likes",
+      price: 1.17,
+      per: "1000",
+      min: 50,
+      max: 10_000,
+      active: true,
+      private: false,
+      provider: "acme",
+      providerService: "1",
+    });
+    expect((await sync(shop, [LISTED], "--markup", "30%")).json).toEqual({
+      ...COUNTS,
+      unchanged: 1,
+    });
+    // By hand: the price stays, the rest follows.
+    await shop.cli("admin", "service", "update", id, "--price", "0.5");
+    const changed = { ...LISTED, name: "Likes HQ", max: 500 };
+    expect((await sync(shop, [changed])).json).toEqual({ ...COUNTS, updated: 1, belowCost: 1 });
+    const shown = async () =>
+      (await shop.cli("admin", "service", "list", "--json")).json.find(
+        (service: { id: string }) => service.id === id,
+      );
+    expect(await shown()).toMatchObject({ name: "Likes HQ", price: 0.5, max: 500 });
+    // Gone, and back.
+    const other = { ...LISTED, service: 9 };
+    expect((await sync(shop, [other])).json).toEqual({ ...COUNTS, added: 1, deactivated: 1 });
+    expect(await shown()).toMatchObject({ active: false });
+    expect((await sync(shop, [other, changed])).json).toEqual({
+      ...COUNTS,
+      unchanged: 1,
+      reactivated: 1,
+      belowCost: 1,
+    });
+    expect(await shown()).toMatchObject({ active: true });
+    // What the operator took away stays away.
+    await shop.cli("admin", "service", "deactivate", id);
+    await sync(shop, [other]);
+    expect((await sync(shop, [other, changed])).json).toMatchObject({ reactivated: 0 });
+    expect(await shown()).toMatchObject({ active: false });
+  });
+
+  test("--dry-run counts what it would do and changes nothing", async () => {
+    const shop = shopOf();
+    const before = shop.dump();
+    expect((await sync(shop, [LISTED, pack], "--dry-run")).json).toEqual({
+      ...COUNTS,
+      added: 1,
+      skipped: 1,
+    });
+    expect(shop.dump()).toBe(before);
+  });
+
+  test("prints the diff before the counts, without --json", async () => {
+    const shop = shopOf();
+    upstream.services = [LISTED];
+    const { stdout } = await shop.cli("admin", "provider", "sync", "acme");
+    expect(stdout).toStartWith("+ Likes (provider's 1): 0.9 USD, 50 to 10000\n1 added");
+  });
+
+  test("leaves out, names and counts entries that cannot be read; their services stay as they were", async () => {
+    const shop = shopOf();
+    const listed = [1, 2, 3, 4, 5].map((service) => ({ ...LISTED, service, name: `N${service}` }));
+    await sync(shop, listed);
+    const servicesOf = () =>
+      shop.connection.sqlite
+        .query("SELECT * FROM services WHERE provider_service IN ('2', '3') ORDER BY id")
+        .all();
+    const before = servicesOf();
+    const [one, two, three, four] = listed;
+    const odd = [
+      { ...one, rate: "2" },
+      { ...two, name: "Other", rate: "free" },
+      { ...three, min: 20_000 },
+      four,
+      { ...LISTED, service: 6 },
+      { ...LISTED, service: `x-${PROVIDER_KEY}` },
+    ];
+    const counts = { ...COUNTS, added: 1, updated: 1, unchanged: 1, deactivated: 1, unreadable: 3 };
+    upstream.services = odd;
+    const unchanged = shop.dump();
+    const dry = await shop.cli("admin", "provider", "sync", "acme", "--dry-run");
+    expect(shop.dump()).toBe(unchanged);
+    for (const line of [
+      "? entry 2 (provider's 2) cannot be read, left out: ",
+      "? entry 3 (provider's 3) cannot be read, left out: its min 20000 is above its max 10000",
+      "? entry 6 (provider's x-***) cannot be read, left out: ",
+      ", 3 unreadable, ",
+    ]) {
+      expect(dry.stdout).toContain(line);
+    }
+    expect(dry.stdout + dry.stderr).not.toContain(PROVIDER_KEY);
+    expect((await sync(shop, odd, "--dry-run")).json).toEqual(counts);
+    expect((await sync(shop, odd)).json).toEqual(counts);
+    expect(servicesOf()).toEqual(before);
+    expect((await sync(shop, odd)).json).toEqual({ ...COUNTS, unchanged: 3, unreadable: 3 });
+  });
+
+  test.each<[what: string, services: unknown]>([
+    ["empty", []],
+    ["an error", { error: "Invalid API key" }],
+    ["a word", "soon"],
+    ["null", null],
+    ["unreadable for the most part", [LISTED, null, { ...LISTED, service: 3, rate: "free" }]],
+    ["of one service over and over", [LISTED, LISTED, LISTED]],
+  ])("a list that is %s changes nothing and exits 1", async (_, services) => {
+    const shop = shopOf();
+    await sync(shop, [LISTED]);
+    const before = shop.dump();
+    const { code, stderr } = await sync(shop, services);
+    expect([code, stderr.startsWith("error: ")]).toEqual([1, true]);
+    expect(shop.dump()).toBe(before);
+  });
+
+  test.each(["-1%", "abc", "30%%", ""])("--markup %p is wrong usage", async (markup) => {
+    const { code } = await shopOf().cli("admin", "provider", "sync", "acme", "--markup", markup);
+    expect(code).toBe(2);
+  });
+});

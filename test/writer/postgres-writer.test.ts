@@ -1,0 +1,165 @@
+// The writer on PostgreSQL: what is acknowledged was committed, what is refused was not, and a database that is away makes
+// commands fail at once, until it is back.
+
+import { describe, expect, test } from "bun:test";
+import { createId } from "../../src/db/ids.ts";
+import { createPostgresStore, type PostgresOptions } from "../../src/db/postgres/store.ts";
+import type { CommandRequest } from "../../src/operations/commands.ts";
+import { createPostgresWriter } from "../../src/writer/postgres-writer.ts";
+import { CommandError } from "../../src/writer/queue.ts";
+import { type Cluster, cluster, startCluster } from "../support/postgres.ts";
+import { insertKey, insertService, insertUser } from "../support/stores.ts";
+
+async function shop(server: Cluster, options: PostgresOptions = {}, queueLimit?: number) {
+  const database = await server.createDatabase();
+  const store = createPostgresStore(server.address(database), options);
+  const batches: string[][] = [];
+  const changes: boolean[] = [];
+  const writer = createPostgresWriter({
+    store,
+    now: Date.now,
+    onBatch: (commands: readonly CommandRequest[]) =>
+      void batches.push(commands.map(({ name }) => name)),
+    onWritable: (writable) => void changes.push(writable),
+    ...(queueLimit && { queueLimit }),
+  });
+  const outcomes = await store.runBatch([
+    { run: (tx) => insertService(tx, "likes") },
+    {
+      run: (tx) => {
+        const account = insertUser(tx, "anna", 1_000_000);
+        return { account, keyId: insertKey(tx, account) };
+      },
+    },
+  ]);
+  const { account, keyId } = (outcomes[1] as { done: { account: number; keyId: string } }).done;
+  const place = (quantity = 1, reference: string | null = null) =>
+    writer.submit("placeOrder", {
+      resellerAccount: account,
+      keyId,
+      service: "likes",
+      link: "x",
+      quantity,
+      reference,
+    });
+  const countOrders = async () => {
+    const [row] = await server.query(database, "SELECT count(*)::int AS n FROM orders");
+    return row!["n"] as number;
+  };
+  const close = async () => {
+    await writer.close();
+    await store.close();
+  };
+  return { database, store, writer, batches, changes, place, countOrders, close };
+}
+
+const codeOf = (error: unknown) => (error as { code?: string }).code;
+const until = async (isTrue: () => boolean): Promise<void> => {
+  while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
+};
+
+describe("commands", () => {
+  test("of one turn share a batch; each is answered for itself, once it was committed", async () => {
+    const { place, batches, countOrders, close } = await shop(await cluster());
+    const settled = await Promise.allSettled([place(1), place(0), place(2)]);
+    expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(codeOf((settled[1] as PromiseRejectedResult).reason)).toBe("quantity_below_minimum");
+    expect(batches).toEqual([["placeOrder", "placeOrder", "placeOrder"]]);
+    expect(await countOrders()).toBe(2);
+    await close();
+  });
+
+  test("are in two batches at once, and a third waits", async () => {
+    const server = await cluster();
+    const { store, writer, place, batches, database, close } = await shop(server);
+    // The reseller's lock is held: its first order waits, and whoever comes after it.
+    const held = Promise.withResolvers<void>();
+    const holder = server.query(
+      database,
+      "BEGIN; SELECT 1 FROM accounts WHERE account = 3 FOR UPDATE; SELECT pg_sleep(0.5); COMMIT",
+    );
+    void holder.then(() => held.resolve());
+    const waiting = async (): Promise<void> => {
+      const rows = await server.query(
+        database,
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'",
+      );
+      if (rows.length === 0) await waiting();
+    };
+    await waiting();
+    const orders = [place()];
+    await until(() => writer.queueLength() === 0);
+    orders.push(place());
+    await until(() => writer.queueLength() === 0);
+    orders.push(place());
+    orders.push(place());
+    await Promise.race([held.promise, ...orders]);
+    expect(writer.queueLength()).toBe(2);
+    await Promise.all(orders);
+    expect(batches.map(({ length }) => length)).toEqual([1, 1, 2]);
+    void store;
+    await close();
+  });
+
+  test("that wait are completed by close, and later ones refused", async () => {
+    const { writer, store, place, countOrders } = await shop(await cluster());
+    const orders = Promise.all([place(), place(), place()]);
+    const closed = writer.close();
+    expect(place()).rejects.toMatchObject({ code: "service_unavailable" });
+    await closed;
+    await orders;
+    expect(await countOrders()).toBe(3);
+    await store.close();
+  });
+
+  test("beyond the queue's limit are refused at once", async () => {
+    const { place, close } = await shop(await cluster(), {}, 2);
+    const settled = await Promise.allSettled([place(), place(), place()]);
+    expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
+    expect(codeOf((settled[2] as PromiseRejectedResult).reason)).toBe("service_unavailable");
+    await close();
+  });
+});
+
+describe("a database that is away", () => {
+  test("is service_unavailable: late for the first, at once for the next; then it goes on by itself", async () => {
+    const server = await startCluster({ fsync: "off" });
+    const { writer, place, changes, countOrders, close } = await shop(server, { patienceMs: 500 });
+    await place();
+    server.stop("fast");
+    expect(await place().catch(codeOf)).toBe("service_unavailable");
+    expect(writer.isWritable()).toBe(false);
+    expect(await place().catch(codeOf)).toBe("service_unavailable");
+    expect(writer.queueLength()).toBe(0);
+    server.start();
+    await until(() => writer.isWritable());
+    expect(changes).toEqual([false, true]);
+    await place();
+    expect(await countOrders()).toBe(2);
+    await close();
+    server.stop("immediate");
+  }, 60_000);
+
+  test("after a COMMIT was sent is an internal error that says so: nothing that may be done is refused", async () => {
+    const server = await startCluster({ fsync: "off" });
+    const { place, database, store } = await shop(server, { turnMs: 500, patienceMs: 1000 });
+    const holder = server.query(
+      database,
+      "BEGIN; LOCK TABLE batches IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(60)",
+    );
+    holder.catch(() => {});
+    const held = async (): Promise<void> => {
+      const rows = await server.query(
+        database,
+        "SELECT 1 FROM pg_locks WHERE relation = 'batches'::regclass AND granted",
+      );
+      if (rows.length === 0) await held();
+    };
+    await held();
+    const error = await place(1, createId()).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(CommandError);
+    expect((error as Error).message).toContain("outcome_unknown");
+    await store.close();
+    server.stop("immediate");
+  }, 60_000);
+});
