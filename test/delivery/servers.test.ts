@@ -5,7 +5,7 @@ import type { SubmissionResult } from "../../src/domain/deliveries.ts";
 import { systemClock } from "../../src/delivery/clock.ts";
 import { type DeliveryService, startDelivery } from "../../src/delivery/delivery.ts";
 import type { DeliveryDeps } from "../../src/delivery/provider-worker.ts";
-import { LEASE_MS } from "../../src/operations/servers.ts";
+import { LEASE_MS } from "../../src/operations/server-leases.ts";
 import { CommandError } from "../../src/writer/queue.ts";
 import { type DeliveryShop, openDeliveryShop } from "../support/delivery-store.ts";
 import { ENGINES } from "../support/stores.ts";

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { SubmissionResult } from "../../src/domain/deliveries.ts";
-import { LEASE_MS } from "../../src/operations/servers.ts";
+import { LEASE_MS } from "../../src/operations/server-leases.ts";
 import { type DeliveryShop, openDeliveryShop } from "../support/delivery-store.ts";
 import { ENGINES } from "../support/stores.ts";
 
