@@ -194,6 +194,7 @@ function commonRefusals(operation: Operation, permission: Permission): Refusal[]
     refusal("api_key_address_refused"),
     new Refusal("permission_denied", { permission }),
     new Refusal("too_many_requests", RATE_EXAMPLE),
+    refusal("service_unavailable"),
     ...operation.refusals,
   ];
   if (operation.body === undefined) return reading;
@@ -202,7 +203,6 @@ function commonRefusals(operation: Operation, permission: Permission): Refusal[]
     refusal("content_type_invalid"),
     new Refusal("body_invalid", { must: "valid JSON" }),
     new Refusal("body_invalid", { must: "a JSON object" }),
-    refusal("service_unavailable"),
   ];
   const keyed: Refusal[] = [
     new Refusal("field_invalid", { field: "Idempotency-Key", must: KEY_FORM }),

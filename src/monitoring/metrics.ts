@@ -39,7 +39,10 @@ export interface Figures extends DatabaseFigures {
   backupAgeSeconds(): number | null;
   /** Null: no placed order is open. */
   oldestUncheckedSeconds(): Awaitable<number | null>;
-  ordersByStatus(): Promise<Record<OrderStatus, number>>;
+  /** Null: not known at this time. */
+  ordersByStatus(): Promise<Record<OrderStatus, number> | null>;
+  /** Servers that share the database. */
+  servers(): number;
   lostLogLines(): number;
 }
 
@@ -58,17 +61,23 @@ export const NO_OBSERVER: Observer = {
   commit() {},
 };
 
-export function createMetrics(figures: Figures, version: string): Metrics {
+/** What tells a server from others. */
+export interface ServerInfo {
+  version: string;
+  server: string;
+}
+
+export function createMetrics(figures: Figures, info: ServerInfo): Metrics {
   const registry = new Registry();
   const observer = createObserver(registry);
   addFigures(registry, figures);
   addProcessFigures(registry);
   new Gauge({
     name: "reseller_info",
-    help: "The version that runs, as a label.",
-    labelNames: ["version"],
+    help: "The version that runs and the name of the server, as labels.",
+    labelNames: ["version", "server"],
     registers: [registry],
-  }).set({ version }, 1);
+  }).set({ ...info }, 1);
   return { ...observer, contentType: registry.contentType, render: () => registry.metrics() };
 }
 
@@ -151,6 +160,9 @@ function addFigures(registry: Registry, figures: Figures): void {
     "Since when the placed order that has waited longest has had no answer.",
     () => figures.oldestUncheckedSeconds(),
   );
+  gauge(registry, "reseller_servers", "Servers that share the database, this one included.", () =>
+    figures.servers(),
+  );
   new Counter({
     name: "reseller_log_lines_lost_total",
     help: "Lines of the log that standard error did not take.",
@@ -167,6 +179,7 @@ function addFigures(registry: Registry, figures: Figures): void {
     registers: [registry],
     async collect() {
       const counts = await figures.ordersByStatus();
+      if (counts === null) return this.reset();
       for (const status of ORDER_STATUSES) this.set({ status }, counts[status]);
     },
   });

@@ -26,18 +26,15 @@ export interface ServerDatabase {
   /** What readiness says of it besides that a write is committed. */
   check(): Awaitable<Record<string, Check>>;
   figures: DatabaseFigures;
-  /** Path of the file with the server's address, for `health`; deleted when the database is closed. */
+  /** Absolute path of the file that backups are made of; null: the database makes its own. */
+  file: string | null;
+  /** Path of the file with the server's address; deleted when the database is closed. */
   addressFile: string;
-  /** What only a database in files has; null: it has none. */
-  files: DatabaseFiles | null;
+  /** How long after its creation a row may still be committed below rows that are there; 0: never. Milliseconds. */
+  settlesAfterMs: number;
   /** Logs a fatal error of a read and ends the server. */
   onReadError(error: unknown): void;
   close(): Promise<void>;
-}
-
-export interface DatabaseFiles {
-  /** Absolute path of the database. */
-  path: string;
 }
 
 export interface DatabaseEvents {

@@ -1,7 +1,7 @@
 // The values that are read at each scrape.
 
 import { backupFolder, type Config } from "../config/settings.ts";
-import { after } from "../db/port.ts";
+import { type Awaitable, TransientError } from "../db/port.ts";
 import { oldestUncheckedAt } from "../db/providers.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Figures } from "../monitoring/metrics.ts";
@@ -11,12 +11,15 @@ import type { ServerDatabase } from "./database.ts";
 
 /** Reads with `slowStore`, because counting orders by status holds a snapshot for long. */
 export function readGauges(config: Config, database: ServerDatabase, log: Logger): Figures {
-  const { writer, slowStore, figures } = database;
+  const { writer, slowStore, figures, file, settlesAfterMs } = database;
   const folder = backupFolder(config);
+  const countStatuses = createStatusCounter(slowStore, settlesAfterMs);
   return {
     ...figures,
+    servers: () => database.servers(),
     queueLength: () => writer.queueLength(),
     backupAgeSeconds() {
+      if (file === null) return null;
       const now = Date.now();
       try {
         const newest = newestBackup(config.data, folder, now);
@@ -26,12 +29,21 @@ export function readGauges(config: Config, database: ServerDatabase, log: Logger
         return null;
       }
     },
-    oldestUncheckedSeconds: () =>
-      after(
-        slowStore.read((reader) => oldestUncheckedAt(reader)),
-        (uncheckedAt) => uncheckedAt && (Date.now() - uncheckedAt) / 1000,
-      ),
-    ordersByStatus: createStatusCounter(slowStore),
+    async oldestUncheckedSeconds() {
+      const uncheckedAt = await unlessAway(() => slowStore.read(oldestUncheckedAt));
+      return uncheckedAt && (Date.now() - uncheckedAt) / 1000;
+    },
+    ordersByStatus: () => unlessAway(countStatuses),
     lostLogLines: () => log.lostLines(),
   };
+}
+
+/** Null while the database does not answer: the other figures remain available. */
+async function unlessAway<T>(read: () => Awaitable<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof TransientError) return null;
+    throw error;
+  }
 }

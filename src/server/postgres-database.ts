@@ -31,6 +31,8 @@ import { createKeyFinder } from "./key-finder.ts";
 
 const UNREADABLE: Check = { ok: false, detail: "does not answer reads" };
 const MARKERS_MS = 60_000;
+/** A batch waits for a primary, and for word of its COMMIT, for 15 s each; clocks differ by 10 s at most. */
+const SETTLES_MS = 60_000;
 /** How long a server that stops waits for a database that may be away. */
 const LEASE_END_MS = 2000;
 /** Commands after which a key that is in memory may be out of date. */
@@ -124,10 +126,11 @@ async function open(
       walBytes: () => null,
       diskFreeBytes: () => null,
     },
-    files: null,
+    file: null,
     addressFile,
     servers: () => lease.servers(),
     isLeader: () => lease.isLeader(),
+    settlesAfterMs: SETTLES_MS,
     onReadError() {},
     async close() {
       await markers.stop();

@@ -10,9 +10,10 @@ import { startKeyUsage } from "../jobs/key-usage.ts";
 import { createLog, type Logger } from "../monitoring/log.ts";
 import { createMetrics, type Metrics } from "../monitoring/metrics.ts";
 import { readCertificate, reloadCertificate } from "./certificate.ts";
-import type { DatabaseFiles } from "./database.ts";
+import type { DatabaseEvents, ServerDatabase } from "./database.ts";
 import { apiDeps, createPending, deliveryDeps } from "./wiring.ts";
 import { readGauges } from "./gauges.ts";
+import { openPostgresDatabase } from "./postgres-database.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { type Listeners, startListeners, urlOf, writeAddressFile } from "./listeners.ts";
 
@@ -37,14 +38,17 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   const tls = readCertificate(config);
 
   let metrics: Metrics | null = null;
-  const database = await openSqliteDatabase(config, {
+  const events: DatabaseEvents = {
     log,
     onFatal,
     onCommit: (commands, seconds) => metrics?.commit(commands, seconds),
-  });
-  const { writer, files } = database;
+  };
+  const open = config.database === null ? openSqliteDatabase : openPostgresDatabase;
+  const database = await open(config, events);
+  const { writer, isLeader } = database;
   if (config.metricsListen) {
-    metrics = createMetrics(readGauges(config, database, log), packageJson.version);
+    const { version } = packageJson;
+    metrics = createMetrics(readGauges(config, database, log), { version, server: config.server });
   }
   const keyUsage = startKeyUsage(writer, log);
   const closeDatabase = async () => {
@@ -72,8 +76,8 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   });
   pending.resolve(delivery);
 
-  const expiry = await startExpiry(writer, log);
-  const backups = files && backUp(config, files, log);
+  const expiry = await startExpiry(writer, log, { isLeader });
+  const backups = backUp(config, database, log);
   const url = urlOf(tls ? "https" : "http", listeners.api);
   writeAddressFile(database.addressFile, url, log);
   log.info({ url, path: database.description, metrics: listeners.metricsUrl }, "started");
@@ -81,7 +85,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   return {
     url,
     log,
-    backUpNow: () => backups?.backUpNow(),
+    backUpNow: () => backups.backUpNow(),
     reload: () => reloadCertificate(config, listeners.api, log),
     async stop() {
       log.info({}, "stopping");
@@ -93,7 +97,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
       ]);
       await delivered;
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
-      await Promise.all([expiry.stop(), backups?.stop()]);
+      await Promise.all([expiry.stop(), backups.stop()]);
       await closeDatabase();
       log.info({}, "stopped");
       await log.close();
@@ -101,7 +105,16 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   };
 }
 
-function backUp(config: Config, { path }: DatabaseFiles, log: Logger): Backups {
+function backUp(config: Config, { file }: ServerDatabase, log: Logger): Backups {
+  if (file === null) return noBackups(log);
   const { data, backupEvery: every, backupKeep: keep } = config;
-  return startBackups({ path, data, every, keep, folder: backupFolder(config) }, log);
+  return startBackups({ path: file, data, every, keep, folder: backupFolder(config) }, log);
+}
+
+/** PostgreSQL's own tools make them. */
+function noBackups(log: Logger): Backups {
+  return {
+    backUpNow: () => log.warn({}, "no backup made: PostgreSQL's own tools make them"),
+    stop: () => Promise.resolve(),
+  };
 }

@@ -64,10 +64,11 @@ export async function openSqliteDatabase(
       migrations: checkMigrations(slowReader),
     }),
     figures: figuresOf(path),
+    file: path,
     addressFile,
     servers: () => 1,
     isLeader: () => true,
-    files: { path },
+    settlesAfterMs: 0,
     onReadError(error) {
       if (!isFatalError(error)) return;
       log.error({ path, cause: String(error) }, "the database cannot be read any more: stopping");

@@ -58,7 +58,7 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
     observer: metrics ?? NO_OBSERVER,
     findKey: (hash) => database.findKey(hash),
     recordKeyUse: (keyId, now) => keyUsage.note(keyId, now),
-    limits: createRateLimits(config.rateLimit),
+    limits: createRateLimits(config.rateLimit, () => database.servers()),
     trustedProxy: config.trustedProxy,
     noteUntrustedProxy: once(() =>
       log.warn(

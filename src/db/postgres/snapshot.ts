@@ -3,7 +3,7 @@
 
 import { type ReadStore, refusePromise } from "../port.ts";
 import type { Query } from "../query.ts";
-import { type AnyRow, keyOfRow } from "../table.ts";
+import { type AnyRow, keyOfRow } from "../table-definition.ts";
 import type { Address } from "./address.ts";
 import { connect, type Connection } from "./connection.ts";
 import { sqlStateOf } from "./errors.ts";

@@ -2,7 +2,7 @@
 // keys, and the sequences that give numbers. docs/specification.md#verify. Reads only, also while servers run.
 
 import { query } from "../query.ts";
-import { text } from "../table.ts";
+import { text } from "../table-definition.ts";
 import { TABLES } from "../tables.ts";
 import { type Check, queryCheck, runChecks, type Verification } from "../verify.ts";
 import { QUERY_CHECKS } from "../verify-queries.ts";

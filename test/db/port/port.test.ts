@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { needLock, needNumbers, needRow, PortError, UniqueError } from "../../../src/db/port.ts";
 import { fields, query, select, statement } from "../../../src/db/query.ts";
-import { number, numbers, text, texts } from "../../../src/db/table.ts";
+import { number, numbers, text, texts } from "../../../src/db/table-definition.ts";
 import {
   accounts,
   attempts,
@@ -352,6 +352,17 @@ for (const engine of ENGINES) {
       expect(outcomes.map((each) => "done" in each)).toEqual([true, false, true]);
       const user = await store.read((reader) => reader.row(users.byKey, account));
       expect(user).toMatchObject({ balanceMicros: 900n, name: "Renamed" });
+    });
+
+    test("gives one row, whichever index led to it, also where it was looked for before it was there", async () => {
+      const found = await store.run((tx) => {
+        expect(tx.row(users.byUsername, "latecomer")).toBeUndefined();
+        const made = insertUser(tx, "latecomer");
+        expect(tx.row(users.byUsername, "Latecomer")!.account).toBe(made);
+        tx.update(users, { account: made }, { balanceMicros: 3n });
+        return [tx.row(users.byUsername, "latecomer"), tx.row(users.byKey, made)];
+      });
+      expect(found.map((row) => row!.balanceMicros)).toEqual([3n, 3n]);
     });
 
     test("needs are for speed: a batch that names them comes to the same", async () => {

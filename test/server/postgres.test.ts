@@ -1,0 +1,217 @@
+// `serve` on PostgreSQL: several servers on one database, and a database that goes away and comes back.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { createPostgresStore } from "../../src/db/postgres/store.ts";
+import { reseller } from "../support/cli.ts";
+import { type Cluster, cluster, startCluster } from "../support/postgres.ts";
+import { type ServeProcess, spawnServe } from "../support/process.ts";
+import { callApi, freshFolder } from "../support/service.ts";
+import { insertKey, insertService, insertUser } from "../support/stores.ts";
+
+interface Shop {
+  url: string;
+  name: string;
+  /** The text of a full key. */
+  key: string;
+  keyId: string;
+  account: number;
+}
+
+async function shopOn(server: Cluster): Promise<Shop> {
+  const name = await server.createDatabase();
+  const url = `postgres://postgres:s3cret@127.0.0.1:${server.port}/${name}`;
+  const store = createPostgresStore(server.address(name));
+  const [, made] = await store.runBatch([
+    { run: (tx) => insertService(tx, "likes") },
+    {
+      run: (tx) => {
+        const account = insertUser(tx, "anna", 1_000_000_000);
+        return { account, key: insertKey(tx, account) };
+      },
+    },
+  ]);
+  await store.close();
+  const { account, key } = (made as { done: { account: number; key: string } }).done;
+  return { url, name, key, keyId: key, account };
+}
+
+const ORDER = { service: "likes", link: "x", quantity: 1 };
+const serve = (shop: Shop, name: string, ...flags: string[]) =>
+  spawnServe(freshFolder(), "--database", shop.url, "--server", name, ...flags);
+const place = (server: ServeProcess, { key }: Shop, headers?: Record<string, string>) =>
+  callApi(server.url, "POST", "/orders", key, ORDER, headers);
+const admin = (shop: Shop, ...argv: string[]) => reseller("admin", ...argv, "--database", shop.url);
+
+describe("two servers of one database", () => {
+  let shop: Shop;
+  let one: ServeProcess;
+  let two: ServeProcess;
+  beforeAll(async () => {
+    shop = await shopOn(await cluster());
+    one = await serve(shop, "one", "--metrics-listen", "127.0.0.1:0");
+    two = await serve(shop, "two");
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all([one.stop(), two.stop()]);
+  });
+
+  test("take orders, and each reads what the other took", async () => {
+    const { status, body } = await place(one, shop);
+    expect(status).toBe(200);
+    const { id } = body["order"] as { id: string };
+    expect(await callApi(two.url, "GET", `/orders/${id}`, shop.key)).toMatchObject({ status: 200 });
+    const taken = await Promise.all(
+      Array.from({ length: 40 }, (_, place_) => place(place_ % 2 ? one : two, shop)),
+    );
+    expect(new Set(taken.map((answer) => answer.status))).toEqual(new Set([200]));
+  });
+
+  test("do a request under one Idempotency-Key once, whichever is asked", async () => {
+    const headers = { "idempotency-key": "k" };
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, each) => place(each % 2 ? one : two, shop, headers)),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  });
+
+  test("are ready each, and know of each other", async () => {
+    for (const { url } of [one, two]) {
+      const response = await fetch(`${url}/readyz`);
+      expect([response.status, await response.json()]).toMatchObject([
+        200,
+        { checks: { reads: { ok: true } } },
+      ]);
+    }
+    const server = await cluster();
+    expect(await server.query(shop.name, "SELECT name FROM servers ORDER BY name")).toEqual([
+      { name: "one" },
+      { name: "two" },
+    ]);
+  });
+
+  test("refuse a key within a second of its deactivation, and take it again when it is activated", async () => {
+    const statusOf = async (server: ServeProcess) =>
+      (await callApi(server.url, "GET", "/balance", shop.key)).status;
+    expect([await statusOf(one), await statusOf(two)]).toEqual([200, 200]);
+    expect((await admin(shop, "key", "deactivate", shop.keyId)).code).toBe(0);
+    // An order looks at its key in its own transaction.
+    expect((await place(one, shop)).status).toBe(403);
+    const deactivatedAt = performance.now();
+    for (const server of [one, two]) {
+      while ((await statusOf(server)) === 200)
+        expect(performance.now() - deactivatedAt).toBeLessThan(1100);
+    }
+    expect((await admin(shop, "key", "activate", shop.keyId)).code).toBe(0);
+    while ((await statusOf(one)) !== 200 || (await statusOf(two)) !== 200);
+  });
+
+  test("do not start under one name", async () => {
+    const third = await serve(shop, "two").catch((error: Error) => error.message);
+    expect(third).toContain("a server named two runs on this database already");
+  }, 30_000);
+});
+
+describe("a server", () => {
+  test("leaves its address for `health`, nothing else in --data, no lease behind, and no password anywhere", async () => {
+    const shop = await shopOn(await cluster());
+    const data = freshFolder();
+    const server = await spawnServe(data, "--database", shop.url, "--server", "one");
+    expect(readdirSync(data)).toEqual(["serve.address"]);
+    expect(await reseller("health", "--data", data)).toMatchObject({ code: 0 });
+    const { exitCode, stdout, stderr } = await server.stop();
+    expect(exitCode).toBe(0);
+    expect(existsSync(join(data, "serve.address"))).toBe(false);
+    expect(await (await cluster()).query(shop.name, "SELECT * FROM servers")).toEqual([]);
+    expect(stdout + stderr).not.toContain("s3cret");
+    expect(stderr).toContain(`"postgres://127.0.0.1:${(await cluster()).port}/${shop.name}"`);
+    expect(stderr).toContain("synchronous_standby_names is empty");
+  });
+
+  test("that was killed is replaced at once by one of its name", async () => {
+    const shop = await shopOn(await cluster());
+    const data = freshFolder();
+    const killed = Bun.spawn(
+      [
+        "bun",
+        new URL("../../src/main.ts", import.meta.url).pathname,
+        "serve",
+        "--port",
+        "0",
+      ].concat(["--data", data, "--database", shop.url, "--server", "one"]),
+      { stdout: "pipe", stderr: "ignore" },
+    );
+    await killed.stdout.getReader().read();
+    killed.kill("SIGKILL");
+    await killed.exited;
+    const server = await serve(shop, "one");
+    expect((await place(server, shop)).status).toBe(200);
+    const rows = await (await cluster()).query(shop.name, "SELECT name FROM servers");
+    expect(rows).toEqual([{ name: "one" }]);
+    await server.stop();
+  }, 30_000);
+
+  test("makes the tables of an empty database, and refuses those of a newer version", async () => {
+    const postgres = await cluster();
+    const name = `empty_${process.pid}`;
+    await postgres.query("postgres", `CREATE DATABASE ${name}`);
+    const url = `postgres://postgres@127.0.0.1:${postgres.port}/${name}`;
+    const users = () => reseller("admin", "user", "list", "--database", url);
+    const before = await users();
+    expect([before.code, before.stderr]).toEqual([
+      1,
+      expect.stringContaining("`reseller serve` makes its tables"),
+    ]);
+    const server = await spawnServe(freshFolder(), "--database", url);
+    expect((await users()).code).toBe(0);
+    await server.stop();
+    await postgres.query(name, "INSERT INTO migrations VALUES (999, 'newer', '', 0)");
+    const refused = await spawnServe(freshFolder(), "--database", url).catch(
+      (error: Error) => error.message,
+    );
+    expect(refused).toContain("was written by a newer reseller (schema 999");
+  });
+});
+
+describe("a database that goes away", () => {
+  test("makes writes and reads 503 without a word of it, readyz and metrics say so, and all goes on when it is back", async () => {
+    const postgres = await startCluster({ fsync: "off" });
+    const shop = await shopOn(postgres);
+    const server = await serve(shop, "one", "--metrics-listen", "127.0.0.1:0");
+    expect((await place(server, shop)).status).toBe(200);
+    postgres.stop("immediate");
+    const answers = await Promise.all([
+      place(server, shop),
+      callApi(server.url, "GET", "/balance", shop.key),
+      callApi(server.url, "GET", "/orders/1", shop.key),
+    ]);
+    for (const { status, body, text } of answers) {
+      expect([status, body["code"]]).toEqual([503, "service_unavailable"]);
+      expect(text).not.toMatch(/postgres|127\.0\.0\.1|ECONN|connection/i);
+    }
+    // From here on nobody waits.
+    const started = performance.now();
+    expect((await place(server, shop)).status).toBe(503);
+    expect((await callApi(server.url, "GET", "/balance", shop.key)).status).toBe(503);
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
+    expect(performance.now() - started).toBeLessThan(5000);
+    postgres.start();
+    while ((await fetch(`${server.url}/readyz`)).status !== 200);
+    expect((await place(server, shop)).status).toBe(200);
+    expect((await callApi(server.url, "GET", "/balance", shop.key)).status).toBe(200);
+    const { exitCode, stderr } = await server.stop();
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain("the database takes no writes: they are refused");
+    expect(stderr).toContain("the database answers again");
+    postgres.stop("immediate");
+  }, 120_000);
+
+  test("is said by a command in one sentence, exit 1", async () => {
+    const url = "postgres://postgres:s3cret@127.0.0.1:1/shop";
+    const { code, stderr } = await reseller("admin", "user", "list", "--database", url);
+    expect(code).toBe(1);
+    expect(stderr).toStartWith("error: postgres://127.0.0.1:1/shop cannot be reached: start it");
+  });
+});
