@@ -3,7 +3,7 @@
 import { OLDEST_DUE_POLL } from "./polling.ts";
 import type { Reader } from "./port.ts";
 import { query } from "./query.ts";
-import { nullable, number } from "./table.ts";
+import { nullable, number } from "./table-definition.ts";
 
 const FACTS = query({
   gives: {

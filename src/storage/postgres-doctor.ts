@@ -17,7 +17,7 @@ import { schemaProblems } from "../db/postgres/schema-check.ts";
 import { openSnapshot } from "../db/postgres/snapshot.ts";
 import { readStandbys, type Standbys } from "../db/postgres/standbys.ts";
 import { readRowFacts } from "../db/row-facts.ts";
-import { listLiveServers, type Server } from "../db/servers.ts";
+import { listLiveServers, type Server } from "../db/server-leases.ts";
 import { clock, type Finding, finding, polling, unknown } from "./findings.ts";
 
 /** `now`: this machine's clock, in milliseconds since 1970. */

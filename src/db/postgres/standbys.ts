@@ -2,7 +2,7 @@
 
 import { query } from "../query.ts";
 import type { Reader } from "../port.ts";
-import { number } from "../table.ts";
+import { number } from "../table-definition.ts";
 
 export interface Standbys {
   /** For which commits wait. */
