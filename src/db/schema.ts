@@ -8,13 +8,8 @@ import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
 import type { PriceUnit } from "../domain/services.ts";
 
-/** An integer that may exceed 2^53. Selecting it directly throws, because bun:sqlite rounds it: use exactly(). */
-const bigInteger = customType<{ data: bigint; driverData: bigint }>({
-  dataType: () => "integer",
-  fromDriver() {
-    throw new Error("a 64-bit integer must be selected with exactly()");
-  },
-});
+/** An integer that may exceed 2^53. */
+const bigInteger = customType<{ data: bigint }>({ dataType: () => "integer" });
 
 export const accounts = sqliteTable("accounts", {
   account: integer().primaryKey(),
