@@ -1,4 +1,4 @@
-// The tables for drizzle. Their constraints (CHECK, UNIQUE, triggers) are in migrations/sqlite/.
+// The tables, as drizzle describes them, for both engines. Their constraints (CHECK, UNIQUE, triggers) are in migrations/sqlite/.
 
 import { customType, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { AuditAction } from "../domain/audit.ts";
@@ -8,8 +8,10 @@ import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
 import type { PriceUnit } from "../domain/services.ts";
 
-/** An integer that may exceed 2^53. */
-const bigInteger = customType<{ data: bigint }>({ dataType: () => "integer" });
+/** An integer that may exceed 2^53: engines read it as a bigint (db/table-definition.ts). */
+const bigInteger = customType<{ data: bigint; driverData: bigint }>({
+  dataType: () => "integer",
+});
 
 export const accounts = sqliteTable("accounts", {
   account: integer().primaryKey(),

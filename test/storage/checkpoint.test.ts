@@ -11,10 +11,11 @@ const ROWS_A_BATCH = 100;
 /** Writes about that many pages. */
 function fill({ sqlite }: Connection, pages: number): void {
   const insert = sqlite.query("INSERT INTO filler VALUES (zeroblob(4000))");
-  const insertBatch = sqlite.transaction(() => {
+  for (let written = 0; written < pages; written += ROWS_A_BATCH) {
+    sqlite.run("BEGIN IMMEDIATE");
     for (let row = 0; row < ROWS_A_BATCH; row += 1) insert.run();
-  });
-  for (let written = 0; written < pages; written += ROWS_A_BATCH) insertBatch();
+    sqlite.run("COMMIT");
+  }
 }
 
 const pagesInWal = ({ sqlite }: Connection) =>

@@ -1,4 +1,4 @@
-// A connection to the file of SQLite: what only storage/ and the writer need of it, and the row port for everybody else.
+// A connection to the database file, with the row port on it.
 
 import type { Database } from "bun:sqlite";
 import { createSqliteStore, type SqliteStore } from "./store.ts";
