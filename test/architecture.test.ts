@@ -290,7 +290,13 @@ describe("only its owner touches", () => {
         .map(({ path }) => path)
         .toSorted();
     expect(importers(/^@paralleldrive\/cuid2$/)).toEqual(["db/ids.ts"]);
-    expect(importers(/\/ids\.ts$/)).toEqual(["operations/command-ids.ts", "storage/instance.ts"]);
+    expect(importers(/\/ids\.ts$/)).toEqual([
+      "operations/command-ids.ts",
+      // The id of a server: of one start of the process.
+      "server/postgres-database.ts",
+      "server/sqlite-database.ts",
+      "storage/instance.ts",
+    ]);
   });
 });
 
