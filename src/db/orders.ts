@@ -195,9 +195,28 @@ export function listOrderEvents(reader: Reader, orderId: number): OrderEvent[] {
 
 /** Returns the order with its number. */
 export function insertOrder(tx: Tx, order: NewOrder): Order {
-  const { delivery, ...columns } = order;
-  const row = delivery ? { ...columns, ...delivery } : { ...columns, placement: "manual" as const };
-  const { orderId, refundedMicros, startCount } = tx.insert(orders, row);
+  const { delivery } = order;
+  // Field by field: an object without one of its fields (`{ delivery, ...rest }`) takes a microsecond to make.
+  const columns = {
+    id: order.id,
+    resellerAccount: order.resellerAccount,
+    serviceId: order.serviceId,
+    serviceName: order.serviceName,
+    priceMicros: order.priceMicros,
+    per: order.per,
+    link: order.link,
+    quantity: order.quantity,
+    chargeMicros: order.chargeMicros,
+    status: order.status,
+    remains: order.remains,
+    createdAt: order.createdAt,
+    reference: order.reference,
+    placement: "manual" as const,
+  };
+  const { orderId, refundedMicros, startCount } = tx.insert(
+    orders,
+    delivery ? { ...columns, ...delivery } : columns,
+  );
   return { ...order, orderId, refundedMicros, startCount };
 }
 

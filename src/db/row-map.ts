@@ -21,6 +21,8 @@ type Change =
 export class RowMap {
   readonly #byIndex = new Map<Index, Entries>();
   readonly #journal: Change[] = [];
+  /** Whether changes may have to be undone. */
+  isJournaled = true;
 
   /**
    * `journalLoads`: what is read is taken back with the command that read it, since it may have read its own writes in the
@@ -57,13 +59,19 @@ export class RowMap {
   /** `all`: also where nobody asked yet. Without it only what is known is kept right: SQLite has the row already. */
   add(table: AnyTable, row: AnyRow, all: boolean): void {
     const entry = { row };
-    for (const index of table.indexes) {
-      const entries = all ? this.#entriesOf(index) : this.#byIndex.get(index);
-      if (!entries || (entries.size === 0 && !all)) continue;
+    let isKnown = all;
+    // The primary key's last: a row that another index leads to is the one that it leads to.
+    for (let place = table.indexes.length - 1; place >= 0; place -= 1) {
+      const index = table.indexes[place]!;
+      const isPrimary = place === 0;
+      const entries =
+        all || (isPrimary && isKnown) ? this.#entriesOf(index) : this.#byIndex.get(index);
+      if (!entries || (entries.size === 0 && !isKnown)) continue;
       const key = keyOfRow(index, row);
-      if (key === null || !(all || entries.has(key))) continue;
+      if (key === null || !(all || (isPrimary && isKnown) || entries.has(key))) continue;
       this.#refuseTaken(index, entries, key);
       this.#set(entries, key, entry);
+      isKnown = true;
     }
   }
 
@@ -77,14 +85,14 @@ export class RowMap {
       const entries = this.#byIndex.get(index);
       if (entries) this.#move(index, entries, before, row, entry);
     }
-    this.#journal.push({ entry, before });
+    if (this.isJournaled) this.#journal.push({ entry, before });
     entry.row = row;
   }
 
   remove(table: AnyTable, row: AnyRow): void {
     const [primary] = table.indexes;
     const entry = this.#byIndex.get(primary!)!.get(keyOfRow(primary!, row)!)!;
-    this.#journal.push({ entry, before: row });
+    if (this.isJournaled) this.#journal.push({ entry, before: row });
     entry.row = null;
     for (const index of table.indexes) {
       const entries = this.#byIndex.get(index);
@@ -98,12 +106,28 @@ export class RowMap {
     for (const table of tables) {
       for (const index of table.indexes) {
         const entries = this.#byIndex.get(index);
-        for (const [key, before] of entries ?? []) {
-          this.#journal.push({ entries: entries!, key, before });
+        if (!entries) continue;
+        for (const [key, before] of this.isJournaled ? entries : []) {
+          this.#journal.push({ entries, key, before });
         }
-        entries?.clear();
+        entries.clear();
       }
     }
+  }
+
+  /** For another transaction: what was read of tables that are kept stays known, unless it is more than `limit` rows. */
+  keep(limit: number): void {
+    this.#journal.length = 0;
+    for (const [{ table }, entries] of this.#byIndex) {
+      if (!table.kept) entries.clear();
+      // All of it: the indexes of a table must lead to the same rows.
+      else if (entries.size > limit) return this.clear();
+    }
+  }
+
+  clear(): void {
+    this.#journal.length = 0;
+    this.#byIndex.clear();
   }
 
   /** What undo goes back to. */
@@ -141,7 +165,7 @@ export class RowMap {
   }
 
   #set(entries: Entries, key: Key, entry: Entry): void {
-    this.#journal.push({ entries, key, before: entries.get(key) });
+    if (this.isJournaled) this.#journal.push({ entries, key, before: entries.get(key) });
     entries.set(key, entry);
   }
 

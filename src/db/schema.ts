@@ -1,4 +1,4 @@
-// The tables for drizzle. Their constraints (CHECK, UNIQUE, triggers) are in migrations/sqlite/.
+// The tables, as drizzle describes them, for both engines. Their constraints (CHECK, UNIQUE, triggers) are in migrations/sqlite/.
 
 import { customType, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { AuditAction } from "../domain/audit.ts";
@@ -8,12 +8,9 @@ import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
 import type { PriceUnit } from "../domain/services.ts";
 
-/** An integer that may exceed 2^53. Selecting it directly throws, because bun:sqlite rounds it: use exactly(). */
+/** An integer that may exceed 2^53: engines read it as a bigint (db/table-definition.ts). */
 const bigInteger = customType<{ data: bigint; driverData: bigint }>({
   dataType: () => "integer",
-  fromDriver() {
-    throw new Error("a 64-bit integer must be selected with exactly()");
-  },
 });
 
 export const accounts = sqliteTable("accounts", {

@@ -66,6 +66,8 @@ export interface Table<Row = object, New = object, Key extends string = string> 
   readonly unlocked: ReadonlySet<string>;
   /** Several updates of one row in a batch are written as one. */
   readonly coalesced: boolean;
+  /** Its rows are read by most commands: an engine may keep them in memory while nobody else writes. */
+  readonly kept: boolean;
   readonly types?: { row: Row; new: New; key: Key };
 }
 
@@ -113,6 +115,7 @@ export interface TableOptions<
   lock?: (row: T["$inferSelect"], isNew: boolean) => number | null;
   unlocked?: readonly FieldOf<T>[];
   coalesced?: boolean;
+  kept?: boolean;
 }
 
 type Indexes<T extends SQLiteTable, Unique extends Record<string, readonly FieldOf<T>[]>> = {
@@ -147,6 +150,7 @@ export function table<
     lockOf: (options.lock ?? (() => null)) as Table["lockOf"],
     unlocked: new Set<string>(options.unlocked),
     coalesced: options.coalesced ?? false,
+    kept: options.kept ?? false,
   };
   const byName: Record<string, Index> = {};
   for (const [name, fields] of Object.entries({ byKey: options.key, ...options.unique })) {
@@ -179,29 +183,48 @@ function kindOf(dataType: string): KindName {
   }
 }
 
-/** A row as an insert leaves it, but for its number, which is null. Throws for a field that must be given and is not. */
+interface Initial {
+  /** All of a table's fields in their order, so that all rows are objects of one shape, which is fast. */
+  row: Record<string, Value | undefined>;
+  /** The fields that an insert must give. */
+  required: readonly string[];
+}
+
+/**
+ * A row as an insert leaves it, its fields in the order of the columns, but for its number, which is null. Throws for a
+ * field that must be given and is not.
+ */
 export function completeRow(table: AnyTable, row: object): Record<string, Value> {
-  const complete = { ...initialRow(table), ...row } as Record<string, Value | undefined>;
-  for (const { field, initial } of table.columns) {
-    if (complete[field] !== undefined) continue;
-    if (initial === undefined && field !== table.numbered) {
-      throw new Error(`a row of ${table.name} needs ${field}`);
-    }
-    complete[field] = initial ?? null;
+  const { row: initial, required } = initialOf(table);
+  const complete = { ...initial };
+  // By for…in, whose reads and writes are compiled as if they named the field: a fifth of the time.
+  for (const field in row) {
+    const value = (row as AnyRow)[field];
+    if (value !== undefined) complete[field] = value;
+  }
+  for (const field of required) {
+    if (complete[field] === undefined) throw new Error(`a row of ${table.name} needs ${field}`);
   }
   return complete as Record<string, Value>;
 }
 
-const initialRows = new WeakMap<AnyTable, Record<string, Value | undefined>>();
+const initials = new WeakMap<AnyTable, Initial>();
 
-/** All of a table's fields in their order, so that all rows are objects of one shape, which is fast. */
-function initialRow(table: AnyTable): Record<string, Value | undefined> {
-  let row = initialRows.get(table);
-  if (!row) {
-    row = Object.fromEntries(table.columns.map(({ field, initial }) => [field, initial]));
-    initialRows.set(table, row);
+function initialOf(table: AnyTable): Initial {
+  let found = initials.get(table);
+  if (!found) {
+    const { columns, numbered } = table;
+    const row = columns.map(({ field, initial }) => [field, field === numbered ? null : initial]);
+    const required = columns.filter(
+      ({ field, initial }) => field !== numbered && initial === undefined,
+    );
+    found = {
+      row: Object.fromEntries(row) as Initial["row"],
+      required: required.map(({ field }) => field),
+    };
+    initials.set(table, found);
   }
-  return row;
+  return found;
 }
 
 /** The fields that `changes` names with another value than they have. */
@@ -209,7 +232,9 @@ export function changedFields(before: AnyRow, changes: AnyRow): string[] {
   const changed: string[] = [];
   for (const field in changes) {
     const value = changes[field];
-    if (value !== undefined && field in before && value !== before[field]) changed.push(field);
+    const old = before[field];
+    // A row has a value for every field: null, where there is none.
+    if (value !== undefined && value !== old && old !== undefined) changed.push(field);
   }
   return changed;
 }
@@ -222,7 +247,8 @@ export function keyOf(index: Index, values: readonly Value[]): string | number |
     return typeof first === "bigint" || typeof first === "boolean" ? String(first) : first!;
   }
   let key = "";
-  for (const [place, value] of values.entries()) {
+  for (let place = 0; place < values.length; place += 1) {
+    const value = values[place]!;
     if (value === null) return null;
     const part = folded && place === 0 ? foldCase(String(value)) : String(value);
     key = place === 0 ? part : `${key}\0${part}`;

@@ -22,6 +22,7 @@ export const users = table(schema.users, {
   folded: ["byUsername"],
   lock: ({ account }, isNew) => (isNew ? CATALOGUE_LOCK : account),
   coalesced: true,
+  kept: true,
 });
 
 export const keys = table(schema.keys, {
@@ -29,6 +30,7 @@ export const keys = table(schema.keys, {
   unique: { byHash: ["hash"] },
   lock: ({ resellerAccount }) => resellerAccount,
   unlocked: ["lastUsedAt"],
+  kept: true,
 });
 
 export const providers = table(schema.providers, {
@@ -40,11 +42,12 @@ export const providers = table(schema.providers, {
   unlocked: ["lastSuccessAt", "outOfFundsAt"],
 });
 
-export const services = table(schema.services, { key: ["id"], lock: catalogue });
+export const services = table(schema.services, { key: ["id"], lock: catalogue, kept: true });
 
 export const grants = table(schema.grants, {
   key: ["serviceId", "resellerAccount"],
   lock: catalogue,
+  kept: true,
 });
 
 export const catalogueVersion = table(schema.catalogueVersion, { key: ["id"] });
@@ -86,7 +89,7 @@ export const idempotency = table(schema.idempotency, {
   lock: ({ resellerAccount }) => resellerAccount,
 });
 
-export const uptime = table(schema.uptime, { key: ["id"] });
+export const uptime = table(schema.uptime, { key: ["id"], kept: true });
 
 /** SQLite alone has it. */
 export const numberFloors = table(schema.numberFloors, { key: ["tableName"] });

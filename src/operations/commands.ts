@@ -129,7 +129,17 @@ export type Reply =
  * refused or throws is rolled back alone. Throws what ends the process: FatalError.
  */
 export function runBatch(
+  store: { runBatch(jobs: readonly Job[]): Outcome[] },
+  batch: readonly CommandRequest[],
+  now: number,
+): Reply[];
+export function runBatch(
   store: Store,
+  batch: readonly CommandRequest[],
+  now: number,
+): Awaitable<Reply[]>;
+export function runBatch(
+  store: Pick<Store, "runBatch">,
   batch: readonly CommandRequest[],
   now: number,
 ): Awaitable<Reply[]> {

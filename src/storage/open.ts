@@ -84,7 +84,7 @@ export function openWriter(path: string): Connection {
   sqlite.run("PRAGMA wal_autocheckpoint = 0");
   // The WAL file, which a long reader lets grow, is truncated to this size when it is reset.
   sqlite.run(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
-  return connectionOf(sqlite, path);
+  return connectionOf(sqlite, path, true);
 }
 
 /** A connection that cannot write, for reads beside the writer. */

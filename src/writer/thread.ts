@@ -1,7 +1,7 @@
 // The entry file of the writer thread: runs one batch after the other on the server's writing connection. In a second
 // thread the same code runs an offloaded checkpoint.
 
-import { after, FatalError } from "../db/port.ts";
+import { FatalError } from "../db/port.ts";
 import type { Connection } from "../db/sqlite/connection.ts";
 import { runBatch } from "../operations/commands.ts";
 import { checkpoint, type Checkpointer, createCheckpointer } from "../storage/checkpoint.ts";
@@ -29,14 +29,13 @@ function handle(message: ToThread): void {
     send({ opened: true });
   } else if ("batch" in message) {
     const started = performance.now();
-    after(runBatch(connection!.store, message.batch, Date.now()), (replies) => {
-      const seconds = (performance.now() - started) / 1000;
-      const due = checkpointer!.checkpointDue();
-      send({ replies, seconds, offloadCheckpoint: due === "offloaded" });
-      const run = () => checkpointer!.run();
-      if (due === "immediate") run();
-      else if (due === "idle") idleTimer = setTimeout(() => reportFatal(run), IDLE_MS);
-    });
+    const replies = runBatch(connection!.store, message.batch, Date.now());
+    const seconds = (performance.now() - started) / 1000;
+    const due = checkpointer!.checkpointDue();
+    send({ replies, seconds, offloadCheckpoint: due === "offloaded" });
+    const run = () => checkpointer!.run();
+    if (due === "immediate") run();
+    else if (due === "idle") idleTimer = setTimeout(() => reportFatal(run), IDLE_MS);
   } else if ("checkpoint" in message) {
     const own = openWriter(message.checkpoint);
     const checkpointed = checkpoint(own);

@@ -106,7 +106,11 @@ test("verify finds an order that was sent twice, and a delivery state that contr
   sqlite.run("DROP INDEX placement_attempts_sent_once");
   const unknown = sqlite.query("SELECT order_id FROM orders WHERE placement = 'unknown'").get();
   const { order_id: id } = unknown as { order_id: number };
-  sqlite.query("INSERT INTO placement_attempts VALUES (99, ?, 'accepted', NULL, 1, 2)").run(id);
+  sqlite
+    .query(
+      "INSERT INTO placement_attempts (attempt_id, order_id, outcome, started_at, finished_at) VALUES (99, ?, 'accepted', 1, 2)",
+    )
+    .run(id);
   const { code, json } = await shop.cli("verify", "--json");
   expect(code).toBe(1);
   expect(json.problems.map(({ check }: { check: string }) => check)).toEqual([

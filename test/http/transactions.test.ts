@@ -196,7 +196,7 @@ describe("as CSV", () => {
 
   test("it is every transaction under a header line, whatever the limit", async () => {
     // More than one step of the stream.
-    transact(service.connection.store, (tx) => {
+    void transact(service.connection.store, (tx) => {
       const credit = { username: "anna", amountMicros: 1, note: null, actor: OPERATOR };
       for (let line = 0; line < 1200; line++) {
         runCommand(tx, "creditUser", credit, contextOf(Date.now(), []));

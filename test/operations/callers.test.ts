@@ -59,7 +59,7 @@ const wrongType = (name: Name): KeyType => (name.startsWith("recharge") ? "order
 describe.each(COMMANDS)("%s", (name) => {
   test("is done for a key that may", () => {
     const before = database.fingerprint();
-    run(name, database.key("anna", "full").id);
+    void run(name, database.key("anna", "full").id);
     expect(database.fingerprint()).not.toBe(before);
   });
 
@@ -68,7 +68,7 @@ describe.each(COMMANDS)("%s", (name) => {
     database.run("setKeyActive", { id, active: false });
     expect(refusalOf(name, id)).toBe("api_key_inactive");
     database.run("setKeyActive", { id, active: true });
-    run(name, id);
+    void run(name, id);
   });
 
   test("is refused for a key from the end of its time on", () => {
@@ -76,7 +76,7 @@ describe.each(COMMANDS)("%s", (name) => {
     const end = Date.now() + 60_000;
     database.connection.sqlite.run("UPDATE keys SET expires_at = ? WHERE id = ?", [end, id]);
     expect(refusalOf(name, id, end)).toBe("api_key_expired");
-    run(name, id, end - 1);
+    void run(name, id, end - 1);
   });
 
   test("is refused for a key that was rotated without grace", () => {
@@ -98,7 +98,7 @@ test.each(COMMANDS.filter((name) => name.endsWith("Once")))(
   "a replay of %s is refused too, and answered again once the key is active",
   (name) => {
     const { id } = database.key("anna", "full");
-    run(name, id);
+    void run(name, id);
     database.run("setKeyActive", { id, active: false });
     expect(refusalOf(name, id)).toBe("api_key_inactive");
     database.run("setKeyActive", { id, active: true });

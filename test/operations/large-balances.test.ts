@@ -122,7 +122,7 @@ test("an order of more than 2^53 micros is refused, one below it charged exactly
 
 test("verify adds up an account whose charges and refunds each pass 64 bits, and names a micro that is off", async () => {
   depositInBulk("rich", 9);
-  transact(database.connection.store, (tx) => {
+  void transact(database.connection.store, (tx) => {
     for (let times = 0; times < 1100; times++) {
       const { id } = executeIn(tx, "placeOrder", orderOf(9), 1);
       const command = { id, to: "CANCELLED" as const, note: null, actor: OPERATOR };

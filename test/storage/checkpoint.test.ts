@@ -2,19 +2,19 @@
 
 import { expect, test } from "bun:test";
 import { checkpoint, createCheckpointer } from "../../src/storage/checkpoint.ts";
-import { type Connection, transact } from "../../src/db/sqlite/connection.ts";
+import type { Connection } from "../../src/db/sqlite/connection.ts";
 import { openReader, openWriter } from "../../src/storage/open.ts";
 import { freshDatabase } from "../support/service.ts";
 
 const ROWS_A_BATCH = 100;
 
 /** Writes about that many pages. */
-function fill(connection: Connection, pages: number): void {
+function fill({ sqlite }: Connection, pages: number): void {
+  const insert = sqlite.query("INSERT INTO filler VALUES (zeroblob(4000))");
   for (let written = 0; written < pages; written += ROWS_A_BATCH) {
-    transact(connection, ({ sqlite }) => {
-      const insert = sqlite.query("INSERT INTO filler VALUES (zeroblob(4000))");
-      for (let row = 0; row < ROWS_A_BATCH; row += 1) insert.run();
-    });
+    sqlite.run("BEGIN IMMEDIATE");
+    for (let row = 0; row < ROWS_A_BATCH; row += 1) insert.run();
+    sqlite.run("COMMIT");
   }
 }
 

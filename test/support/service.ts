@@ -9,7 +9,6 @@ import { type Config, serveOptions, databaseOptions } from "../../src/config/set
 import type { Reader } from "../../src/db/port.ts";
 import type { AnyTable } from "../../src/db/table.ts";
 import { attempts, orderEvents, orders, transfers, users } from "../../src/db/tables.ts";
-import { transact } from "../../src/db/sqlite/connection.ts";
 import type { Connection } from "../../src/db/sqlite/connection.ts";
 import { createKeyFinder } from "../../src/db/key-cache.ts";
 import { claimDataDirectory, openForCommand } from "../../src/storage/open.ts";
@@ -332,11 +331,11 @@ export async function callApi(
 }
 
 /** Runs `body` on a database inside a transaction that is then rolled back. */
-export function tryOut(connection: Connection, sql: string): void {
-  transact(connection, () => {
-    connection.sqlite.run(sql);
-    throw new RolledBack();
-  });
+export function tryOut({ sqlite }: Connection, sql: string): void {
+  sqlite.run("BEGIN IMMEDIATE");
+  try {
+    sqlite.run(sql);
+  } finally {
+    sqlite.run("ROLLBACK");
+  }
 }
-
-class RolledBack extends Error {}

@@ -146,16 +146,14 @@ export class Statements {
     const number = isFloored(table.name) ? preparedNumber(this.sqlite, table.name) : null;
     const withNumber = insert(columns);
     const withoutNumber = insert(given, number);
-    const valuesOf = (row: AnyRow, of: readonly Column[]) => {
-      const values: SQLQueryBindings[] = [];
-      for (const { field } of of) values.push(bindable(row[field]!));
-      return values;
-    };
     return (row: AnyRow) => {
       const isGiven = numbered === null || row[numbered] !== null;
-      const { lastInsertRowid } = isGiven
-        ? withNumber.run(...valuesOf(row, columns))
-        : withoutNumber.run(...valuesOf(row, given));
+      const values: SQLQueryBindings[] = [];
+      // The fields of a complete row are in the order of the columns.
+      for (const field in row) {
+        if (isGiven || field !== numbered) values.push(bindable(row[field]!));
+      }
+      const { lastInsertRowid } = (isGiven ? withNumber : withoutNumber).run(...values);
       return Number(lastInsertRowid);
     };
   }

@@ -15,6 +15,7 @@ import {
   type Values,
 } from "../port.ts";
 import type { Query } from "../query.ts";
+import { RowMap } from "../row-map.ts";
 import { type AnyRow, type Index, keyOf, type Kinds, type Value } from "../table.ts";
 import { isFatalError, isTransientError } from "./errors.ts";
 import { Statements } from "./statements.ts";
@@ -57,23 +58,44 @@ class SqliteReader implements Reader {
   }
 }
 
-/** The connection is the caller's to open; the store closes it. */
-export function createSqliteStore(sqlite: Database): SqliteStore {
+/** Rows of an index that are kept: some 10 MB in all. */
+const KEPT_LIMIT = 10_000;
+
+/**
+ * The connection is the caller's to open; the store closes it. `keepRows`: rows of the tables that most commands read stay
+ * in memory from batch to batch while no other connection writes. Then nothing but the store may write on this one.
+ */
+export function createSqliteStore(sqlite: Database, keepRows = false): SqliteStore {
   const statements = new Statements(sqlite);
+  const rows = new RowMap(true);
+  const dataVersion = sqlite.prepare<{ data_version: number }, []>("PRAGMA data_version");
+  let knownVersion: number | null = null;
   const reader = new SqliteReader(statements);
   const begin = sqlite.prepare("BEGIN");
   const beginImmediate = sqlite.prepare("BEGIN IMMEDIATE");
   const commit = sqlite.prepare("COMMIT");
 
+  /** Within a transaction: forgets what may have changed since the last one. */
+  const refreshRows = () => {
+    if (!keepRows) return rows.clear();
+    // Differs when another connection has committed, not after this one's own commits.
+    const version = dataVersion.get()!.data_version;
+    if (version === knownVersion) rows.keep(KEPT_LIMIT);
+    else rows.clear();
+    knownVersion = version;
+  };
+
   const inTransaction = (jobs: readonly Job[], savepoints: boolean): Outcome[] => {
     beginImmediate.run();
     try {
-      const tx = new SqliteTx(sqlite, statements);
+      refreshRows();
+      const tx = new SqliteTx(sqlite, statements, rows);
       const outcomes = jobs.map(({ run }) => tx.command(run, savepoints));
       tx.flush();
       commit.run();
       return outcomes;
     } catch (error) {
+      rows.clear();
       // SQLite has rolled back by itself after a full disk or an I/O error.
       if (sqlite.inTransaction) sqlite.run("ROLLBACK");
       throw error;

@@ -36,7 +36,6 @@ export class SavepointNeeded extends Error {
 }
 
 export class SqliteTx implements Tx {
-  readonly #rows = new RowMap(true);
   readonly #pending = new Map<AnyTable, Pending>();
   /** The tables that the command wrote, in order. */
   #written: AnyTable[] = [];
@@ -44,10 +43,17 @@ export class SqliteTx implements Tx {
   #hasRun = false;
   #depth = 0;
 
+  readonly #rows: RowMap;
+
+  /** `rows`: with what is known of the database already. */
   constructor(
     readonly sqlite: Database,
     readonly statements: Statements,
-  ) {}
+    rows: RowMap,
+  ) {
+    this.#rows = rows;
+    rows.isJournaled = false;
+  }
 
   row<Row, Key extends readonly Value[]>(index: Index<Row, Key>, ...key: Key): Row | undefined {
     return (this.#row(index as unknown as Index, key) ?? undefined) as Row | undefined;
@@ -123,6 +129,7 @@ export class SqliteTx implements Tx {
   attempt<T>(body: () => Synchronous<T>): { done: T } | { threw: unknown } {
     // What earlier bodies left to be written must not be undone with this one.
     this.flush();
+    this.#rows.isJournaled = true;
     const mark = this.#rows.mark();
     const written = this.#written.length;
     const { begin, release, undo } = this.statements.savepoint(this.#depth++);
@@ -142,6 +149,7 @@ export class SqliteTx implements Tx {
       return { threw: error };
     } finally {
       this.#depth -= 1;
+      if (this.#depth === 0) this.#rows.isJournaled = false;
     }
   }
 

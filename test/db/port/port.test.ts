@@ -354,6 +354,17 @@ for (const engine of ENGINES) {
       expect(user).toMatchObject({ balanceMicros: 900n, name: "Renamed" });
     });
 
+    test("gives one row, whichever index led to it, also where it was looked for before it was there", async () => {
+      const found = await store.run((tx) => {
+        expect(tx.row(users.byUsername, "latecomer")).toBeUndefined();
+        const made = insertUser(tx, "latecomer");
+        expect(tx.row(users.byUsername, "Latecomer")!.account).toBe(made);
+        tx.update(users, { account: made }, { balanceMicros: 3n });
+        return [tx.row(users.byUsername, "latecomer"), tx.row(users.byKey, made)];
+      });
+      expect(found.map((row) => row!.balanceMicros)).toEqual([3n, 3n]);
+    });
+
     test("needs are for speed: a batch that names them comes to the same", async () => {
       const run = (tx: Tx) => {
         const placed = tx.insert(orders, order(account, service));

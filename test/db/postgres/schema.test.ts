@@ -101,6 +101,7 @@ const REFUSED = [
   "INSERT INTO placement_attempts (attempt_id, order_id, outcome, started_at) VALUES (96, 52, 'sending', 1)",
   "UPDATE placement_attempts SET outcome = 'unknown'",
   "UPDATE placement_attempts SET started_at = 2",
+  "UPDATE placement_attempts SET server = 'other'",
   "DELETE FROM placement_attempts",
   "UPDATE audit SET subject = 't'",
   "DELETE FROM audit",

@@ -1,8 +1,12 @@
 // SQLite's end of the row port, where it is not as on other engines.
 
-import { expect, test } from "bun:test";
-import { TransientError, type Tx } from "../../../src/db/port.ts";
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { transact, TransientError, type Tx } from "../../../src/db/port.ts";
+import { createSqliteStore } from "../../../src/db/sqlite/store.ts";
 import { users } from "../../../src/db/tables.ts";
+import { claimDataDirectory } from "../../../src/storage/open.ts";
+import { freshFolder } from "../../support/service.ts";
 import { freshStore, insertUser } from "../../support/stores.ts";
 
 test("when the commands of a batch are run singly, what was committed is not reported as refused", async () => {
@@ -27,4 +31,64 @@ test("when the commands of a batch are run singly, what was committed is not rep
   ]);
   const names = await store.query("SELECT username FROM users ORDER BY account");
   expect(names.map(({ username }) => username)).toEqual(["rich", "first", "last"]);
+});
+
+describe("rows that are kept from batch to batch", () => {
+  /** The writer's store and another connection, as the command line's beside a running server. */
+  function openTwo() {
+    const { path, release } = claimDataDirectory(freshFolder(), 0);
+    release();
+    const open = () => new Database(path, { readwrite: true, create: false });
+    const [kept, other] = [createSqliteStore(open(), true), createSqliteStore(open())];
+    const account = transact(kept, (tx) => insertUser(tx, "anna", 10)) as number;
+    const nameIn = (store: typeof kept) =>
+      transact(store, (tx) => tx.row(users.byKey, account)!.name) as string;
+    const rename = (store: typeof kept, name: string) =>
+      transact(store, (tx) => tx.update(users, { account }, { name }) && null);
+    return { kept, other, account, nameIn, rename };
+  }
+
+  test("are read once, as long as nobody else writes", () => {
+    const { kept, nameIn, rename } = openTwo();
+    expect(nameIn(kept)).toBe("anna");
+    void rename(kept, "Anna");
+    // Past the store, which would see it if it read the row again.
+    kept.sqlite.run("UPDATE users SET name = 'unseen'");
+    expect(nameIn(kept)).toBe("Anna");
+  });
+
+  test("are read again once another connection has written, whatever it wrote", () => {
+    const { kept, other, nameIn, rename } = openTwo();
+    for (const name of ["a", "b", "c"]) {
+      expect(nameIn(kept)).not.toBe(name);
+      void rename(other, name);
+      expect(nameIn(kept)).toBe(name);
+      void transact(other, (tx) => insertUser(tx, `another-${name}`));
+      expect(nameIn(kept)).toBe(name);
+    }
+  });
+
+  test("are read again after a batch that was rolled back, or a command that was undone", () => {
+    const { kept, account, nameIn, rename } = openTwo();
+    void rename(kept, "before");
+    const fail = (tx: Tx) => {
+      tx.update(users, { account }, { name: "undone" });
+      throw new Error("on purpose");
+    };
+    expect(() => transact(kept, fail)).toThrow("on purpose");
+    expect(nameIn(kept)).toBe("before");
+    const outcomes = kept.runBatch([
+      { run: (tx) => insertUser(tx, "bert") },
+      { run: fail },
+      { run: (tx) => tx.row(users.byKey, account)!.name },
+    ]);
+    expect(outcomes.at(-1)).toEqual({ done: "before" });
+    expect(nameIn(kept)).toBe("before");
+    const full = (tx: Tx) => {
+      tx.update(users, { account }, { name: "lost" });
+      throw Object.assign(new Error("full"), { code: "SQLITE_FULL" });
+    };
+    expect(() => transact(kept, full)).toThrow(TransientError);
+    expect(nameIn(kept)).toBe("before");
+  });
 });

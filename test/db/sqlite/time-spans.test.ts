@@ -31,7 +31,7 @@ test("the spans of a window hold exactly the rows whose time is in it, however t
   const lastNumber = connection.sqlite.query("SELECT max(seq) AS seq FROM transfers");
   const credit = { username: "anna", amountMicros: 1, note: null, actor: OPERATOR };
   // Before the first row: later the floor is not asked any more.
-  transact(connection.store, (tx) => raiseFloor(tx, "transfers", 1));
+  void transact(connection.store, (tx) => raiseFloor(tx, "transfers", 1));
   const check = (steps: [number, number][], from: number | null, to: number | null) =>
     transact(connection.store, (tx) => {
       let time = 1000;
