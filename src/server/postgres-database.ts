@@ -44,7 +44,7 @@ export async function openPostgresDatabase(
   try {
     const address = parseAddress(config.database!);
     name = describeAddress(address);
-    await prepare(address, events.log);
+    await prepare(address, config.server, events.log);
     return await open(address, config, events);
   } catch (error) {
     throw databaseOpenErrorOf(error, name) ?? error;
@@ -52,7 +52,7 @@ export async function openPostgresDatabase(
 }
 
 /** Applies migrations, refuses what cannot work, and names what weakens the promise. */
-async function prepare(address: Address, log: Logger): Promise<void> {
+async function prepare(address: Address, server: string, log: Logger): Promise<void> {
   const database = describeAddress(address);
   const conditions = await readConditions(address, Date.now);
   const difference = clockDifference(conditions);
@@ -60,6 +60,7 @@ async function prepare(address: Address, log: Logger): Promise<void> {
   if (difference) log.warn({ database }, difference.text);
   const migrations = await migrate(address, Date.now());
   if (migrations.length > 0) log.info({ database, migrations }, "database migrated");
+  log.info({ database, server, version: conditions.version }, "database opened");
   for (const weakness of weaknesses(address, conditions)) {
     log.warn({ database, weakness }, "the database may lose what was acknowledged");
   }
