@@ -1,4 +1,4 @@
-// The lease of this server among those of its database (operations/servers.ts), renewed past the writer's queue, so that
+// The lease of this server among those of its database (operations/server-leases.ts), renewed past the writer's queue, so that
 // a full queue does not end it.
 
 import { type Store, TransientError } from "../db/port.ts";

@@ -17,7 +17,7 @@ import {
   runPostgres,
   stopWithThisProcess,
 } from "../../support/postgres.ts";
-import { childrenOf, killAll } from "./servers.ts";
+import { childrenOf, killAll } from "./processes.ts";
 
 /**
  * In the file, for pg_rewind recovers a killed server by itself and needs the hints. No socket file: its lock would name

@@ -4,9 +4,8 @@
 import { below, randomFrom } from "../../support/seeded.ts";
 import { Journal } from "./journal.ts";
 import { Node } from "./node.ts";
-import { prepareLoad } from "./prepare.ts";
 import { type Report, reportOf, type Scenario } from "./report.ts";
-import { childrenOf, startServer } from "./servers.ts";
+import { childrenOf } from "./processes.ts";
 
 const DATABASE = "reseller";
 /** Of load before each kill, at least. */
@@ -16,7 +15,8 @@ const RESUME_LIMIT_MS = 60_000;
 /** How long the standby lags before a kill, at most. */
 const LAG_MS = 300;
 
-export const runPair: Scenario = async ({ rounds, seed, control, progress }): Promise<Report> => {
+export const runPair: Scenario = async (run): Promise<Report> => {
+  const { rounds, seed, control, progress } = run;
   const random = randomFrom(seed);
   const isSynchronous = control !== "asynchronous";
   const state = isSynchronous ? "sync" : "async";
@@ -26,9 +26,10 @@ export const runPair: Scenario = async ({ rounds, seed, control, progress }): Pr
   await primary.setSynchronous(isSynchronous);
   await primary.standbyHere(state);
   const hosts = [primary, standby].map(({ port }) => `127.0.0.1:${port}`).join();
-  const load = await prepareLoad(`postgres://postgres@${hosts}/${DATABASE}`, seed);
+  const address = `postgres://postgres@${hosts}/${DATABASE}`;
+  const load = await run.prepare({ address, seed });
   const journal = new Journal();
-  const server = startServer(load, journal);
+  const server = await load.start(journal, 0);
   const figures = { gapMs: [] as number[], promotedMs: [] as number[], rewound: 0, copied: 0 };
 
   for (let round = 0; round < rounds; round += 1) {
@@ -54,7 +55,8 @@ export const runPair: Scenario = async ({ rounds, seed, control, progress }): Pr
   }
   await journal.moreAcknowledged(ORDERS_BEFORE, RESUME_LIMIT_MS);
   await server.stop();
-  const report = await reportOf(journal, (text) => primary.query(DATABASE, text), figures);
+  await load.settle(journal);
+  const report = await reportOf(journal, load, (text) => primary.query(DATABASE, text), figures);
   for (const node of [standby, primary]) node.stop("immediate");
   return report;
 };
