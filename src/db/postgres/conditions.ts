@@ -34,6 +34,10 @@ interface Row {
 }
 
 const TIMEOUT_MS = 5000;
+/** What differs less is of no account. */
+const CLOCK_WARN_MS = 2000;
+/** A third of a server's lease: beyond it others would take this one for dead too early, or too late. */
+const CLOCK_LIMIT_MS = 10_000;
 const WEAK_COMMIT = /^(off|local|remote_write)$/;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/i;
 
@@ -92,4 +96,22 @@ export function weaknesses(address: Address, conditions: Conditions): string[] {
     found.push("the certificate of the database is not checked: use sslmode=verify-full");
   }
   return found;
+}
+
+export interface ClockDifference {
+  text: string;
+  /** Whether a server must not run with it. */
+  isTooFar: boolean;
+}
+
+/** Null: the clock of this machine agrees with the database's. */
+export function clockDifference({ clockAheadMs }: Conditions): ClockDifference | null {
+  const milliseconds = Math.abs(clockAheadMs);
+  if (milliseconds <= CLOCK_WARN_MS) return null;
+  const seconds = Math.round(milliseconds / 1000);
+  const side = clockAheadMs > 0 ? "ahead of" : "behind";
+  return {
+    text: `the clock of this machine is ${seconds} s ${side} that of the database: set both by NTP`,
+    isTooFar: milliseconds > CLOCK_LIMIT_MS,
+  };
 }
