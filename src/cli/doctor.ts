@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { backupFolder, type Config, settingOption } from "../config/settings.ts";
 import { databasePath } from "../storage/open.ts";
 import { runDoctor, type Finding } from "../storage/doctor.ts";
-import { CommandFailure, type CommonOptions, declare, refusePostgres } from "./command.ts";
+import { CommandFailure, type CommonOptions, declare } from "./command.ts";
 import { print, table } from "./output.ts";
 
 export function declareDoctor(program: Command): void {
@@ -16,7 +16,6 @@ export function declareDoctor(program: Command): void {
   )
     .addOption(settingOption("backup-dir"))
     .action((options: CommonOptions & Pick<Config, "backupDir">) => {
-      refusePostgres(options, "`reseller serve` names what weakens it when it starts");
       const findings = runDoctor({
         data: options.data,
         backupFolder: backupFolder(options),

@@ -4,7 +4,7 @@ import type { AuditAction, AuditFacts } from "../domain/audit.ts";
 import { readExactJson, writeExactJson } from "../domain/money.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, type Query, query, select } from "./query.ts";
-import { type Kinds, nullable, number, text, type Typed } from "./table.ts";
+import { type Kinds, nullable, number, text, type Typed } from "./table-definition.ts";
 import { audit } from "./tables.ts";
 
 export interface AuditEntry {

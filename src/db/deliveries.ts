@@ -3,7 +3,7 @@
 import type { AttemptOutcome, Delivery } from "../domain/deliveries.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select, statement } from "./query.ts";
-import { boolean, number } from "./table.ts";
+import { boolean, number } from "./table-definition.ts";
 import { attempts, orders } from "./tables.ts";
 import { findOrder, type Order } from "./orders.ts";
 

@@ -3,7 +3,7 @@
 import type { KeyScope, KeyType } from "../domain/keys.ts";
 import type { Reader } from "./port.ts";
 import { fields, query, select } from "./query.ts";
-import { number, text } from "./table.ts";
+import { number, text } from "./table-definition.ts";
 import { keys, users } from "./tables.ts";
 
 /** The fields of a key that a request needs. */

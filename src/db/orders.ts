@@ -8,7 +8,7 @@ import type { PriceUnit } from "../domain/services.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, type Query, query, select } from "./query.ts";
 import type { orders as schema } from "./schema.ts";
-import { type Kind, type Kinds, number, text, type Typed } from "./table.ts";
+import { type Kind, type Kinds, number, text, type Typed } from "./table-definition.ts";
 import { orderEvents, orders } from "./tables.ts";
 
 export interface Order {

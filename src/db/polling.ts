@@ -3,7 +3,7 @@
 import type { OrderStatus } from "../domain/orders.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select, statement } from "./query.ts";
-import { nullable, number, text } from "./table.ts";
+import { nullable, number, text } from "./table-definition.ts";
 import { lateReports, orders } from "./tables.ts";
 
 /** The fields of an order that decide its next poll. */

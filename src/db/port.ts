@@ -2,7 +2,7 @@
 // synchronous. An engine that must wait (db/postgres/) runs the same function again once it has what was missing, so
 // a body must do nothing but read and write through the port: no clock, no state of its own.
 
-import type { AnyRow, Index, Kind, Kinds, Table, Typed, Value } from "./table.ts";
+import type { AnyRow, Index, Kind, Kinds, Table, Typed, Value } from "./table-definition.ts";
 import type { Query, Statement } from "./query.ts";
 
 export interface Reader {

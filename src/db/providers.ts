@@ -3,7 +3,7 @@
 import { OLDEST_DUE_POLL } from "./polling.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select } from "./query.ts";
-import { nullable, number } from "./table.ts";
+import { nullable, number } from "./table-definition.ts";
 import { providers } from "./tables.ts";
 
 export interface Provider {

@@ -1,7 +1,7 @@
 // Queries and set-based statements: SQL text written once for all engines, with named parameters such as `:account`.
 // Aliases are quoted (AS "orderId"), since PostgreSQL folds what is not.
 
-import type { AnyTable, Column, Kind, Kinds, Table, Typed } from "./table.ts";
+import type { AnyTable, Column, Kind, Kinds, Table, Typed } from "./table-definition.ts";
 
 /** `Row`: an object with the fields that it gives. */
 export interface Query<Row = object, P extends Kinds = Kinds> {

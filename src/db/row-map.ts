@@ -2,7 +2,7 @@
 // written since. Changes are journaled, so that those of one command can be taken back.
 
 import { UniqueError } from "./port.ts";
-import { type AnyRow, type AnyTable, type Index, keyOfRow } from "./table.ts";
+import { type AnyRow, type AnyTable, type Index, keyOfRow } from "./table-definition.ts";
 
 type Key = string | number;
 

@@ -3,7 +3,7 @@
 import type { PriceUnit } from "../domain/services.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select } from "./query.ts";
-import { boolean, number } from "./table.ts";
+import { boolean, number } from "./table-definition.ts";
 import { catalogueVersion, grants, services } from "./tables.ts";
 
 export interface Service {

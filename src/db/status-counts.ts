@@ -5,7 +5,7 @@
 import type { OrderStatus } from "../domain/orders.ts";
 import type { Reader } from "./port.ts";
 import { fields, query, select } from "./query.ts";
-import { nullable, number, textOf } from "./table.ts";
+import { nullable, number, textOf } from "./table-definition.ts";
 import { orderEvents } from "./tables.ts";
 
 /** The last order and event that are counted. */

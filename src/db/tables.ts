@@ -3,7 +3,7 @@
 
 import { CASH_ACCOUNT } from "../domain/ledger.ts";
 import * as schema from "./schema.ts";
-import { type AnyTable, table } from "./table.ts";
+import { type AnyTable, table } from "./table-definition.ts";
 
 /** Of services, grants, providers and the making of users: what operators change. */
 export const CATALOGUE_LOCK = CASH_ACCOUNT;

@@ -8,13 +8,14 @@ import {
   newestOf,
   type Page,
   ROWS_LIMIT,
+  rowsInWindow,
   spansBelow,
   timesOf,
   WINDOW_PARAMETERS,
 } from "./pages.ts";
 import type { Reader, TimeWindow } from "./port.ts";
 import { byDialect, type Dialect, fields, isOneOf, query, select } from "./query.ts";
-import { type Kinds, number, type Typed } from "./table.ts";
+import { type Kinds, number, type Typed } from "./table-definition.ts";
 import { transfers } from "./tables.ts";
 
 export interface TransactionQuery {
@@ -86,7 +87,7 @@ const makePage = (kind: TransferKind | "all", byTime: boolean) =>
     text: byDialect(
       (dialect) => `SELECT ${select(transfers, ...FIELDS)} FROM transfers
         WHERE ${isOneOf("seq", newest(kind, byTime, dialect), dialect)}
-        ${byTime ? " AND created_at BETWEEN :from AND :to" : ""}
+        ${rowsInWindow(byTime, dialect)}
         ORDER BY seq DESC`,
     ),
   });

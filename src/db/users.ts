@@ -3,7 +3,7 @@
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select, selectAs } from "./query.ts";
 import { accounts, users } from "./tables.ts";
-import { bigint, nullable, number, text } from "./table.ts";
+import { bigint, nullable, number, text } from "./table-definition.ts";
 
 export interface User {
   account: number;

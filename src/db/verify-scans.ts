@@ -4,7 +4,7 @@ import { decideTransition } from "../domain/order-transitions.ts";
 import { chargeMicros, type OrderStatus } from "../domain/orders.ts";
 import type { PriceUnit } from "../domain/services.ts";
 import { fields, query, select } from "./query.ts";
-import { boolean, nullable, number, text } from "./table.ts";
+import { boolean, nullable, number, text } from "./table-definition.ts";
 import { orders, transfers } from "./tables.ts";
 import { type Check, inPieces } from "./verify.ts";
 

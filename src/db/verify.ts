@@ -3,7 +3,7 @@
 
 import type { Awaitable, ReadStore } from "./port.ts";
 import { type Dialects, query } from "./query.ts";
-import { number, text } from "./table.ts";
+import { number, text } from "./table-definition.ts";
 
 /** Of one check; further problems are counted, not listed. */
 const PROBLEMS_LISTED = 50;

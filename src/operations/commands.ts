@@ -24,7 +24,7 @@ import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge, rechargeOnce } from "./recharges.ts";
 import { recordReports, takeDuePolls } from "./polling.ts";
 import { carryOver } from "./restore.ts";
-import { endLease, renewLease } from "./servers.ts";
+import { endLease, renewLease } from "./server-leases.ts";
 import { settleOrder } from "./settlement.ts";
 import {
   createService,

@@ -11,7 +11,7 @@ import type { Tx } from "../db/port.ts";
 import type { CallerKey } from "../db/keys.ts";
 import { statement } from "../db/query.ts";
 import type { idempotency as schema } from "../db/schema.ts";
-import { number } from "../db/table.ts";
+import { number } from "../db/table-definition.ts";
 import { idempotency, uptime } from "../db/tables.ts";
 import type { Permission } from "../domain/keys.ts";
 import { requireCaller } from "./callers.ts";

@@ -2,7 +2,7 @@
 
 import type { Tx } from "../db/port.ts";
 import { statement } from "../db/query.ts";
-import { number } from "../db/table.ts";
+import { number } from "../db/table-definition.ts";
 import { uptime } from "../db/tables.ts";
 
 /** The condition is a part of the write: another server may add in this moment. */

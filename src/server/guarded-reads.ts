@@ -3,7 +3,7 @@
 
 import { type Reader, type ReadStore, type Synchronous, TransientError } from "../db/port.ts";
 import { query } from "../db/query.ts";
-import { number } from "../db/table.ts";
+import { number } from "../db/table-definition.ts";
 
 const PING = query({ gives: { one: number }, text: "SELECT 1 AS one" });
 const REPEAT_MS = 1000;

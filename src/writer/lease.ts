@@ -1,10 +1,10 @@
-// The lease of this server among those of its database (operations/servers.ts), renewed past the writer's queue, so that
+// The lease of this server among those of its database (operations/server-leases.ts), renewed past the writer's queue, so that
 // a full queue does not end it.
 
 import { type Store, TransientError } from "../db/port.ts";
-import { listLiveServers, type Server } from "../db/servers.ts";
+import { listLiveServers, type Server } from "../db/server-leases.ts";
 import { execute } from "../operations/execute.ts";
-import { LEASE_MS } from "../operations/servers.ts";
+import { LEASE_MS } from "../operations/server-leases.ts";
 
 const RENEW_MS = 5000;
 /** A server that runs renews its lease within this time; one that has been killed does not. */

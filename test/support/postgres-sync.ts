@@ -7,7 +7,7 @@ import { Known, Missing } from "../../src/db/postgres/known.ts";
 import type { Statement } from "../../src/db/postgres/connection.ts";
 import { KnownReader } from "../../src/db/postgres/reader.ts";
 import { decodeRows, kindsOf, loadStatement, queryStatement } from "../../src/db/postgres/text.ts";
-import { keyOfRow } from "../../src/db/table.ts";
+import { keyOfRow } from "../../src/db/table-definition.ts";
 import { Refusal, type RefusalCode } from "../../src/domain/refusals.ts";
 import type {
   CommandInput,
@@ -70,7 +70,8 @@ export interface PostgresDatabase {
 
 /** A database that is fresh and migrated. */
 export function createPostgresDatabase(): PostgresDatabase {
-  const { send } = (thread ??= startThread());
+  const waiting = (thread ??= startThread());
+  const send = (call: Call) => waiting.send(call);
   const url = send({ do: "create" }) as string;
   return {
     url,

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { type Config, serveOptions, databaseOptions } from "../../src/config/settings.ts";
 import type { Reader } from "../../src/db/port.ts";
-import type { AnyTable } from "../../src/db/table.ts";
+import type { AnyTable } from "../../src/db/table-definition.ts";
 import { attempts, orderEvents, orders, transfers, users } from "../../src/db/tables.ts";
 import type { Connection } from "../../src/db/sqlite/connection.ts";
 import { createKeyFinder } from "../../src/db/key-cache.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import type { Store } from "../../src/db/port.ts";
 import { createId } from "../../src/db/ids.ts";
 import { execute } from "../../src/operations/execute.ts";
-import { LEASE_MS } from "../../src/operations/servers.ts";
+import { LEASE_MS } from "../../src/operations/server-leases.ts";
 import { NameTakenError, startLease } from "../../src/writer/lease.ts";
 import { ENGINES, freshStore, type TestStore } from "../support/stores.ts";
 

@@ -3,7 +3,7 @@
 // that shows late means ROLLBACK and all locks anew in their order, with everything read again behind them.
 
 import type { Job, Outcome } from "../port.ts";
-import { type AnyRow, type AnyTable, keyOfRow } from "../table.ts";
+import { type AnyRow, type AnyTable, keyOfRow } from "../table-definition.ts";
 import type { Connection, Statement } from "./connection.ts";
 import { Known, Missing, type Wanted, type WantedQuery } from "./known.ts";
 import {
@@ -14,7 +14,7 @@ import {
   numbersStatement,
   queryStatement,
 } from "./text.ts";
-import { BatchEnd, PostgresTx } from "./transaction.ts";
+import { BatchEnd, PostgresTx } from "./write-transaction.ts";
 import { statementsOf } from "./writes.ts";
 
 /** What became of the first `outcomes.length` commands; the others are for a batch of their own. */

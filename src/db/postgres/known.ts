@@ -1,7 +1,7 @@
 // What was loaded for a body, and what it asked for in vain. The body runs again once that is there too.
 
 import { RowMap } from "../row-map.ts";
-import { type AnyRow, type Index, keyOf, type Value } from "../table.ts";
+import { type AnyRow, type Index, keyOf, type Value } from "../table-definition.ts";
 import type { Query, Statement } from "../query.ts";
 
 /** Thrown through a body that cannot go on; whoever runs it loads what is missing. */

@@ -13,7 +13,7 @@ import {
   type Values,
 } from "../port.ts";
 import type { Query } from "../query.ts";
-import { type AnyRow, type Index, keyOfRow, type Kinds, type Value } from "../table.ts";
+import { type AnyRow, type Index, keyOfRow, type Kinds, type Value } from "../table-definition.ts";
 import type { Address } from "./address.ts";
 import {
   connect,

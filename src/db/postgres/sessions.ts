@@ -2,7 +2,7 @@
 
 import type { Reader } from "../port.ts";
 import { query } from "../query.ts";
-import { number, text } from "../table.ts";
+import { number, text } from "../table-definition.ts";
 
 /** PostgreSQL cuts a longer one off. */
 const NAME_LIMIT = 63;

@@ -1,7 +1,7 @@
 // How large the database is, for the metrics.
 
 import { query } from "../query.ts";
-import { number } from "../table.ts";
+import { number } from "../table-definition.ts";
 import type { Reader } from "../port.ts";
 
 const SIZE = query({

@@ -11,7 +11,7 @@ import {
   type Kinds,
   keyOf,
   type Value,
-} from "../table.ts";
+} from "../table-definition.ts";
 import type { Rows, Statement } from "./connection.ts";
 
 const TYPES: Record<KindName, string> = {

@@ -1,11 +1,11 @@
 // The buffered writes of a batch as few statements: each table once, in an order that foreign keys allow and that is the
 // same for every batch. A row that is updated again is written in a later wave, so that triggers see every step.
 
-import { type AnyTable, keyOfRow } from "../table.ts";
+import { type AnyTable, keyOfRow } from "../table-definition.ts";
 import { TABLES } from "../tables.ts";
 import type { Statement } from "./connection.ts";
 import { deleteStatement, insertStatement, rowLockStatement, updateStatement } from "./text.ts";
-import type { Write } from "./transaction.ts";
+import type { Write } from "./write-transaction.ts";
 
 export function statementsOf(writes: readonly Write[]): Statement[] {
   // One that is not listed refers to all others, or to none.

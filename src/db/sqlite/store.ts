@@ -16,10 +16,10 @@ import {
 } from "../port.ts";
 import type { Query } from "../query.ts";
 import { RowMap } from "../row-map.ts";
-import { type AnyRow, type Index, keyOf, type Kinds, type Value } from "../table.ts";
+import { type AnyRow, type Index, keyOf, type Kinds, type Value } from "../table-definition.ts";
 import { isFatalError, isTransientError } from "./errors.ts";
-import { Statements } from "./statements.ts";
-import { SavepointNeeded, SqliteTx } from "./transaction.ts";
+import { Statements } from "./prepared.ts";
+import { SavepointNeeded, SqliteTx } from "./write-transaction.ts";
 
 export interface SqliteStore extends Store {
   readonly sqlite: Database;

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { customType, integer, sqliteTable } from "drizzle-orm/sqlite-core";
 import { fields, query, select } from "../../../src/db/query.ts";
-import { bigint, nullable, table } from "../../../src/db/table.ts";
+import { bigint, nullable, table } from "../../../src/db/table-definition.ts";
 import { ENGINES, freshStore } from "../../support/stores.ts";
 
 const large = customType<{ data: bigint; driverData: bigint }>({ dataType: () => "integer" });

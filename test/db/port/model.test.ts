@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Outcome, Tx } from "../../../src/db/port.ts";
 import { fields, query, select, statement } from "../../../src/db/query.ts";
-import { number } from "../../../src/db/table.ts";
+import { number } from "../../../src/db/table-definition.ts";
 import { grants, keys, orders, services, users } from "../../../src/db/tables.ts";
 import { createId } from "../../../src/db/ids.ts";
 import { below, randomFrom, type Random } from "../../support/seeded.ts";

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { needLock, needNumbers, needRow, PortError, UniqueError } from "../../../src/db/port.ts";
 import { fields, query, select, statement } from "../../../src/db/query.ts";
-import { number, numbers, text, texts } from "../../../src/db/table.ts";
+import { number, numbers, text, texts } from "../../../src/db/table-definition.ts";
 import {
   accounts,
   attempts,

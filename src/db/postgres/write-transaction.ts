@@ -12,7 +12,7 @@ import {
   type Kinds,
   type Table,
   type Value,
-} from "../table.ts";
+} from "../table-definition.ts";
 import { eachOf, type Known, Missing, type Ran } from "./known.ts";
 
 /** One buffered write. */

@@ -4,7 +4,7 @@ import type { Database, SQLQueryBindings, Statement as Prepared } from "bun:sqli
 import { selected, withMarks, type Query, type Statement } from "../query.ts";
 import { NUMBERED, preparedNumber } from "./numbers.ts";
 import { TimeSpans } from "./time-spans.ts";
-import type { AnyRow, AnyTable, Column, Index, Kinds, Value } from "../table.ts";
+import type { AnyRow, AnyTable, Column, Index, Kinds, Value } from "../table-definition.ts";
 
 type Found = Record<string, Value>;
 type Any = Prepared<Found, SQLQueryBindings[]>;

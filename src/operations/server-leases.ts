@@ -1,7 +1,7 @@
 // Servers that share a database: each renews a lease. Who has the lease longest does what one server is to do for all.
 
 import type { Tx } from "../db/port.ts";
-import { listLapsedServers, listLiveServers, type Server } from "../db/servers.ts";
+import { listLapsedServers, listLiveServers, type Server } from "../db/server-leases.ts";
 import { servers } from "../db/tables.ts";
 import type { Context } from "./context.ts";
 

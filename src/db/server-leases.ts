@@ -3,7 +3,7 @@
 import type { Reader } from "./port.ts";
 import { fields, query, select } from "./query.ts";
 import type { servers as schema } from "./schema.ts";
-import { number } from "./table.ts";
+import { number } from "./table-definition.ts";
 import { servers } from "./tables.ts";
 
 export type Server = typeof schema.$inferSelect;

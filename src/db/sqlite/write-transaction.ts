@@ -23,9 +23,9 @@ import {
   type Kinds,
   type Table,
   type Value,
-} from "../table.ts";
+} from "../table-definition.ts";
 import { isDatabaseError } from "./errors.ts";
-import type { Statements } from "./statements.ts";
+import type { Statements } from "./prepared.ts";
 
 /** An update that is still to be written: the row as the database has it, and its key. */
 type Pending = Map<string | number, AnyRow>;
