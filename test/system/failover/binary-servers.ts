@@ -68,6 +68,7 @@ export async function prepareBinaryLoad(options: LoadOptions): Promise<Load> {
       if (caller.again.length > 0) journal.faults.push(`${caller.again.length} never answered`);
       await upstream.stop();
     },
+    submitted: () => upstream.adds().length,
     problems: (ask) => submissionProblems(upstream.adds(), ask),
   };
 }
