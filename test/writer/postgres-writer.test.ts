@@ -88,11 +88,11 @@ describe("commands", () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(writer.queueLength()).toBe(2);
     await holder`COMMIT`;
-    holder.release();
+    await holder.release();
     await admin.close();
     await Promise.all(orders);
     // Whose lock comes first is the database's business.
-    expect(batches.map(({ length }) => length).toSorted()).toEqual([1, 1, 2]);
+    expect(batches.map(({ length }) => length).toSorted((a, b) => a - b)).toEqual([1, 1, 2]);
     await close();
   });
 
