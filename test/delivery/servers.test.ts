@@ -200,12 +200,13 @@ describe.each(ENGINES)("on %s", (engine) => {
       finishes += 1;
       return Promise.reject(new Error("gone"));
     };
-    const reads = { ended: 0, hold: Promise.resolve() };
+    const held = Promise.withResolvers<void>();
+    const reads = { ended: 0, free: Infinity };
     const store: DeliveryDeps["store"] = {
       async read(body) {
         const result = await deps.store.read(body);
         reads.ended += 1;
-        await reads.hold;
+        if (reads.ended > reads.free) await held.promise;
         return result;
       },
     };
@@ -225,12 +226,11 @@ describe.each(ENGINES)("on %s", (engine) => {
     await check();
     expect(finishes).toBe(0);
 
-    const held = Promise.withResolvers<void>();
-    hand.ahead += 10_000;
+    // The attempts are read before the stop, and looked at after it.
     const before = reads.ended;
+    reads.free = before + 1;
+    hand.ahead += 10_000;
     hand.tick();
-    await until("the tick has begun", async () => reads.ended > before);
-    reads.hold = held.promise;
     await until("the attempts are read", async () => reads.ended >= before + 3);
     const stopped = a.stop(0);
     await until("the call is aborted", async () => finishes === 1);
