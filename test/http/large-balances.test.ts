@@ -138,14 +138,10 @@ test("an order that its provider refuses is refunded though the balance was fill
   await rechargeFully();
   upstream.next("add", json({ error: "Incorrect link" }));
   await upstream.up();
-  const placement = market.connection.sqlite.query<{ placement: string }, [number]>(
-    "SELECT placement FROM orders WHERE order_id = ?",
-  );
   const { orderId } = waiting.body.order;
-  await eventually(
-    "the refusal is written down",
-    () => placement.get(orderId)?.placement === "refused",
-  );
+  const placement = () =>
+    market.query("SELECT placement FROM orders WHERE order_id = ?", orderId)[0]!["placement"];
+  await eventually("the refusal is written down", () => placement() === "refused");
   expect((await call("GET", `/orders/${orderId}`)).body.order.status).toBe("FAILED");
   expect(await balance()).toBe("9010000000");
   // Above 2^53 the answer is the same.

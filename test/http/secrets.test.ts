@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
+import { optionsOf } from "../support/cli.ts";
 import { spawnServe } from "../support/process.ts";
 import { callApi, freshDatabase } from "../support/service.ts";
 
@@ -27,7 +28,7 @@ test("a key's text is nowhere in the files or the log, while it serves and after
   database.run("setKeyActive", { id: off.id, active: false });
   const mistyped = `${full.text.slice(0, -1)}${full.text.endsWith("a") ? "b" : "a"}`;
   const keys = [full.text, off.text, weak.text, mistyped];
-  const serve = await spawnServe(database.folder, "--log-level", "debug");
+  const serve = await spawnServe(database.folder, ...optionsOf(database), "--log-level", "debug");
 
   const order = { service, link: "x", quantity: 100 };
   for (const key of keys) {
