@@ -34,12 +34,16 @@ claimDataDirectory(folder, Date.now()).release();
 const connection = openForCommand(folder);
 const run = execute.bind(null, connection.store);
 const actor = { keyId: null, operator: "bench" };
-run("createUser", { username: "r", name: "r", parent: null, actor }, Date.now());
+await run("createUser", { username: "r", name: "r", parent: null, actor }, Date.now());
 const url = upstream.url.href;
-run("createProvider", { name: "p", protocol: "smm-api", url, key: "bench-key", actor }, Date.now());
+await run(
+  "createProvider",
+  { name: "p", protocol: "smm-api", url, key: "bench-key", actor },
+  Date.now(),
+);
 const provider = { name: "p", service: "1" };
 const terms = { name: "S", priceMicros: 0, per: "1000", min: 1, max: 10, private: false } as const;
-run("createService", { id: "s", ...terms, provider, actor }, Date.now());
+await run("createService", { id: "s", ...terms, provider, actor }, Date.now());
 connection.sqlite
   .query(
     `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?1)

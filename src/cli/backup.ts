@@ -5,9 +5,9 @@ import type { Command } from "commander";
 import { COPY_THREAD } from "../config/source-files.ts";
 import { backUp } from "../storage/copy.ts";
 import { mebibytes, sizeOf } from "../storage/files.ts";
-import { databasePath } from "../storage/open.ts";
 import type { Backup } from "../storage/copy.ts";
-import { asFailure, type CommonOptions, declare, withDatabase, refusePostgres } from "./command.ts";
+import { asFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
+import { type DatabaseName, databaseOf, refusePostgres } from "./database-name.ts";
 import { print } from "./output.ts";
 import { startProgress } from "./progress.ts";
 
@@ -20,16 +20,21 @@ export function declareBackup(program: Command): void {
   ).action(async (file: string, options: CommonOptions) => {
     // SIGUSR1 makes the server start a backup; `systemctl kill` sends it to this process as well, which ignores it.
     process.on("SIGUSR1", () => {});
-    refusePostgres(options, "use pg_basebackup or pg_dump");
-    const path = databasePath(options.data);
+    refusePostgres(
+      options,
+      "backup copies a SQLite database: for the one of --database use PostgreSQL's own tools, such as pg_dump or pg_basebackup",
+    );
+    const database = databaseOf(options);
+    const path = database.shown;
     // Fails when the database does not exist or its schema is unknown to this version.
     await withDatabase(options, () => {});
-    const backup = await shown(path, resolve(file));
+    const backup = await copyShown(database, resolve(file));
     print(options.json, { database: path, ...backup }, () => report(path, backup));
   });
 }
 
-async function shown(path: string, target: string): Promise<Backup> {
+async function copyShown(database: DatabaseName, target: string): Promise<Backup> {
+  const path = database.shown;
   const progress = startProgress("MiB copied:", mebibytes(sizeOf(path)));
   try {
     return await backUp(COPY_THREAD, path, target, {
@@ -37,7 +42,7 @@ async function shown(path: string, target: string): Promise<Backup> {
       onWarning: (warning) => process.stderr.write(`warning: ${warning}\n`),
     });
   } catch (error) {
-    throw asFailure(error, path);
+    throw asFailure(error, database);
   } finally {
     progress.end();
   }

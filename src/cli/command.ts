@@ -2,7 +2,7 @@
 // exit 2 for wrong usage, 1 for a refusal or a failure.
 
 import { Command } from "commander";
-import { databaseOptions, SETTINGS } from "../config/settings.ts";
+import { databaseOptions } from "../config/settings.ts";
 import { BackupError } from "../storage/backup.ts";
 import {
   type Awaitable,
@@ -11,12 +11,10 @@ import {
   type Store,
   TransientError,
 } from "../db/port.ts";
-import { parseAddress } from "../db/postgres/address.ts";
-import { requireSchema } from "../db/postgres/migrate.ts";
 import { databaseOpenErrorOf } from "../db/postgres/open-error.ts";
-import { createPostgresStore } from "../db/postgres/store.ts";
+import { openForCommand as openPostgres } from "../db/postgres/open-for-command.ts";
 import { openErrorOf } from "../storage/open-error.ts";
-import { closeForCommand, databasePath, openForCommand } from "../storage/open.ts";
+import { closeForCommand, openForCommand } from "../storage/open.ts";
 import { Refusal } from "../domain/refusals.ts";
 import {
   type CommandInput,
@@ -25,6 +23,7 @@ import {
   type UnsignedInput,
 } from "../operations/commands.ts";
 import { execute } from "../operations/execute.ts";
+import { type DatabaseName, databaseOf } from "./database-name.ts";
 import { sentenceOf } from "./errors.ts";
 import { operator } from "./operator.ts";
 
@@ -74,46 +73,28 @@ export async function withDatabase<T>(
   options: CommonOptions,
   body: (session: Session) => Awaitable<T>,
 ): Promise<T> {
-  const { data, database } = options;
+  const database = databaseOf(options);
   try {
-    return await (database === null ? withFiles(data, body) : withPostgres(database, body));
+    const { store, close } = await open(database);
+    try {
+      return await body(sessionOn(store));
+    } finally {
+      await close();
+    }
   } catch (error) {
-    throw asFailure(error, databaseName(options));
+    throw asFailure(error, database);
   }
 }
 
-type SessionBody<T> = (session: Session) => Awaitable<T>;
-
-async function withFiles<T>(data: string, body: SessionBody<T>): Promise<T> {
-  const connection = openForCommand(data);
-  try {
-    return await body(sessionOn(connection.store));
-  } finally {
-    closeForCommand(connection);
+async function open(
+  database: DatabaseName,
+): Promise<{ store: Store; close: () => Awaitable<void> }> {
+  if (database.address !== null) {
+    const store = await openPostgres(database.address);
+    return { store, close: () => store.close() };
   }
-}
-
-async function withPostgres<T>(database: string, body: SessionBody<T>): Promise<T> {
-  const address = parseAddress(database);
-  await requireSchema(address);
-  const store = createPostgresStore(address, { name: "reseller command", lanes: 1 });
-  try {
-    return await body(sessionOn(store));
-  } finally {
-    await store.close();
-  }
-}
-
-/** The database, for people: the path of its file, or its address without user and password. */
-export function databaseName({ data, database }: CommonOptions): string {
-  return database === null ? databasePath(data) : SETTINGS.database.format(database);
-}
-
-/** Refuses --database for a command that works on files alone. `instead`: what does it on PostgreSQL. */
-export function refusePostgres({ database }: CommonOptions, instead: string): void {
-  if (database !== null) {
-    throw new CommandFailure(`this is for a database in --data, not for PostgreSQL: ${instead}`);
-  }
+  const connection = openForCommand(database.data);
+  return { store: connection.store, close: () => closeForCommand(connection) };
 }
 
 function sessionOn(store: Store): Session {
@@ -129,19 +110,21 @@ export function signed<Name extends CommandName>(input: UnsignedInput<Name>): Co
 }
 
 /** An error as a sentence for the operator; an internal error is returned as it is. */
-export function asFailure(error: unknown, path: string): unknown {
-  if (error instanceof Refusal) return new CommandFailure(`${sentenceOf(error)} (${path})`);
+export function asFailure(error: unknown, database: DatabaseName): unknown {
+  const { address, shown } = database;
+  if (error instanceof Refusal) return new CommandFailure(`${sentenceOf(error)} (${shown})`);
   if (error instanceof BackupError) return new CommandFailure(error.message);
   if (error instanceof OutcomeUnknownError) {
     return new CommandFailure(
-      `the connection to ${path} was lost in the middle of the change: look whether it was made before you repeat it`,
+      `the connection to ${shown} was lost while the change was committed: look whether it was made before you make it again`,
     );
   }
   const cause = causeOf(error);
-  const openError = openErrorOf(cause, path) ?? databaseOpenErrorOf(cause, path);
+  const openError =
+    databaseOpenErrorOf(cause, shown) ?? (address === null ? openErrorOf(cause, shown) : undefined);
   if (openError) return new CommandFailure(openError.message);
   if (!(error instanceof TransientError)) return error;
-  return new CommandFailure(`${path} is busy or away: nothing was changed, try again`);
+  return new CommandFailure(`${shown} is busy or away: nothing was changed, try again`);
 }
 
 /** What an engine met, below what the port makes of it. */

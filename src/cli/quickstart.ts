@@ -5,14 +5,14 @@ import type { Command } from "commander";
 import catalogue from "../../deploy/catalogue.example.csv" with { type: "text" };
 import { type Config, serveOptions } from "../config/settings.ts";
 import { transact, type Tx } from "../db/port.ts";
-import { databasePath } from "../storage/open.ts";
 import { listServices } from "../db/services.ts";
 import { listUsers } from "../db/users.ts";
 import { MICROS_PER_DOLLAR } from "../domain/money.ts";
 import { createCommandIds } from "../operations/command-ids.ts";
 import { type CommandName, runCommand, type UnsignedInput } from "../operations/commands.ts";
 import { contextOf } from "../operations/context.ts";
-import { type CommonOptions, declare, signed, withDatabase, refusePostgres } from "./command.ts";
+import { type CommonOptions, declare, signed, withDatabase } from "./command.ts";
+import { type DatabaseName, databaseOf } from "./database-name.ts";
 import { newKey } from "./keys.ts";
 import { print } from "./output.ts";
 import { serve } from "./serve.ts";
@@ -34,14 +34,14 @@ export function declareQuickstart(program: Command): void {
   );
   for (const option of serveOptions()) command.addOption(option);
   command.action(async (options: Config & CommonOptions) => {
-    refusePostgres(options, "use `reseller serve` and `reseller admin`");
     // The port first: the key is shown only once and must not be lost when the port is in use.
     const service = await serve(options, command);
     const { url } = service;
     try {
       const key = await seedDemo(options);
-      print(options.json, { url, database: databasePath(options.data), key }, () => {
-        const text = key ? introduction(url, options.data, key) : again(options.data);
+      const database = databaseOf(options);
+      print(options.json, { url, database: database.shown, key }, () => {
+        const text = key ? introduction(url, database, key) : again(database);
         return `${text}\nlistening on ${url}`;
       });
     } catch (error) {
@@ -92,12 +92,12 @@ function command<Name extends CommandName>(
   return (tx) => void runCommand(tx, name, input, contextOf(now, ids));
 }
 
-function introduction(url: string, data: string, key: string): string {
+function introduction(url: string, database: DatabaseName, key: string): string {
   const call = (options: string, path: string) => `  curl -s ${options}${url}/api/v1${path}`;
   const auth = `-H 'x-api-key: ${key}' `;
   const json = `${auth}-H 'content-type: application/json' `;
   return `
-A demo reseller with 100 USD and six services is in ${databasePath(data)}.
+A demo reseller with 100 USD and six services is in ${database.shown}.
 Its key, shown this once only: ${key}
 
 Paste into another terminal:
@@ -120,16 +120,21 @@ ${call(auth, `'/user?username=${DEMO_USER}'`).replace(`${url}/api/v1'`, `'${url}
 Add credit
 ${call(json, `/recharge -d '{"username":"${DEMO_USER}","amount":25.5}'`)}
 
-The operator's side of it:  ${PROGRAM} admin order list --data ${quoted(data)}
+The operator's side of it:  ${PROGRAM} admin order list ${optionOf(database)}
 Ctrl-C stops the server; everything is kept.
 `;
 }
 
-function again(data: string): string {
+function again(database: DatabaseName): string {
   return `
-Serving ${databasePath(data)} as it is.
-A further key:  ${PROGRAM} admin key create --user ${DEMO_USER} --type full --data ${quoted(data)}
+Serving ${database.shown} as it is.
+A further key:  ${PROGRAM} admin key create --user ${DEMO_USER} --type full ${optionOf(database)}
 `;
+}
+
+/** Without what follows --database: it may hold a password. */
+function optionOf({ address, data }: DatabaseName): string {
+  return address === null ? `--data ${quoted(data)}` : "--database …";
 }
 
 /** Quoted as one word for a shell. */

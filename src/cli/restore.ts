@@ -3,18 +3,11 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import type { Store } from "../db/port.ts";
-import { databasePath } from "../storage/open.ts";
 import type { SinceBackup } from "../storage/replaced-database.ts";
 import { restoreDatabase } from "../storage/restore.ts";
 import { execute } from "../operations/execute.ts";
-import {
-  asFailure,
-  CommandFailure,
-  type CommonOptions,
-  declare,
-  signed,
-  refusePostgres,
-} from "./command.ts";
+import { asFailure, CommandFailure, type CommonOptions, declare, signed } from "./command.ts";
+import { type DatabaseName, databaseOf, refusePostgres } from "./database-name.ts";
 import { print } from "./output.ts";
 import { type Outcome, report, result } from "./restore-report.ts";
 import { orderNumber } from "./values.ts";
@@ -38,10 +31,14 @@ export function declareRestore(program: Command): void {
       ).argParser(orderNumber),
     )
     .action(async (file: string, options: RestoreOptions) => {
-      refusePostgres(options, "use what made the backup, such as pg_restore");
-      const path = databasePath(options.data);
-      const restored = await restore(resolve(file), options, path);
-      const { problemCount } = await verifyShown(options);
+      refusePostgres(
+        options,
+        "restore replaces a SQLite database: for the one of --database use PostgreSQL's own tools, such as pg_restore",
+      );
+      const database = databaseOf(options);
+      const path = database.shown;
+      const restored = await restore(resolve(file), options, database);
+      const { problemCount } = await verifyShown(database);
       const ok = problemCount === 0;
       print(options.json, result(path, ok, restored), () => report(path, resolve(file), restored));
       if (!ok)
@@ -49,7 +46,11 @@ export function declareRestore(program: Command): void {
     });
 }
 
-async function restore(file: string, options: RestoreOptions, path: string): Promise<Outcome> {
+async function restore(
+  file: string,
+  options: RestoreOptions,
+  database: DatabaseName,
+): Promise<Outcome> {
   const now = Date.now();
   let floors: SinceBackup["floors"] | undefined;
   const carryOver = async (staged: Store, since: SinceBackup) => {
@@ -61,7 +62,7 @@ async function restore(file: string, options: RestoreOptions, path: string): Pro
     const restored = await restoreDatabase(file, options.data, now, carryOver);
     return { ...restored, floors: floors ?? restored.since.floors };
   } catch (error) {
-    throw asFailure(error, path);
+    throw asFailure(error, database);
   }
 }
 

@@ -8,14 +8,8 @@ import { TlsError } from "../config/tls.ts";
 import { ListenError } from "../server/listeners.ts";
 import { type Service, startService } from "../server/serve.ts";
 import { handleSignals } from "../server/signals.ts";
-import {
-  asFailure,
-  CommandFailure,
-  type CommonOptions,
-  declare,
-  stackOf,
-  databaseName,
-} from "./command.ts";
+import { asFailure, CommandFailure, type CommonOptions, declare, stackOf } from "./command.ts";
+import { databaseOf } from "./database-name.ts";
 import { handleOutputFailure, print } from "./output.ts";
 
 export function declareServe(program: Command): void {
@@ -28,13 +22,13 @@ export function declareServe(program: Command): void {
   for (const option of serveOptions()) command.addOption(option);
   command.action(async (options: Config & CommonOptions) => {
     const { url } = await serve(options, command);
-    const result = { url, database: databaseName(options) };
+    const result = { url, database: databaseOf(options).shown };
     print(options.json, result, () => `listening on ${url}`);
   });
 }
 
 /** Starts the server, which runs until a signal or a fatal error ends the process. */
-export async function serve(options: Config & CommonOptions, command: Command): Promise<Service> {
+export async function serve(options: Config, command: Command): Promise<Service> {
   const conflict = conflictOf(options);
   if (conflict) command.error(`error: ${conflict}.`);
   const service = await start(options);
@@ -53,15 +47,15 @@ export async function serve(options: Config & CommonOptions, command: Command): 
   return service;
 }
 
-async function start(options: Config & CommonOptions): Promise<Service> {
+async function start(options: Config): Promise<Service> {
   try {
     return await startService(freezeConfig(options), () => process.exit(1));
   } catch (error) {
-    const path = databaseName(options);
+    const database = databaseOf(options);
     if (error instanceof TlsError) throw new CommandFailure(error.message);
-    if (!(error instanceof ListenError)) throw asFailure(error, path);
+    if (!(error instanceof ListenError)) throw asFailure(error, database);
     throw new CommandFailure(
-      `cannot listen on ${error.address} (${error.message}): choose another --port or --host, or stop what holds it; the database is ${path}`,
+      `cannot listen on ${error.address} (${error.message}): choose another --port or --host, or stop what holds it; the database is ${database.shown}`,
     );
   }
 }

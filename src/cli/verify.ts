@@ -3,14 +3,10 @@
 import type { Command } from "commander";
 import type { Verification } from "../db/verify.ts";
 import { CHECK_COUNT, verify } from "../storage/verify.ts";
-import { closeForCommand, databasePath, openForCommand } from "../storage/open.ts";
-import {
-  asFailure,
-  CommandFailure,
-  type CommonOptions,
-  declare,
-  refusePostgres,
-} from "./command.ts";
+import { POSTGRES_CHECK_COUNT, verifyPostgres } from "../db/postgres/verify.ts";
+import { closeForCommand, openForCommand } from "../storage/open.ts";
+import { type DatabaseName, databaseOf } from "./database-name.ts";
+import { asFailure, CommandFailure, type CommonOptions, declare } from "./command.ts";
 import { print, table } from "./output.ts";
 import { startProgress } from "./progress.ts";
 
@@ -21,9 +17,9 @@ export function declareVerify(program: Command): void {
     "recompute every balance, charge and refund from the ledger",
     "reseller verify --data /var/lib/reseller",
   ).action(async (options: CommonOptions) => {
-    refusePostgres(options, "it has no check of its own yet");
-    const path = databasePath(options.data);
-    const found = await verifyShown(options);
+    const database = databaseOf(options);
+    const path = database.shown;
+    const found = await verifyShown(database);
     const ok = found.problemCount === 0;
     print(options.json, { ok, database: path, ...found }, () => report(path, found));
     if (!ok)
@@ -34,19 +30,28 @@ export function declareVerify(program: Command): void {
 }
 
 /** Verifies the database, with a progress line on a terminal. */
-export async function verifyShown({ data }: CommonOptions): Promise<Verification> {
-  const progress = startProgress("verifying", CHECK_COUNT);
+export async function verifyShown(database: DatabaseName): Promise<Verification> {
+  const isFile = database.address === null;
+  const progress = startProgress("verifying", isFile ? CHECK_COUNT : POSTGRES_CHECK_COUNT);
   try {
-    const connection = openForCommand(data);
-    try {
-      return await verify(connection, (done) => progress.update(done));
-    } finally {
-      closeForCommand(connection);
-    }
+    return await verifyDatabase(database, (done) => progress.update(done));
   } catch (error) {
-    throw asFailure(error, databasePath(data));
+    throw asFailure(error, database);
   } finally {
     progress.end();
+  }
+}
+
+async function verifyDatabase(
+  { address, data }: DatabaseName,
+  progress: (done: number) => void,
+): Promise<Verification> {
+  if (address !== null) return verifyPostgres(address, progress);
+  const connection = openForCommand(data);
+  try {
+    return await verify(connection, progress);
+  } finally {
+    closeForCommand(connection);
   }
 }
 

@@ -9,6 +9,7 @@ import {
   newestOf,
   type Page,
   ROWS_LIMIT,
+  rowsInWindow,
   spansBelow,
   timesOf,
   WINDOW_PARAMETERS,
@@ -74,16 +75,14 @@ const takesOf = ({ byStatus, byTime }: Filtered, others: Kinds = {}): Kinds => (
   ...others,
 });
 
-const rowsInWindow = ({ byTime }: Filtered) =>
-  byTime ? " AND created_at BETWEEN :from AND :to" : "";
-
 const makePage = (filtered: Filtered) =>
   query({
     takes: takesOf(filtered),
     gives: fields(orders, ...PUBLIC),
     text: byDialect(
       (dialect) => `SELECT ${select(orders, ...PUBLIC)} FROM orders
-        WHERE ${isOneOf("order_id", newest(filtered, ROWS_LIMIT + 1, dialect), dialect)}${rowsInWindow(filtered)}
+        WHERE ${isOneOf("order_id", newest(filtered, ROWS_LIMIT + 1, dialect), dialect)}
+          ${rowsInWindow(filtered.byTime, dialect)}
         ORDER BY order_id DESC`,
     ),
   });
@@ -98,7 +97,8 @@ const makeExamined = (filtered: Filtered) =>
         SELECT ${select(orders, ...PUBLIC, "serviceId")},
           (SELECT count(*) FROM examined) AS "examined"
         FROM orders
-        WHERE ${isOneOf("order_id", "SELECT order_id FROM examined", dialect)}${rowsInWindow(filtered)}
+        WHERE ${isOneOf("order_id", "SELECT order_id FROM examined", dialect)}
+          ${rowsInWindow(filtered.byTime, dialect)}
           AND (service_id = :service OR order_id = (SELECT min(order_id) FROM examined))
         ORDER BY order_id DESC LIMIT :shown`,
     ),

@@ -80,8 +80,8 @@ export function newestOf(source: ListSource, dialect: Dialect): string {
 }
 
 /**
- * SQLite merges the parts itself, so that it reads hardly more than it returns. A time window needs no condition: a span
- * holds no other times, and it would read a row for each entry.
+ * SQLite merges the parts itself, so that it reads hardly more than it returns. Here a span holds no rows of other
+ * times: rowsInWindow looks at those that are returned alone.
  */
 function sqliteEntries({ table, number }: ListSource, { values, where }: Entries): string {
   const equal = Object.entries(values).map(([column, value]) => `${column} = ${value}`);
@@ -109,4 +109,9 @@ function postgresEntries(
   ];
   return `(SELECT ${number} FROM ${table} WHERE ${conditions.join(" AND ")}
     ORDER BY ${column} DESC, ${number} DESC LIMIT ${most})`;
+}
+
+/** SQL for the time window of a page's rows: PostgreSQL has chosen their numbers by it. */
+export function rowsInWindow(byTime: boolean, dialect: Dialect): string {
+  return byTime && dialect === "sqlite" ? "AND created_at BETWEEN :from AND :to" : "";
 }

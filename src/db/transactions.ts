@@ -8,6 +8,7 @@ import {
   newestOf,
   type Page,
   ROWS_LIMIT,
+  rowsInWindow,
   spansBelow,
   timesOf,
   WINDOW_PARAMETERS,
@@ -86,7 +87,7 @@ const makePage = (kind: TransferKind | "all", byTime: boolean) =>
     text: byDialect(
       (dialect) => `SELECT ${select(transfers, ...FIELDS)} FROM transfers
         WHERE ${isOneOf("seq", newest(kind, byTime, dialect), dialect)}
-        ${byTime ? " AND created_at BETWEEN :from AND :to" : ""}
+        ${rowsInWindow(byTime, dialect)}
         ORDER BY seq DESC`,
     ),
   });

@@ -113,7 +113,8 @@ function finishLate(
   result: SubmissionResult,
   context: Context,
 ): FinishedAttempt {
-  const isOpen = order.status === "PENDING" && order.delivery.placement === "unknown";
+  const isUnknown = order.status === "PENDING" && order.delivery.placement === "unknown";
+  const isOpen = isUnknown && attempt.outcome === "unknown";
   if (isOpen && result.outcome === "accepted") {
     const note = "the provider's reply came late: it accepted the order";
     return { ...accept(tx, order, result, note, context), late: "applied" };

@@ -142,3 +142,17 @@ test("a key without an expiry never expires", async () => {
   await runFor(1000 * HOUR);
   expect(place().status).toBe("PROCESSING");
 });
+
+test("a server that does not lead counts the uptime, and expires nothing", async () => {
+  await expiry.stop();
+  let leads = false;
+  const given = { wall: () => clocks.at + clocks.offset, monotonic: () => clocks.at };
+  const options = { clocks: given, interval: 1, isLeader: () => leads };
+  expiry = await startExpiry(writer, createLog("silent"), options);
+  expect(submitOnce(Date.now())).toBe(false);
+  await runFor(73 * HOUR);
+  expect(submitOnce(Date.now())).toBe(true);
+  leads = true;
+  await runFor(1);
+  expect(submitOnce(Date.now())).toBe(false);
+});

@@ -147,7 +147,7 @@ describe("idempotency records", () => {
     const old = createSqliteStore(sqlite);
     let seen = 0;
     const after = (milliseconds: number) => {
-      execute(old, "addUptime", { milliseconds, seen }, Date.now());
+      void execute(old, "addUptime", { milliseconds, seen }, Date.now());
       seen += milliseconds;
       return execute(old, "expireIdempotencyRecords", { limit: 10 }, Date.now());
     };

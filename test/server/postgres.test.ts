@@ -44,13 +44,22 @@ const place = (server: ServeProcess, { key }: Shop, headers?: Record<string, str
   callApi(server.url, "POST", "/orders", key, ORDER, headers);
 const admin = (shop: Shop, ...argv: string[]) => reseller("admin", ...argv, "--database", shop.url);
 
+/** A port that is free at this moment: the server does not say which one its metrics got. */
+function freePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = listener;
+  listener.stop();
+  return port;
+}
+
 describe("two servers of one database", () => {
+  const metricsPort = freePort();
   let shop: Shop;
   let one: ServeProcess;
   let two: ServeProcess;
   beforeAll(async () => {
     shop = await shopOn(await cluster());
-    one = await serve(shop, "one", "--metrics-listen", "127.0.0.1:0");
+    one = await serve(shop, "one", "--metrics-listen", `127.0.0.1:${metricsPort}`);
     two = await serve(shop, "two");
   }, 60_000);
   afterAll(async () => {
@@ -106,6 +115,18 @@ describe("two servers of one database", () => {
     }
     expect((await admin(shop, "key", "activate", shop.keyId)).code).toBe(0);
     while ((await statusOf(one)) !== 200 || (await statusOf(two)) !== 200);
+  });
+
+  test("say in their metrics which they are, how many there are, and how large the database is", async () => {
+    // The first one knows of the second once it has renewed its own lease.
+    const scrape = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    let metrics = await scrape();
+    while (metrics.includes("reseller_servers 1\n")) metrics = await scrape();
+    expect(metrics).toContain("reseller_servers 2\n");
+    expect(metrics).toMatch(/^reseller_info\{version="[^"]+",server="one"\} 1$/m);
+    expect(metrics).toMatch(/^reseller_database_bytes [1-9]\d+$/m);
+    expect(metrics).toMatch(/^reseller_orders\{status="PROCESSING"\} [1-9]\d*$/m);
+    expect(metrics).not.toMatch(/^reseller_(wal_bytes|disk_free_bytes|backup_age_seconds) /m);
   });
 
   test("do not start under one name", async () => {
@@ -179,7 +200,8 @@ describe("a database that goes away", () => {
   test("makes writes and reads 503 without a word of it, readyz and metrics say so, and all goes on when it is back", async () => {
     const postgres = await startCluster({ fsync: "off" });
     const shop = await shopOn(postgres);
-    const server = await serve(shop, "one", "--metrics-listen", "127.0.0.1:0");
+    const metrics = `127.0.0.1:${freePort()}`;
+    const server = await serve(shop, "one", "--metrics-listen", metrics);
     expect((await place(server, shop)).status).toBe(200);
     postgres.stop("immediate");
     const answers = await Promise.all([
@@ -197,6 +219,11 @@ describe("a database that goes away", () => {
     expect((await callApi(server.url, "GET", "/balance", shop.key)).status).toBe(503);
     expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
     expect(performance.now() - started).toBeLessThan(5000);
+    const scraped = await fetch(`http://${metrics}/metrics`);
+    expect([scraped.status, await scraped.text()]).toEqual([
+      200,
+      expect.stringContaining("reseller_refusals_total"),
+    ]);
     postgres.start();
     while ((await fetch(`${server.url}/readyz`)).status !== 200);
     expect((await place(server, shop)).status).toBe(200);

@@ -70,7 +70,8 @@ export interface PostgresDatabase {
 
 /** A database that is fresh and migrated. */
 export function createPostgresDatabase(): PostgresDatabase {
-  const { send } = (thread ??= startThread());
+  const waiting = (thread ??= startThread());
+  const send = (call: Call) => waiting.send(call);
   const url = send({ do: "create" }) as string;
   return {
     url,

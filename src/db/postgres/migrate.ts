@@ -3,7 +3,7 @@
 
 import service from "../../../migrations/postgres/0001_service.sql" with { type: "text" };
 import type { Address } from "./address.ts";
-import { connect } from "./connection.ts";
+import { connect, type Connection } from "./connection.ts";
 
 export interface Migration {
   version: number;
@@ -11,7 +11,10 @@ export interface Migration {
   sql: string;
 }
 
-const MIGRATIONS: readonly Migration[] = [{ version: 1, name: "0001_service", sql: service }];
+/** Oldest first. Every file of migrations/postgres/ is here. */
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: "0001_service", sql: service },
+];
 
 /** "rslr", as an advisory lock. */
 const LOCK = "1920166002";
@@ -40,12 +43,7 @@ export async function migrate(
   });
   const { reserved } = connection;
   try {
-    const [version] = (await reserved.unsafe("SHOW server_version_num")) as {
-      server_version_num: string;
-    }[];
-    if (Number(version!.server_version_num) < VERSION_MINIMUM) {
-      throw new SchemaError("the server is older than PostgreSQL 14: upgrade it");
-    }
+    await refuseOldServer(connection);
     // One statement a migration, several commands each: the simple protocol, in one transaction that the lock ends with.
     await reserved.unsafe("BEGIN");
     await reserved.unsafe(`SELECT pg_advisory_xact_lock(${LOCK})`);
@@ -70,35 +68,30 @@ export async function migrate(
   }
 }
 
-/** For a command, which does not migrate: throws SchemaError unless the schema is this program's. */
-export async function requireSchema(
-  address: Address,
-  migrations: readonly Migration[] = MIGRATIONS,
-): Promise<void> {
-  const connection = await connect(address, {
-    turnMs: CONNECT_MS,
-    connectMs: CONNECT_MS,
-    name: "reseller schema",
-    settings: {},
-  });
-  try {
-    const exists = "SELECT to_regclass('migrations') IS NOT NULL AS found";
-    const [[row] = []] = await connection.turn([{ text: exists, values: [] }]);
-    if (row!["found"] !== true) {
-      throw new SchemaError("the database is empty: `reseller serve` makes its tables");
-    }
-    const [rows] = await connection.turn([{ text: APPLIED, values: [] }]);
-    const applied = [...rows!] as unknown as AppliedMigration[];
-    refuseOtherSchema(applied, migrations);
-    if (applied.length < migrations.length) {
-      throw new SchemaError("the database is of an older version: `reseller serve` upgrades it");
-    }
-  } finally {
-    connection.close();
-  }
+/** Those that the database lacks. Reads only. Throws SchemaError for a newer or an altered schema. */
+export async function pendingMigrations(connection: Connection): Promise<Migration[]> {
+  await refuseOldServer(connection);
+  const { reserved } = connection;
+  const [found] = (await reserved.unsafe(
+    "SELECT to_regclass('migrations') IS NOT NULL AS there",
+  )) as { there: boolean }[];
+  if (!found!.there) return [...MIGRATIONS];
+  const applied = (await reserved.unsafe(APPLIED)) as AppliedMigration[];
+  refuseOtherSchema(applied, MIGRATIONS);
+  const known = new Set(applied.map(({ version }) => version));
+  return MIGRATIONS.filter(({ version }) => !known.has(version));
 }
 
 const APPLIED = "SELECT version::int AS version, hash FROM migrations ORDER BY version";
+
+async function refuseOldServer({ reserved }: Connection): Promise<void> {
+  const [version] = (await reserved.unsafe("SHOW server_version_num")) as {
+    server_version_num: string;
+  }[];
+  if (Number(version!.server_version_num) < VERSION_MINIMUM) {
+    throw new SchemaError("the server is older than PostgreSQL 14: upgrade it");
+  }
+}
 
 interface AppliedMigration {
   version: number;

@@ -35,7 +35,7 @@ const CONNECT_MS = 5000;
  * idle_in_transaction_session_timeout, shorter than that: a server that is frozen or cut off between the turns of a batch
  * holds its locks no longer. One that was merely slow runs its batch again.
  */
-const READER_SETTINGS = { enable_seqscan: "off", enable_bitmapscan: "off", jit: "off" };
+export const READER_SETTINGS = { enable_seqscan: "off", enable_bitmapscan: "off", jit: "off" };
 const WRITER_SETTINGS = {
   ...READER_SETTINGS,
   lock_timeout: "'5s'",

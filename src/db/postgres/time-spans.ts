@@ -15,16 +15,18 @@ const QUERIES = {
     text: `SELECT min(order_id) AS first, max(order_id) AS last FROM orders
       WHERE reseller_account = :account AND created_at BETWEEN :from AND :to`,
   }),
-  // Of either side: each has an index by time.
+  // Of either side: each has an index by time, which holds no times below 0.
   transfers: query({
     takes,
     gives,
     text: `SELECT min(seq) AS first, max(seq) AS last FROM (
       SELECT seq FROM transfers
-      WHERE debit_account = :account AND debit_account > 2 AND created_at BETWEEN :from AND :to
+      WHERE debit_account = :account AND debit_account > 2
+        AND created_at >= 0 AND created_at BETWEEN :from AND :to
       UNION ALL
       SELECT seq FROM transfers
-      WHERE credit_account = :account AND credit_account > 2 AND created_at BETWEEN :from AND :to
+      WHERE credit_account = :account AND credit_account > 2
+        AND created_at >= 0 AND created_at BETWEEN :from AND :to
     ) AS found`,
   }),
 } as const satisfies Record<Ledger, unknown>;

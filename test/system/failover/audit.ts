@@ -58,7 +58,7 @@ export function describeFindings({ lost, doubled, wrong, sums }: Findings): stri
 
 export const linkOf = (name: string): string => `https://example.com/${name}`;
 
-const nameOf = (link: string): string => link.slice(linkOf("").length);
+export const nameOf = (link: string): string => link.slice(linkOf("").length);
 
 const SUMS: readonly (readonly [problem: string, rows: string])[] = [
   [

@@ -49,7 +49,8 @@ export class Journal {
     const deadline = performance.now() + limitMs;
     while (this.#acknowledged < goal) {
       if (performance.now() > deadline) {
-        throw new Error(`fewer than ${count} orders were acknowledged within ${limitMs} ms`);
+        const faults = this.faults.slice(0, 5).join("; ");
+        throw new Error(`fewer than ${count} acknowledged within ${limitMs} ms: ${faults}`);
       }
       await Bun.sleep(5);
     }

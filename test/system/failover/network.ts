@@ -5,34 +5,30 @@ import { startCluster, type Cluster } from "../../support/postgres.ts";
 import { startProxy } from "../../support/proxy.ts";
 import { below, type Random, randomFrom } from "../../support/seeded.ts";
 import { Journal } from "./journal.ts";
-import { prepareLoad } from "./prepare.ts";
 import { type Report, reportOf, type Scenario } from "./report.ts";
-import { startServer } from "./servers.ts";
 
 const DATABASE = "reseller";
 /** Bytes until a cut: up to some batches' worth. */
 const CUT_WITHIN = 60_000;
 /** One of these rounds also freezes a backend, another restarts PostgreSQL. */
 const ROUNDS_PER_FAULT = 25;
-/** Longer than a turn may take. */
-const FREEZE_MS = 3000;
 const RESUME_LIMIT_MS = 60_000;
 const ORDERS_AFTER = 30;
 
-export const runNetwork: Scenario = async ({
-  rounds,
-  seed,
-  control,
-  progress,
-}): Promise<Report> => {
+export const runNetwork: Scenario = async (run): Promise<Report> => {
+  const { rounds, seed, control, progress } = run;
   const random = randomFrom(seed);
   const cluster = await startCluster({ fsync: "off" });
   const proxy = await startProxy(cluster.port);
   await cluster.query("postgres", `CREATE DATABASE ${DATABASE}`);
-  const prepared = await prepareLoad(addressOf(cluster.port), seed);
+  const load = await run.prepare({
+    address: addressOf(cluster.port),
+    serverAddress: addressOf(proxy.port),
+    seed,
+    isForgetful: control !== null,
+  });
   const journal = new Journal();
-  const load = { ...prepared, address: addressOf(proxy.port), isForgetful: control !== null };
-  const server = startServer(load, journal);
+  const server = await load.start(journal, 0);
   const figures = {
     cuts: 0,
     frozenGapMs: [] as number[],
@@ -44,7 +40,9 @@ export const runNetwork: Scenario = async ({
     proxy.cutAfter(1 + below(random, CUT_WITHIN));
     while (proxy.isArmed()) await Bun.sleep(2);
     if (round % ROUNDS_PER_FAULT === 10) {
-      figures.frozenGapMs.push(await gapOf(journal, () => freezeBackend(cluster, random)));
+      figures.frozenGapMs.push(
+        await gapOf(journal, () => freezeBackend(cluster, random, load.frozenMs)),
+      );
     }
     if (round % ROUNDS_PER_FAULT === 20) {
       figures.restartGapMs.push(await gapOf(journal, () => restart(cluster, random)));
@@ -54,11 +52,12 @@ export const runNetwork: Scenario = async ({
   figures.cuts = proxy.cuts();
   await journal.moreAcknowledged(ORDERS_AFTER, RESUME_LIMIT_MS);
   await server.stop();
+  await load.settle(journal);
   proxy.stop();
   const ask = (text: string) => cluster.query(DATABASE, text);
   const [row] = await ask("SELECT count(*)::int AS count FROM batches WHERE void");
   figures.voided = row!["count"] as number;
-  const report = await reportOf(journal, ask, figures);
+  const report = await reportOf(journal, load, ask, figures);
   cluster.stop("immediate");
   return report;
 };
@@ -74,7 +73,7 @@ async function gapOf(journal: Journal, fault: () => Promise<void> | void): Promi
 }
 
 /** Whatever it is about: it keeps its locks, and commits or not once it goes on. */
-async function freezeBackend(cluster: Cluster, random: Random): Promise<void> {
+async function freezeBackend(cluster: Cluster, random: Random, ms: number): Promise<void> {
   const backends = await cluster.query(
     "postgres",
     `SELECT pid FROM pg_stat_activity WHERE datname = '${DATABASE}' AND backend_type = 'client backend'`,
@@ -82,7 +81,7 @@ async function freezeBackend(cluster: Cluster, random: Random): Promise<void> {
   if (backends.length === 0) return;
   const pid = backends[below(random, backends.length)]!["pid"] as number;
   process.kill(pid, "SIGSTOP");
-  await Bun.sleep(FREEZE_MS);
+  await Bun.sleep(ms);
   process.kill(pid, "SIGCONT");
 }
 

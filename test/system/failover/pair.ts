@@ -1,12 +1,11 @@
 // A primary and its synchronous standby: the primary killed under load, the standby promoted, the killed one brought
-// back behind it. The address names both hosts throughout. Control: the standby asynchronous.
+// back behind it. Every third one is silent at first: its connections stay open, as a lost machine's do. The address names both hosts throughout. Control: the standby asynchronous.
 
 import { below, randomFrom } from "../../support/seeded.ts";
 import { Journal } from "./journal.ts";
 import { Node } from "./node.ts";
-import { prepareLoad } from "./prepare.ts";
 import { type Report, reportOf, type Scenario } from "./report.ts";
-import { childrenOf, startServer } from "./servers.ts";
+import { childrenOf } from "./processes.ts";
 
 const DATABASE = "reseller";
 /** Of load before each kill, at least. */
@@ -16,7 +15,8 @@ const RESUME_LIMIT_MS = 60_000;
 /** How long the standby lags before a kill, at most. */
 const LAG_MS = 300;
 
-export const runPair: Scenario = async ({ rounds, seed, control, progress }): Promise<Report> => {
+export const runPair: Scenario = async (run): Promise<Report> => {
+  const { rounds, seed, control, progress } = run;
   const random = randomFrom(seed);
   const isSynchronous = control !== "asynchronous";
   const state = isSynchronous ? "sync" : "async";
@@ -26,10 +26,17 @@ export const runPair: Scenario = async ({ rounds, seed, control, progress }): Pr
   await primary.setSynchronous(isSynchronous);
   await primary.standbyHere(state);
   const hosts = [primary, standby].map(({ port }) => `127.0.0.1:${port}`).join();
-  const load = await prepareLoad(`postgres://postgres@${hosts}/${DATABASE}`, seed);
+  const address = `postgres://postgres@${hosts}/${DATABASE}`;
+  const load = await run.prepare({ address, seed });
   const journal = new Journal();
-  const server = startServer(load, journal);
-  const figures = { gapMs: [] as number[], promotedMs: [] as number[], rewound: 0, copied: 0 };
+  const server = await load.start(journal, 0);
+  const figures = {
+    gapMs: [] as number[],
+    silentGapMs: [] as number[],
+    promotedMs: [] as number[],
+    rewound: 0,
+    copied: 0,
+  };
 
   for (let round = 0; round < rounds; round += 1) {
     await journal.moreAcknowledged(ORDERS_BEFORE, RESUME_LIMIT_MS);
@@ -37,15 +44,18 @@ export const runPair: Scenario = async ({ rounds, seed, control, progress }): Pr
     // What a network does that is slower than the primary: the acknowledged of an asynchronous pair run ahead.
     if (control === "asynchronous" || round % 2 === 1)
       await lag(primary, 1 + below(random, LAG_MS));
+    const isSilent = round % 3 === 2;
     journal.watchGap();
     const killedAt = performance.now();
-    await primary.kill();
+    if (isSilent) primary.freeze();
+    else await primary.kill();
     // With no standby left, nothing would be acknowledged until the killed one is back.
     await standby.setSynchronous(false);
-    standby.promote();
+    await standby.promote();
     figures.promotedMs.push(performance.now() - killedAt);
     await journal.moreAcknowledged(ORDERS_AFTER, RESUME_LIMIT_MS);
-    figures.gapMs.push(journal.longestGapMs());
+    (isSilent ? figures.silentGapMs : figures.gapMs).push(journal.longestGapMs());
+    if (isSilent) await primary.kill();
     figures[await primary.follow(standby)] += 1;
     [primary, standby] = [standby, primary];
     await primary.setSynchronous(isSynchronous);
@@ -54,8 +64,9 @@ export const runPair: Scenario = async ({ rounds, seed, control, progress }): Pr
   }
   await journal.moreAcknowledged(ORDERS_BEFORE, RESUME_LIMIT_MS);
   await server.stop();
-  const report = await reportOf(journal, (text) => primary.query(DATABASE, text), figures);
-  for (const node of [standby, primary]) node.stop("immediate");
+  await load.settle(journal);
+  const report = await reportOf(journal, load, (text) => primary.query(DATABASE, text), figures);
+  for (const node of [standby, primary]) await node.stop("immediate");
   return report;
 };
 

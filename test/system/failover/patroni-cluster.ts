@@ -11,7 +11,7 @@ import {
   giveToPostgres,
   stopWithThisProcess,
 } from "../../support/postgres.ts";
-import { childrenOf, killAll } from "./servers.ts";
+import { childrenOf, killAll } from "./processes.ts";
 
 const SCOPE = "reseller";
 const MEMBERS = 3;

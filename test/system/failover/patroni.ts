@@ -5,9 +5,7 @@ import { below, randomFrom } from "../../support/seeded.ts";
 import { Journal } from "./journal.ts";
 import { queryPort } from "./node.ts";
 import { PatroniCluster, USUAL } from "./patroni-cluster.ts";
-import { prepareLoad } from "./prepare.ts";
 import { type Report, reportOf, type Scenario } from "./report.ts";
-import { startServer } from "./servers.ts";
 
 const DATABASE = "reseller";
 const ORDERS_BEFORE = 200;
@@ -15,17 +13,19 @@ const ORDERS_AFTER = 50;
 const RESUME_LIMIT_MS = 180_000;
 const ROUNDS_PER_SWITCHOVER = 5;
 
-export const runPatroni: Scenario = async ({ rounds, seed, ttl, progress }): Promise<Report> => {
+export const runPatroni: Scenario = async (run): Promise<Report> => {
+  const { rounds, seed, ttl, progress } = run;
   const random = randomFrom(seed);
-  const timing = ttl === null ? USUAL : { ttl, loopWait: ttl / 5, retryTimeout: ttl / 5 };
+  const timing = ttl === null ? USUAL : { ttl, loopWait: 0.15 * ttl, retryTimeout: ttl / 4 };
   const cluster = await PatroniCluster.start(timing);
   const ask = async (database: string, text: string) =>
     queryPort((await cluster.leader()).port, database, text);
   await ask("postgres", `CREATE DATABASE ${DATABASE}`);
   const hosts = cluster.members.map(({ port }) => `127.0.0.1:${port}`).join();
-  const load = await prepareLoad(`postgres://postgres@${hosts}/${DATABASE}`, seed);
+  const address = `postgres://postgres@${hosts}/${DATABASE}`;
+  const load = await run.prepare({ address, seed });
   const journal = new Journal();
-  const server = startServer(load, journal);
+  const server = await load.start(journal, 0);
   const figures = {
     ttl: timing.ttl,
     machineGapMs: [] as number[],
@@ -58,7 +58,8 @@ export const runPatroni: Scenario = async ({ rounds, seed, ttl, progress }): Pro
   }
   await journal.moreAcknowledged(ORDERS_BEFORE, RESUME_LIMIT_MS);
   await server.stop();
-  const report = await reportOf(journal, (text) => ask(DATABASE, text), figures);
+  await load.settle(journal);
+  const report = await reportOf(journal, load, (text) => ask(DATABASE, text), figures);
   await cluster.stop();
   return report;
 };

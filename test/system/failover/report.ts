@@ -2,6 +2,7 @@
 
 import { type Ask, audit, type Findings } from "./audit.ts";
 import type { Journal } from "./journal.ts";
+import type { Load, LoadOptions } from "./load.ts";
 
 export interface Run {
   rounds: number;
@@ -9,6 +10,7 @@ export interface Run {
   control: string | null;
   /** Seconds after which Patroni takes a leader for lost; null: its own. */
   ttl: number | null;
+  prepare: (options: LoadOptions) => Promise<Load>;
   progress: (round: number, journal: Journal) => void;
 }
 
@@ -19,21 +21,26 @@ export interface Report {
   refused: number;
   unknown: number;
   unanswered: number;
+  submitted: number;
   findings: Findings;
   figures: Record<string, number | readonly number[]>;
 }
 
 export async function reportOf(
   journal: Journal,
+  load: Load,
   ask: Ask,
   figures: Report["figures"],
 ): Promise<Report> {
+  const findings = await audit(journal, ask);
+  findings.wrong.push(...(await load.problems(ask)));
   return {
     acknowledged: journal.acknowledged,
     refused: journal.count("refused"),
     unknown: journal.count("unknown"),
     unanswered: journal.count("sent"),
-    findings: await audit(journal, ask),
+    findings,
+    submitted: load.submitted(),
     figures,
   };
 }

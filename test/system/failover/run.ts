@@ -1,14 +1,16 @@
 // `bun run test:failover SCENARIO [rounds] [seed] [--control NAME]`: servers under load on PostgreSQL while it fails.
 // Whatever happens: every acknowledged order is there exactly once, nothing that was refused is, and the sums agree.
 // A control takes away what the promise rests on and must be caught; one that is not fails the run.
-// `--ttl SECONDS` is for Patroni, whose own is 30.
+// `--load store`: no HTTP and no provider, the store alone. `--ttl SECONDS` is for Patroni, whose own is 30.
 
 import { parseArgs } from "node:util";
 import { describeFindings, isClean } from "./audit.ts";
+import { prepareBinaryLoad } from "./binary-servers.ts";
 import { runNetwork } from "./network.ts";
 import { runPair } from "./pair.ts";
 import { runPatroni } from "./patroni.ts";
 import { describeFigures, type Scenario } from "./report.ts";
+import { prepareStoreLoad } from "./store-servers.ts";
 import { runServers } from "./two-servers.ts";
 
 interface Entry {
@@ -26,7 +28,7 @@ const SCENARIOS: Record<string, Entry> = {
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { control: { type: "string" }, ttl: { type: "string" } },
+  options: { control: { type: "string" }, load: { type: "string" }, ttl: { type: "string" } },
 });
 const [name = "", roundsText, seedText] = positionals;
 const scenario = SCENARIOS[name];
@@ -38,19 +40,22 @@ if (!scenario || (control !== null && !scenario.controls.includes(control))) {
   console.error(`which of these: ${known.join(", ")}`);
   process.exit(2);
 }
+const isStore = values.load === "store" || control === "forgetful";
 const rounds = Number(roundsText ?? scenario.rounds);
 const seed = Number(seedText ?? Date.now() % 1_000_000);
 const title = `${name}${control === null ? "" : `, control: ${control}`}`;
 console.log(`${title}: ${rounds} rounds, seed ${seed}`);
-const { acknowledged, refused, unknown, unanswered, findings, figures } = await scenario.run({
-  rounds,
-  seed,
-  control,
-  ttl: values.ttl === undefined ? null : Number(values.ttl),
-  progress: (round, journal) =>
-    console.log(`${round} rounds, ${journal.acknowledged} acknowledged`),
-});
-const answers = `${acknowledged} acknowledged, ${refused} refused, ${unknown} unknown, ${unanswered} unanswered`;
+const { acknowledged, refused, unknown, unanswered, submitted, findings, figures } =
+  await scenario.run({
+    rounds,
+    seed,
+    control,
+    ttl: values.ttl === undefined ? null : Number(values.ttl),
+    prepare: isStore ? prepareStoreLoad : prepareBinaryLoad,
+    progress: (round, journal) =>
+      console.log(`${round} rounds, ${journal.acknowledged} acknowledged`),
+  });
+const answers = `${acknowledged} acknowledged, ${refused} refused, ${unknown} unknown, ${unanswered} unanswered; ${submitted} passed on`;
 const isExpected = isClean(findings) === (control === null);
 const verdict = isExpected
   ? "ok"

@@ -22,7 +22,7 @@ import { linkOf } from "./audit.ts";
 import type { Fate } from "./journal.ts";
 import { createForgetfulStore } from "./forgetful-store.ts";
 
-export interface LoadOptions {
+export interface StoreLoadOptions {
   address: string;
   /** Begins the name of every order. */
   name: string;
@@ -46,7 +46,7 @@ const BATCH_LIMIT = 24;
 const PAUSE_MS = 4;
 const CHARGE = 7;
 
-const options = JSON.parse(process.argv[2]!) as LoadOptions;
+const options = JSON.parse(process.argv[2]!) as StoreLoadOptions;
 const { name, accounts, service, turnMs, patienceMs } = options;
 const address = parseAddress(options.address);
 const store = options.isForgetful

@@ -3,9 +3,7 @@
 import { startCluster } from "../../support/postgres.ts";
 import { below, randomFrom } from "../../support/seeded.ts";
 import { Journal } from "./journal.ts";
-import { prepareLoad } from "./prepare.ts";
 import { type Report, reportOf, type Scenario } from "./report.ts";
-import { startServer } from "./servers.ts";
 
 const DATABASE = "reseller";
 const SERVERS = 2;
@@ -16,14 +14,17 @@ const RESUME_LIMIT_MS = 60_000;
 const FREEZE_MS = 8000;
 const ROUNDS_PER_FREEZE = 10;
 
-export const runServers: Scenario = async ({ rounds, seed, progress }): Promise<Report> => {
+export const runServers: Scenario = async (run): Promise<Report> => {
+  const { rounds, seed, progress } = run;
   const random = randomFrom(seed);
   const cluster = await startCluster({ fsync: "off" });
   await cluster.query("postgres", `CREATE DATABASE ${DATABASE}`);
   const address = `postgres://postgres@127.0.0.1:${cluster.port}/${DATABASE}`;
-  const load = await prepareLoad(address, seed);
+  const load = await run.prepare({ address, seed });
   const journal = new Journal();
-  const servers = Array.from({ length: SERVERS }, () => startServer(load, journal));
+  const servers = await Promise.all(
+    Array.from({ length: SERVERS }, (_, place) => load.start(journal, place)),
+  );
   const figures = { killGapMs: [] as number[], freezeGapMs: [] as number[], deadlocks: 0 };
 
   for (let round = 0; round < rounds; round += 1) {
@@ -41,18 +42,19 @@ export const runServers: Scenario = async ({ rounds, seed, progress }): Promise<
       await server.kill();
       await journal.moreAcknowledged(ORDERS_AFTER, RESUME_LIMIT_MS);
       figures.killGapMs.push(journal.longestGapMs());
-      servers[place] = startServer(load, journal);
+      servers[place] = await load.start(journal, place);
     }
     if ((round + 1) % 10 === 0) progress(round + 1, journal);
   }
   await journal.moreAcknowledged(ORDERS_BEFORE, RESUME_LIMIT_MS);
   for (const server of servers) await server.stop();
+  await load.settle(journal);
   const ask = (text: string) => cluster.query(DATABASE, text);
   const [row] = await ask(
     `SELECT deadlocks::int AS count FROM pg_stat_database WHERE datname = '${DATABASE}'`,
   );
   figures.deadlocks = row!["count"] as number;
-  const report = await reportOf(journal, ask, figures);
+  const report = await reportOf(journal, load, ask, figures);
   cluster.stop("immediate");
   return report;
 };

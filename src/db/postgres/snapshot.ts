@@ -1,0 +1,95 @@
+// One unchanging view of the database for long reads, such as `verify`: every read sees what was committed when it began,
+// however long it takes and whatever servers write meanwhile.
+
+import { type ReadStore, refusePromise } from "../port.ts";
+import type { Query } from "../query.ts";
+import { type AnyRow, keyOfRow } from "../table-definition.ts";
+import type { Address } from "./address.ts";
+import { connect, type Connection } from "./connection.ts";
+import { sqlStateOf } from "./errors.ts";
+import { Known, Missing } from "./known.ts";
+import { KnownReader } from "./reader.ts";
+import { decodeRows, kindsOf, loadStatement, queryStatement } from "./text.ts";
+
+export interface PostgresSnapshot extends ReadStore {
+  /** The connection, for statements that the port does not know. */
+  readonly connection: Connection;
+  /** Ends the view, and rolls back whatever was written on its connection. */
+  close(): void;
+}
+
+/** A statement reads whole tables, beside servers that have the disk too. */
+const STATEMENT_MS = 6 * 3_600_000;
+const CONNECT_MS = 5000;
+/** Compilation takes longer than most of these statements. Statements that read whole tables are planned as such. */
+const SETTINGS = {
+  jit: "off",
+  statement_timeout: "0",
+  idle_in_transaction_session_timeout: "0",
+  max_parallel_workers_per_gather: "0",
+};
+
+const GO_ON = { text: "ROLLBACK TO SAVEPOINT begun", values: [] };
+
+/** `name`: shown in pg_stat_activity. Throws what connect throws. */
+export async function openSnapshot(address: Address, name: string): Promise<PostgresSnapshot> {
+  const connection = await connect(address, {
+    turnMs: STATEMENT_MS,
+    connectMs: CONNECT_MS,
+    name,
+    settings: SETTINGS,
+  });
+  await connection.turn([
+    { text: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", values: [] },
+    { text: "SAVEPOINT begun", values: [] },
+  ]);
+  return {
+    connection,
+    async read(body) {
+      const known = new Known();
+      const reader = new KnownReader(known);
+      for (;;) {
+        try {
+          const result = body(reader);
+          refusePromise(result);
+          return result;
+        } catch (error) {
+          if (!(error instanceof Missing)) throw error;
+        }
+        await load(connection, known).catch(async (error: unknown) => {
+          // After an error PostgreSQL would refuse every further statement of the transaction.
+          if (!connection.isLost && sqlStateOf(error) !== null) await connection.turn([GO_ON]);
+          throw error;
+        });
+      }
+    },
+    close: () => connection.close(),
+  };
+}
+
+async function load(connection: Connection, known: Known): Promise<void> {
+  const { rows, queries } = known.takeWanted();
+  for (const wanted of rows) {
+    const { index } = wanted[0]!;
+    const statement = loadStatement(
+      index,
+      wanted.map(({ values }) => values),
+    );
+    const [found] = await connection.turn([statement]);
+    const decoded = decodeRows(found!, kindsOf(index.table));
+    known.putRows(wanted, new Map(decoded.map((row) => [keyOfRow(index, row)!, row])));
+  }
+  for (const wanted of queries) {
+    const { query, values } = wanted;
+    known.putResult(wanted, await rowsOf(connection, query, values));
+  }
+}
+
+async function rowsOf(
+  connection: Connection,
+  query: Query,
+  values: AnyRow | undefined,
+): Promise<AnyRow[]> {
+  const [found] = await connection.turn([queryStatement(query, values)]);
+  return decodeRows(found!, query.gives);
+}

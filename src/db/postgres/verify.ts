@@ -1,0 +1,93 @@
+// Verifies a PostgreSQL database: the checks of every engine on one snapshot, the schema against the migrations, foreign
+// keys, and the sequences that give numbers. docs/specification.md#verify. Reads only, also while servers run.
+
+import { query } from "../query.ts";
+import { text } from "../table-definition.ts";
+import { TABLES } from "../tables.ts";
+import { type Check, queryCheck, runChecks, type Verification } from "../verify.ts";
+import { QUERY_CHECKS } from "../verify-queries.ts";
+import { SCAN_CHECKS } from "../verify-scans.ts";
+import type { Address } from "./address.ts";
+import { sqlStateOf } from "./errors.ts";
+import { COMMAND_NAME } from "./open-for-command.ts";
+import { schemaProblems } from "./schema-check.ts";
+import { openSnapshot } from "./snapshot.ts";
+
+/** A damaged page, an index that does not fit its table, and a table or a column that is missing. */
+const UNREADABLE = new Set(["XX001", "XX002", "42P01", "42703"]);
+
+const REFERENCES = query({
+  gives: { child: text, childColumn: text, parent: text, parentColumn: text },
+  text: `SELECT child.relname AS child, a.attname AS "childColumn", parent.relname AS parent,
+      b.attname AS "parentColumn"
+    FROM pg_constraint JOIN pg_class AS child ON child.oid = conrelid
+      JOIN pg_class AS parent ON parent.oid = confrelid
+      JOIN pg_attribute AS a ON a.attrelid = conrelid AND a.attnum = conkey[1]
+      JOIN pg_attribute AS b ON b.attrelid = confrelid AND b.attnum = confkey[1]
+    WHERE contype = 'f' AND child.relnamespace =
+      (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('orders'))
+    ORDER BY child.relname, a.attname`,
+});
+
+/** Triggers enforce them, which an administrator can turn off. */
+const references: Check = {
+  name: "references lead somewhere",
+  async run(store, findings) {
+    const all = await store.read((reader) => reader.all(REFERENCES));
+    for (const { child, childColumn, parent, parentColumn } of all) {
+      const [key] = TABLES.find(({ name }) => name === child)?.indexes[0]!.columns ?? [];
+      const check = queryCheck(
+        "references lead somewhere",
+        `SELECT '${child} row ' || child.${key?.name ?? childColumn} AS subject,
+          'refers to a missing row of ${parent}' AS problem
+        FROM ${child} AS child LEFT JOIN ${parent} AS parent ON parent.${parentColumn} = child.${childColumn}
+        WHERE child.${childColumn} IS NOT NULL AND parent.${parentColumn} IS NULL`,
+      );
+      await check.run(store, findings);
+    }
+  },
+};
+
+/** A sequence behind its table would give a number twice, or fail to. */
+const numbers = queryCheck(
+  "numbers are given once",
+  TABLES.filter(({ numbered }) => numbered !== null)
+    .map(({ name, numbered, columns }) => {
+      const column = columns.find(({ field }) => field === numbered)!.name;
+      return `SELECT 'sequence ${name}_number' AS subject,
+          'it stands at ' || last_value || ', the highest number is ' || highest AS problem
+        FROM ${name}_number, (SELECT max(${column}) AS highest FROM ${name}) AS numbered
+        WHERE highest > last_value OR (highest = last_value AND NOT is_called)`;
+    })
+    .join(" UNION ALL "),
+);
+
+const POSTGRES_CHECKS: readonly Check[] = [references, numbers];
+
+/** The number of checks, for a progress display. */
+export const POSTGRES_CHECK_COUNT =
+  1 + QUERY_CHECKS.length + POSTGRES_CHECKS.length + SCAN_CHECKS.length;
+
+/** `progress` is called with the number of checks that are done. */
+export async function verifyPostgres(
+  address: Address,
+  progress: (done: number) => void = () => {},
+): Promise<Verification> {
+  const differences = await schemaProblems(address);
+  const schema: Check = {
+    name: "the schema is what the migrations make",
+    run(_, findings) {
+      for (const { subject, problem } of differences) findings.add(subject, problem);
+    },
+  };
+  const snapshot = await openSnapshot(address, COMMAND_NAME);
+  try {
+    return await runChecks(snapshot, {
+      checks: [schema, ...QUERY_CHECKS, ...POSTGRES_CHECKS, ...SCAN_CHECKS],
+      isUnreadable: (error) => UNREADABLE.has(sqlStateOf(error) ?? ""),
+      progress,
+    });
+  } finally {
+    snapshot.close();
+  }
+}

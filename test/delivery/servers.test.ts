@@ -1,0 +1,208 @@
+// Servers that share a database: each order is sent once, whatever becomes of the server that sends it.
+
+import { describe, expect, test } from "bun:test";
+import type { SubmissionResult } from "../../src/domain/deliveries.ts";
+import { systemClock } from "../../src/delivery/clock.ts";
+import { type DeliveryService, startDelivery } from "../../src/delivery/delivery.ts";
+import type { DeliveryDeps } from "../../src/delivery/provider-worker.ts";
+import { LEASE_MS } from "../../src/operations/server-leases.ts";
+import { CommandError } from "../../src/writer/queue.ts";
+import { type DeliveryShop, openDeliveryShop } from "../support/delivery-store.ts";
+import { ENGINES } from "../support/stores.ts";
+
+const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
+
+/** A provider that accepts every order, and the links that it was sent. */
+function provider() {
+  const links: string[] = [];
+  const add = async ({ link }: { link: string }): Promise<SubmissionResult> => {
+    links.push(link);
+    return { outcome: "accepted", providerOrder: String(links.length) };
+  };
+  const polled: string[][] = [];
+  const status = async (orders: readonly string[]) => {
+    polled.push([...orders]);
+    const reports = orders.map((order) => {
+      const report = { word: "Completed", startCount: 0, remains: 0, text: "" };
+      return [order, report] as const;
+    });
+    return { reports: new Map(reports) };
+  };
+  return { links, polled, api: { add, status } };
+}
+
+/** A clock that a test moves and whose ticks it makes. */
+function handClock() {
+  let callback = () => {};
+  const hand = {
+    ahead: 0,
+    clock: {
+      ...systemClock,
+      now: () => Date.now() + hand.ahead,
+      timer: (tick: () => void) => ((callback = tick), { set() {}, clear() {} }),
+    },
+    tick: () => callback(),
+  };
+  return hand;
+}
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 1000; tries += 1) {
+    if (await holds()) return;
+    await Bun.sleep(10);
+  }
+  throw new Error(`never: ${what}`);
+}
+
+/** Rejects with `outcome_unknown` after the first command of that name was committed. */
+function losing({ writer, ...deps }: DeliveryDeps, lost: string): DeliveryDeps {
+  let isLost = false;
+  const submit: DeliveryDeps["writer"]["submit"] = async (name, input) => {
+    const output = await writer.submit(name, input);
+    if (name !== lost || isLost) return output;
+    isLost = true;
+    throw new CommandError("the connection was lost", "outcome_unknown");
+  };
+  return { ...deps, writer: { submit } };
+}
+
+async function end(shop: DeliveryShop, ...services: DeliveryService[]): Promise<void> {
+  await Promise.all(services.map((service) => service.stop(1000)));
+  await shop.store.close();
+}
+
+describe.each(ENGINES)("on %s", (engine) => {
+  test("two servers that run share the queue and the polls: each of 60 orders is sent once and ends", async () => {
+    const shop = await openDeliveryShop(engine, 3);
+    const acme = provider();
+    for (let index = 0; index < 60; index += 1) await shop.order(index % 3);
+    await Promise.all([A, B].map((server) => shop.live(server, Date.now())));
+    const [a, b] = await Promise.all([
+      startDelivery(shop.server(A, acme.api)),
+      startDelivery(shop.server(B, acme.api)),
+    ]);
+    const completed = async () => {
+      const rows = await shop.store.query("SELECT status FROM orders");
+      return rows.every(({ status }) => status === "COMPLETED");
+    };
+    await until("all orders are completed", completed);
+    await end(shop, a!, b!);
+    expect(acme.links.length).toBe(60);
+    expect(new Set(acme.links).size).toBe(60);
+  });
+
+  test("a server that is suspended while the provider replies loses its attempt to unknown, and the reply then places the order", async () => {
+    const shop = await openDeliveryShop(engine);
+    await shop.live(A, Date.now());
+    const reply = Promise.withResolvers<SubmissionResult>();
+    let sent = 0;
+    const add = () => ((sent += 1), reply.promise);
+    const warned: string[] = [];
+    const deps = shop.server(A, { add });
+    const log = { ...deps.log, warn: (_: object, message: string) => void warned.push(message) };
+    const a = await startDelivery({ ...deps, log });
+    const order = await shop.order();
+    const placed = a.placed(order);
+    await until("it is sent", async () => sent === 1);
+
+    const hand = handClock();
+    const other = shop.server(B, provider().api);
+    const writer: DeliveryDeps["writer"] = {
+      submit: (name, input) => shop.run(name, input, hand.clock.now()),
+    };
+    const b = await startDelivery({ ...other, clock: hand.clock, writer });
+    expect((await shop.state(order.orderId)).placement).toBe("sending");
+    hand.ahead = LEASE_MS + 1000;
+    hand.tick();
+    const placement = async () => (await shop.state(order.orderId)).placement;
+    await until("the other server notices", async () => (await placement()) === "unknown");
+
+    reply.resolve({ outcome: "accepted", providerOrder: "4711" });
+    expect((await placed).status).toBe("PROCESSING");
+    expect(await placement()).toBe("placed");
+    expect(warned).toContain("a late outcome settled an unknown submission");
+    expect(sent).toBe(1);
+    await end(shop, a, b);
+  });
+
+  test("an attempt that took so long to start that others may have given it up is not sent, and made anew", async () => {
+    const shop = await openDeliveryShop(engine);
+    const acme = provider();
+    const hand = handClock();
+    const deps = shop.server(A, acme.api);
+    const starts: number[] = [];
+    const submit: DeliveryDeps["writer"]["submit"] = async (name, input) => {
+      const output = await shop.run(name, input, hand.clock.now());
+      if (name === "startAttempt" && starts.push(acme.links.length) === 1) hand.ahead += 20_000;
+      return output;
+    };
+    const a = await startDelivery({ ...deps, clock: hand.clock, writer: { submit } });
+    const order = await a.placed(await shop.order());
+    expect([order.delivery?.placement, acme.links.length]).toEqual(["queued", 0]);
+    hand.ahead += 20_000;
+    hand.tick();
+    const placement = async () => (await shop.state(order.orderId)).placement;
+    await until("it is placed", async () => (await placement()) === "placed");
+    expect([starts, acme.links.length]).toEqual([[0, 0], 1]);
+    await end(shop, a);
+  });
+
+  test("an attempt whose start was committed unnoticed was not sent: it is found, queued again and sent once", async () => {
+    const shop = await openDeliveryShop(engine);
+    const acme = provider();
+    const hand = handClock();
+    const deps = { ...shop.server(A, acme.api), clock: hand.clock };
+    const a = await startDelivery(losing(deps, "startAttempt"));
+    const { orderId } = await shop.order();
+    const placement = async () => (await shop.state(orderId)).placement;
+    hand.tick();
+    await until("its start is committed", async () => (await placement()) === "sending");
+    hand.ahead += 10_000;
+    const sent = async () => {
+      hand.tick();
+      return (await placement()) === "placed";
+    };
+    await until("it is sent", sent);
+    expect(acme.links.length).toBe(1);
+    await end(shop, a);
+  });
+
+  test("an acceptance that was committed unnoticed is stored again, not as unknown", async () => {
+    const shop = await openDeliveryShop(engine);
+    const acme = provider();
+    const a = await startDelivery(losing(shop.server(A, acme.api), "finishAttempt"));
+    const order = await a.placed(await shop.order());
+    expect([order.status, order.delivery?.placement]).toEqual(["PROCESSING", "placed"]);
+    expect(acme.links.length).toBe(1);
+    await end(shop, a);
+  });
+
+  test("an attempt that was aborted when its server stopped is never queued again", async () => {
+    const shop = await openDeliveryShop(engine);
+    const hand = handClock();
+    let sent = 0;
+    const add = (_: object, stop: AbortSignal) => {
+      sent += 1;
+      return new Promise<SubmissionResult>((resolve) => {
+        stop.addEventListener("abort", () => resolve({ outcome: "unknown", cause: "stopped" }));
+      });
+    };
+    const deps = shop.server(A, { add });
+    const submit: DeliveryDeps["writer"]["submit"] = (name, input) =>
+      name === "finishAttempt"
+        ? Promise.reject(new Error("gone"))
+        : deps.writer.submit(name, input);
+    const a = await startDelivery({ ...deps, clock: hand.clock, writer: { submit } });
+    const { orderId } = await shop.order();
+    hand.tick();
+    await until("it is sent", async () => sent === 1);
+    hand.ahead += 10_000;
+    hand.tick();
+    await a.stop(0);
+    expect((await shop.state(orderId)).placement).toBe("sending");
+    const b = await startDelivery(shop.server(B, { add }));
+    expect((await shop.state(orderId)).placement).toBe("unknown");
+    expect(sent).toBe(1);
+    await end(shop, b);
+  });
+});
