@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { AMOUNT_LIMIT_MICROS, BALANCE_LIMIT_MICROS, formatMicros } from "../../src/domain/money.ts";
-import { type Ran, reseller } from "../support/cli.ts";
+import { optionsOf, type Ran, reseller } from "../support/cli.ts";
 import { expectError } from "../support/refusal.ts";
 import { type Answer, freshService, OPERATOR, type TestService } from "../support/service.ts";
 import {
@@ -35,7 +35,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-const cli = (...argv: string[]): Promise<Ran> => reseller(...argv, "--data", market.folder);
+const cli = (...argv: string[]): Promise<Ran> => reseller(...argv, ...optionsOf(market));
 
 let users = 0;
 

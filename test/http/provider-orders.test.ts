@@ -196,7 +196,10 @@ test.each<[what: string, reply: Reply]>([
     "SELECT outcome FROM placement_attempts WHERE order_id = ? ORDER BY attempt_id",
     orderId,
   );
-  expect([outcomes[0], outcomes.at(-1)]).toEqual([{ outcome: "not_sent" }, { outcome: "accepted" }]);
+  expect([outcomes[0], outcomes.at(-1)]).toEqual([
+    { outcome: "not_sent" },
+    { outcome: "accepted" },
+  ]);
   expect(sentFor(body.link)).toBe(outcomes.length);
   expect(before - market.balance("anna")).toBe(200_000);
 });

@@ -6,7 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { type Config, serveOptions, databaseOptions } from "../../src/config/settings.ts";
-import type { Reader, ReadStore } from "../../src/db/port.ts";
+import type { Reader, ReadStore, Store } from "../../src/db/port.ts";
+import { describeAddress, parseAddress } from "../../src/db/postgres/address.ts";
+import { createPostgresStore } from "../../src/db/postgres/store.ts";
 import type { AnyTable } from "../../src/db/table-definition.ts";
 import { attempts, orderEvents, orders, transfers, users } from "../../src/db/tables.ts";
 import type { Connection } from "../../src/db/sqlite/connection.ts";
@@ -62,6 +64,8 @@ export interface TestDatabase {
   folder: string;
   /** Where a server or a command finds it. */
   location: { data: string; database?: string };
+  /** What a server and a command call it. */
+  description: string;
   /** On SQLite alone. */
   readonly connection: Connection;
   read<T>(body: (reader: Reader) => T): T;
@@ -114,6 +118,7 @@ interface Backend extends Pick<
   TestDatabase,
   | "folder"
   | "location"
+  | "description"
   | "connection"
   | "store"
   | "read"
@@ -133,6 +138,7 @@ function sqliteBackend(folder: string): Backend {
   return {
     folder,
     location: { data: folder },
+    description: connection.path,
     connection,
     store,
     read: (body) => body(store.reader),
@@ -157,6 +163,7 @@ function postgresBackend(folder: string): Backend {
   return {
     folder,
     location: { data: folder, database: database.url },
+    description: describeAddress(parseAddress(database.url)),
     // A test of what SQLite alone has uses freshSqliteDatabase.
     connection: null as never,
     store: { read: async (body) => database.read(body) },
@@ -299,9 +306,11 @@ export const TEST_CONFIG = {
 };
 
 /** What a server needs to answer requests, without anything that watches or limits them. */
-export function apiOf<Parts extends Pick<ServerDatabase, "store" | "findKey" | "writer">>(
-  { store, findKey, writer }: Parts,
-): ServerDeps & Pick<Parts, "writer"> {
+export function apiOf<Parts extends Pick<ServerDatabase, "store" | "findKey" | "writer">>({
+  store,
+  findKey,
+  writer,
+}: Parts): ServerDeps & Pick<Parts, "writer"> {
   return {
     store,
     findKey,
@@ -323,6 +332,12 @@ export function apiOf<Parts extends Pick<ServerDatabase, "store" | "findKey" | "
     }),
     template: responseTemplate(false),
   };
+}
+
+/** For transactions of a test's own: close it. */
+export function openStore({ connection, location }: TestDatabase): Store {
+  if (location.database) return createPostgresStore(parseAddress(location.database));
+  return { ...connection.store, close() {} };
 }
 
 /** A database as a server of its own opens it. */
