@@ -201,13 +201,18 @@ describe.each(ENGINES)("on %s", (engine) => {
       return Promise.reject(new Error("gone"));
     };
     const held = Promise.withResolvers<void>();
-    const reads = { ended: 0, free: Infinity };
+    const checks = { read: 0, areHeld: false };
     const store: DeliveryDeps["store"] = {
       async read(body) {
-        const result = await deps.store.read(body);
-        reads.ended += 1;
-        if (reads.ended > reads.free) await held.promise;
-        return result;
+        const result: unknown = await deps.store.read(body);
+        if (
+          Array.isArray(result) &&
+          result.some((row) => Object.hasOwn(Object(row), "attemptId"))
+        ) {
+          checks.read += 1;
+          if (checks.areHeld) await held.promise;
+        }
+        return result as never;
       },
     };
     const a = await startDelivery({ ...deps, store, clock: hand.clock, writer: { submit } });
@@ -215,23 +220,19 @@ describe.each(ENGINES)("on %s", (engine) => {
     hand.tick();
     await until("it is sent", async () => sent === 1);
 
-    // What is due next, the attempts that are being sent, and how late polls are.
     const check = async () => {
-      const before = reads.ended;
+      const before = checks.read;
       hand.ahead += 10_000;
       hand.tick();
-      await until("the attempts are read", async () => reads.ended >= before + 3);
+      await until("the attempts are read", async () => checks.read > before);
       await new Promise(setImmediate);
     };
     await check();
     expect(finishes).toBe(0);
 
     // The attempts are read before the stop, and looked at after it.
-    const before = reads.ended;
-    reads.free = before + 1;
-    hand.ahead += 10_000;
-    hand.tick();
-    await until("the attempts are read", async () => reads.ended >= before + 3);
+    checks.areHeld = true;
+    await check();
     const stopped = a.stop(0);
     await until("the call is aborted", async () => finishes === 1);
     await new Promise(setImmediate);
