@@ -11,6 +11,9 @@ import { migrate } from "../../src/db/postgres/migrate.ts";
 const VERSIONS = "/usr/lib/postgresql";
 /** The server refuses to run as root. */
 const USER = "postgres";
+/** With the rights that deploy/postgres-role.sql gives. */
+export const SERVICE_ROLE = "reseller";
+const GRANTS = new URL("../../deploy/postgres-role.sql", import.meta.url);
 /** Migrated once, copied for each test. */
 const TEMPLATE = "reseller_template";
 
@@ -92,6 +95,8 @@ export async function startCluster(settings: Record<string, string> = {}): Promi
   };
   await query("postgres", `CREATE DATABASE ${TEMPLATE}`);
   await migrate(address(TEMPLATE), Date.now());
+  await query("postgres", `CREATE ROLE ${SERVICE_ROLE} LOGIN`);
+  await query(TEMPLATE, readFileSync(GRANTS, "utf8"));
   return {
     port,
     folder,

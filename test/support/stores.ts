@@ -7,7 +7,7 @@ import { createSqliteStore } from "../../src/db/sqlite/store.ts";
 import { accounts, keys, services, users } from "../../src/db/tables.ts";
 import { createId } from "../../src/db/ids.ts";
 import { MIGRATIONS, migrate } from "../../src/storage/migrate.ts";
-import { cluster } from "./postgres.ts";
+import { cluster, SERVICE_ROLE } from "./postgres.ts";
 
 export const ENGINES = ["sqlite", "postgres"] as const;
 export type Engine = (typeof ENGINES)[number];
@@ -50,7 +50,10 @@ function sqliteStore() {
 async function postgresStore() {
   const server = await cluster();
   const database = await server.createDatabase();
-  const store: Store = createPostgresStore(server.address(database));
+  const store: Store = createPostgresStore({
+    ...server.address(database),
+    username: SERVICE_ROLE,
+  });
   return { store, query: (text: string) => server.query(database, text) };
 }
 

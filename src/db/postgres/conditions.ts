@@ -35,7 +35,7 @@ interface Row {
 
 /** A clock that differs more from the database's makes times of several servers hard to compare. */
 export const CLOCK_WARN_MS = 2000;
-/** A third of a lease: another server would take this one's for ended. */
+/** A third of a server's lease: beyond it others would take this one for dead too early, or too late. */
 export const CLOCK_LIMIT_MS = 10_000;
 
 const TIMEOUT_MS = 5000;
@@ -112,4 +112,22 @@ export function weaknessesOf(address: Address, conditions: Conditions): Map<Cond
     );
   }
   return found;
+}
+
+export interface ClockDifference {
+  text: string;
+  /** Whether a server must not run with it. */
+  isTooFar: boolean;
+}
+
+/** Null: the clock of this machine agrees with the database's. */
+export function clockDifference({ clockAheadMs }: Conditions): ClockDifference | null {
+  const milliseconds = Math.abs(clockAheadMs);
+  if (milliseconds <= CLOCK_WARN_MS) return null;
+  const seconds = Math.round(milliseconds / 1000);
+  const side = clockAheadMs > 0 ? "ahead of" : "behind";
+  return {
+    text: `the clock of this machine is ${seconds} s ${side} that of the database: set both by NTP`,
+    isTooFar: milliseconds > CLOCK_LIMIT_MS,
+  };
 }

@@ -3,7 +3,7 @@
 
 import { SQL } from "bun";
 import type { Address, Host } from "./address.ts";
-import { NoPrimaryError } from "./errors.ts";
+import { NoPrimaryError, troubleOf } from "./errors.ts";
 
 type Row = Record<string, unknown>;
 export type Rows = Row[] & { count: number; command: string };
@@ -23,6 +23,9 @@ export interface ConnectionOptions {
   settings: Readonly<Record<string, string>>;
 }
 
+/** A turn that takes longer asks again and again whether another host has become the primary. */
+const SLOW_MS = 1000;
+
 export class Connection {
   #isLost = false;
 
@@ -30,6 +33,8 @@ export class Connection {
     readonly pool: SQL,
     readonly reserved: Bun.ReservedSQL,
     readonly turnMs: number,
+    /** Resolves with whether another host takes writes. */
+    readonly isReplaced: () => Promise<boolean>,
   ) {}
 
   get isLost(): boolean {
@@ -42,6 +47,14 @@ export class Connection {
    */
   async turn(statements: readonly Statement[], turnMs = this.turnMs): Promise<Rows[]> {
     const timer = setTimeout(() => this.close(), turnMs);
+    let slow: Timer | null = null;
+    const watch = () => (slow = setTimeout(ask, SLOW_MS));
+    // A machine that lost its power closes no connection: its standby has been promoted long before the time is up.
+    const ask = async () => {
+      if (await this.isReplaced()) this.close();
+      else if (slow) watch();
+    };
+    watch();
     try {
       const sent = statements.map(({ text, values }) => this.#send(text, values));
       const settled = await Promise.allSettled(sent);
@@ -50,6 +63,8 @@ export class Connection {
       return settled.map((each) => (each as PromiseFulfilledResult<Rows>).value);
     } finally {
       clearTimeout(timer);
+      if (slow) clearTimeout(slow);
+      slow = null;
     }
   }
 
@@ -70,24 +85,45 @@ export class Connection {
   }
 }
 
-/** Opens a connection to the first host that takes writes. Throws NoPrimaryError, or what the last host said. */
+/**
+ * Opens a connection to the host that takes writes. All are asked at once: one whose machine is lost says nothing. Throws
+ * NoPrimaryError, or what a host said.
+ */
 export async function connect(address: Address, options: ConnectionOptions): Promise<Connection> {
-  let failure: unknown = new NoPrimaryError("none of the hosts takes writes");
-  for (const host of address.hosts) {
-    try {
-      return await connectTo(host, address, options);
-    } catch (error) {
-      failure = error;
+  const attempts = address.hosts.map((host) => connectTo(host, address, options));
+  try {
+    const first = await Promise.any(attempts);
+    for (const attempt of attempts) {
+      // What fails now is of no interest any more.
+      attempt.then((other) => other !== first && other.close()).catch(() => {});
     }
+    return first;
+  } catch (error) {
+    const { errors } = error as AggregateError;
+    // A host that may yet become the primary is worth waiting for, whatever the others say.
+    const lost = errors.filter((each) => troubleOf(each) === "lost");
+    throw lost.find((each) => !(each instanceof NoPrimaryError)) ?? lost[0] ?? errors[0];
   }
-  throw failure;
+}
+
+async function takesWrites(address: Address, options: ConnectionOptions): Promise<boolean> {
+  if (address.hosts.length === 0) return false;
+  try {
+    const connection = await connect(address, options);
+    connection.close();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function connectTo(
-  { hostname, port }: Host,
+  host: Host,
   address: Address,
-  { turnMs, connectMs, name, settings }: ConnectionOptions,
+  options: ConnectionOptions,
 ): Promise<Connection> {
+  const { hostname, port } = host;
+  const { turnMs, connectMs, name, settings } = options;
   const { username, password, database, sslMode, ca } = address;
   const pool = new SQL({
     adapter: "postgres",
@@ -105,7 +141,9 @@ async function connectTo(
   } as ConstructorParameters<typeof SQL>[0]);
   const timer = setTimeout(() => void pool.close({ timeout: 0 }).catch(() => {}), connectMs);
   try {
-    const connection = new Connection(pool, await pool.reserve(), turnMs);
+    const others = { ...address, hosts: address.hosts.filter((each) => each !== host) };
+    const isReplaced = () => takesWrites(others, options);
+    const connection = new Connection(pool, await pool.reserve(), turnMs, isReplaced);
     const [facts] = await connection.turn([{ text: FACTS, values: [] }], connectMs);
     const { standby, sync } = facts![0] as { standby: boolean; sync: string };
     if (standby) throw new NoPrimaryError("the host is a standby");

@@ -47,8 +47,14 @@ export async function migrate(
     // One statement a migration, several commands each: the simple protocol, in one transaction that the lock ends with.
     await reserved.unsafe("BEGIN");
     await reserved.unsafe(`SELECT pg_advisory_xact_lock(${LOCK})`);
-    await reserved.unsafe(`CREATE TABLE IF NOT EXISTS migrations (
-      version bigint PRIMARY KEY, name text NOT NULL, hash text NOT NULL, applied_at bigint NOT NULL)`);
+    // IF NOT EXISTS would ask for the right to create even where there is nothing to create.
+    const [found] = (await reserved.unsafe("SELECT to_regclass('migrations') AS name")) as {
+      name: string | null;
+    }[];
+    if (found!.name === null) {
+      await reserved.unsafe(`CREATE TABLE migrations (
+        version bigint PRIMARY KEY, name text NOT NULL, hash text NOT NULL, applied_at bigint NOT NULL)`);
+    }
     const applied = (await reserved.unsafe(APPLIED)) as AppliedMigration[];
     refuseOtherSchema(applied, migrations);
     const known = new Set(applied.map((each) => each.version));

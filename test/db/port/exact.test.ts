@@ -31,6 +31,7 @@ for (const engine of ENGINES) {
     await store.query(
       "CREATE TABLE amounts (id bigint PRIMARY KEY, amount bigint NOT NULL, other bigint)",
     );
+    if (engine === "postgres") await store.query("GRANT ALL ON amounts TO reseller");
     await store.run((tx) => {
       tx.insert(amounts, { id: 1, amount: 2n ** 53n + 1n });
       tx.insert(amounts, { id: 2, amount: -LARGEST, other: LARGEST });

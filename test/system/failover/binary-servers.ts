@@ -2,6 +2,10 @@
 // orders have an Idempotency-Key and are sent again, to any of the servers, until that is answered; the others have a
 // reference and are sent once.
 
+import { readFileSync } from "node:fs";
+import { parseAddress } from "../../../src/db/postgres/address.ts";
+import { connect } from "../../../src/db/postgres/connection.ts";
+import { SERVICE_ROLE } from "../../support/postgres.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
 import { runBinary, startServerProcess } from "../../support/server-process.ts";
 import { freshFolder } from "../../support/service.ts";
@@ -9,6 +13,7 @@ import { type Ask, linkOf, nameOf } from "./audit.ts";
 import type { Journal } from "./journal.ts";
 import type { Load, LoadOptions, Server } from "./load.ts";
 
+const GRANTS = new URL("../../../deploy/postgres-role.sql", import.meta.url);
 const RESELLERS = 3;
 const CONNECTIONS = 6;
 const PAUSE_MS = 4;
@@ -28,7 +33,11 @@ interface Caller {
 }
 
 export async function prepareBinaryLoad(options: LoadOptions): Promise<Load> {
-  const { address, serverAddress = address, seed } = options;
+  const { address, seed } = options;
+  const serverAddress = (options.serverAddress ?? address).replace(
+    "//postgres@",
+    `//${SERVICE_ROLE}@`,
+  );
   const upstream = await startUpstream();
   const caller: Caller = { keys: await fill(address, upstream.url), again: [], next: 0 };
   const folders = new Map<number, string>();
@@ -68,6 +77,7 @@ export async function prepareBinaryLoad(options: LoadOptions): Promise<Load> {
       if (caller.again.length > 0) journal.faults.push(`${caller.again.length} never answered`);
       await upstream.stop();
     },
+    submitted: () => upstream.adds().length,
     problems: (ask) => submissionProblems(upstream.adds(), ask),
   };
 }
@@ -199,5 +209,17 @@ async function fill(address: string, upstreamUrl: string): Promise<string[]> {
     const shown = await admin(`key create --user reseller${each} --type order`);
     keys.push((JSON.parse(shown) as { key: string }).key);
   }
+  await makeServiceRole(address);
   return keys;
+}
+
+/** The servers run with the rights that deploy/postgres-role.sql gives. */
+async function makeServiceRole(address: string): Promise<void> {
+  const options = { turnMs: 10_000, connectMs: 10_000, name: "role", settings: {} };
+  const connection = await connect(parseAddress(address), options);
+  // A test's cluster has the role.
+  await connection.reserved.unsafe(`DO $$ BEGIN CREATE ROLE ${SERVICE_ROLE} LOGIN;
+    EXCEPTION WHEN duplicate_object THEN NULL; END $$`);
+  await connection.reserved.unsafe(readFileSync(GRANTS, "utf8"));
+  connection.close();
 }

@@ -19,6 +19,8 @@ export interface Load {
   start(journal: Journal, place: number): Promise<Server>;
   /** Sends again what its callers would, until that is answered, and stops. */
   settle(journal: Journal): Promise<void>;
+  /** How many orders were passed on to the provider. */
+  submitted(): number;
   /** What is wrong that the journal does not show. */
   problems(ask: Ask): Promise<string[]>;
 }

@@ -14,7 +14,8 @@ import { SQL } from "bun";
 import {
   freePort,
   giveToPostgres,
-  runPostgres,
+  asPostgres,
+  binaries,
   stopWithThisProcess,
 } from "../../support/postgres.ts";
 import { childrenOf, killAll } from "./processes.ts";
@@ -50,17 +51,17 @@ export class Node {
   static async create(name: string): Promise<Node> {
     const node = new Node(name, await freePort());
     const access = ["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C"];
-    runPostgres(node.folder, "initdb", "-D", node.data, "--no-sync", ...access);
+    await node.#run("initdb", "-D", node.data, "--no-sync", ...access);
     const lines = Object.entries(SETTINGS).map(([setting, value]) => `${setting} = '${value}'\n`);
     appendFileSync(join(node.data, "postgresql.conf"), lines.join(""));
-    node.start();
+    await node.start();
     return node;
   }
 
   /** One that runs as a standby of `primary`. */
   static async standbyOf(primary: Node, name: string): Promise<Node> {
     const node = new Node(name, await freePort());
-    node.copyFrom(primary);
+    await node.copyFrom(primary);
     return node;
   }
 
@@ -68,14 +69,20 @@ export class Node {
     return Number(readFileSync(join(this.data, "postmaster.pid"), "utf8").split("\n")[0]);
   }
 
-  start(): void {
+  async start(): Promise<void> {
     const log = join(this.folder, "log");
     const command = ["-D", this.data, "-l", log, "-w", "-s", "-o", `-p ${this.port}`, "start"];
-    runPostgres(this.folder, "pg_ctl", ...command);
+    await this.#run("pg_ctl", ...command);
   }
 
-  stop(mode: "fast" | "immediate"): void {
-    runPostgres(this.folder, "pg_ctl", "-D", this.data, "-m", mode, "-w", "-s", "stop");
+  async stop(mode: "fast" | "immediate"): Promise<void> {
+    await this.#run("pg_ctl", "-D", this.data, "-m", mode, "-w", "-s", "stop");
+  }
+
+  /** As a machine without power is to others: its connections stay, and nothing answers. */
+  freeze(): void {
+    const { pid } = this;
+    for (const each of [pid, ...childrenOf(pid)]) process.kill(each, "SIGSTOP");
   }
 
   /** Every process of it at once. */
@@ -86,8 +93,8 @@ export class Node {
     rmSync(join(this.data, "postmaster.pid"), { force: true });
   }
 
-  promote(): void {
-    runPostgres(this.folder, "pg_ctl", "-D", this.data, "-w", "-s", "promote");
+  async promote(): Promise<void> {
+    await this.#run("pg_ctl", "-D", this.data, "-w", "-s", "promote");
   }
 
   /** From a killed primary to a standby of the new one: by pg_rewind where that can be. */
@@ -97,23 +104,23 @@ export class Node {
     try {
       const source = `host=127.0.0.1 port=${primary.port} user=postgres dbname=postgres`;
       const { data } = this;
-      runPostgres(this.folder, "pg_rewind", "-D", data, "--no-sync", "--source-server", source);
+      await this.#run("pg_rewind", "-D", data, "--no-sync", "--source-server", source);
     } catch {
-      this.copyFrom(primary);
+      await this.copyFrom(primary);
       return "copied";
     }
     this.#beStandbyOf(primary);
-    this.start();
+    await this.start();
     return "rewound";
   }
 
-  copyFrom(primary: Node): void {
+  async copyFrom(primary: Node): Promise<void> {
     if (existsSync(this.data)) rmSync(this.data, { recursive: true });
     const from = ["-h", "127.0.0.1", "-p", String(primary.port), "-U", "postgres"];
     const how = ["-X", "stream", "-c", "fast", "--no-sync"];
-    runPostgres(this.folder, "pg_basebackup", "-D", this.data, ...from, ...how);
+    await this.#run("pg_basebackup", "-D", this.data, ...from, ...how);
     this.#beStandbyOf(primary);
-    this.start();
+    await this.start();
   }
 
   async query(database: string, text: string): Promise<Record<string, unknown>[]> {
@@ -139,6 +146,17 @@ export class Node {
       if (performance.now() > deadline) throw new Error(`no ${state} standby of ${this.name}`);
       await Bun.sleep(20);
     }
+  }
+
+  /** One of PostgreSQL's programs, to its end. */
+  async #run(program: string, ...options: string[]): Promise<void> {
+    const child = Bun.spawn([...asPostgres(), join(binaries(), program), ...options], {
+      cwd: this.folder,
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    const text = await child.stderr.text();
+    if ((await child.exited) !== 0) throw new Error(`${program} failed: ${text}`);
   }
 
   #beStandbyOf(primary: Node): void {

@@ -1,5 +1,5 @@
 // A primary and its synchronous standby: the primary killed under load, the standby promoted, the killed one brought
-// back behind it. The address names both hosts throughout. Control: the standby asynchronous.
+// back behind it. Every third one is silent at first: its connections stay open, as a lost machine's do. The address names both hosts throughout. Control: the standby asynchronous.
 
 import { below, randomFrom } from "../../support/seeded.ts";
 import { Journal } from "./journal.ts";
@@ -30,7 +30,13 @@ export const runPair: Scenario = async (run): Promise<Report> => {
   const load = await run.prepare({ address, seed });
   const journal = new Journal();
   const server = await load.start(journal, 0);
-  const figures = { gapMs: [] as number[], promotedMs: [] as number[], rewound: 0, copied: 0 };
+  const figures = {
+    gapMs: [] as number[],
+    silentGapMs: [] as number[],
+    promotedMs: [] as number[],
+    rewound: 0,
+    copied: 0,
+  };
 
   for (let round = 0; round < rounds; round += 1) {
     await journal.moreAcknowledged(ORDERS_BEFORE, RESUME_LIMIT_MS);
@@ -38,15 +44,18 @@ export const runPair: Scenario = async (run): Promise<Report> => {
     // What a network does that is slower than the primary: the acknowledged of an asynchronous pair run ahead.
     if (control === "asynchronous" || round % 2 === 1)
       await lag(primary, 1 + below(random, LAG_MS));
+    const isSilent = round % 3 === 2;
     journal.watchGap();
     const killedAt = performance.now();
-    await primary.kill();
+    if (isSilent) primary.freeze();
+    else await primary.kill();
     // With no standby left, nothing would be acknowledged until the killed one is back.
     await standby.setSynchronous(false);
-    standby.promote();
+    await standby.promote();
     figures.promotedMs.push(performance.now() - killedAt);
     await journal.moreAcknowledged(ORDERS_AFTER, RESUME_LIMIT_MS);
-    figures.gapMs.push(journal.longestGapMs());
+    (isSilent ? figures.silentGapMs : figures.gapMs).push(journal.longestGapMs());
+    if (isSilent) await primary.kill();
     figures[await primary.follow(standby)] += 1;
     [primary, standby] = [standby, primary];
     await primary.setSynchronous(isSynchronous);
@@ -57,7 +66,7 @@ export const runPair: Scenario = async (run): Promise<Report> => {
   await server.stop();
   await load.settle(journal);
   const report = await reportOf(journal, load, (text) => primary.query(DATABASE, text), figures);
-  for (const node of [standby, primary]) node.stop("immediate");
+  for (const node of [standby, primary]) await node.stop("immediate");
   return report;
 };
 

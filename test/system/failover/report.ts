@@ -21,6 +21,7 @@ export interface Report {
   refused: number;
   unknown: number;
   unanswered: number;
+  submitted: number;
   findings: Findings;
   figures: Record<string, number | readonly number[]>;
 }
@@ -39,6 +40,7 @@ export async function reportOf(
     unknown: journal.count("unknown"),
     unanswered: journal.count("sent"),
     findings,
+    submitted: load.submitted(),
     figures,
   };
 }

@@ -45,16 +45,17 @@ const rounds = Number(roundsText ?? scenario.rounds);
 const seed = Number(seedText ?? Date.now() % 1_000_000);
 const title = `${name}${control === null ? "" : `, control: ${control}`}`;
 console.log(`${title}: ${rounds} rounds, seed ${seed}`);
-const { acknowledged, refused, unknown, unanswered, findings, figures } = await scenario.run({
-  rounds,
-  seed,
-  control,
-  ttl: values.ttl === undefined ? null : Number(values.ttl),
-  prepare: isStore ? prepareStoreLoad : prepareBinaryLoad,
-  progress: (round, journal) =>
-    console.log(`${round} rounds, ${journal.acknowledged} acknowledged`),
-});
-const answers = `${acknowledged} acknowledged, ${refused} refused, ${unknown} unknown, ${unanswered} unanswered`;
+const { acknowledged, refused, unknown, unanswered, submitted, findings, figures } =
+  await scenario.run({
+    rounds,
+    seed,
+    control,
+    ttl: values.ttl === undefined ? null : Number(values.ttl),
+    prepare: isStore ? prepareStoreLoad : prepareBinaryLoad,
+    progress: (round, journal) =>
+      console.log(`${round} rounds, ${journal.acknowledged} acknowledged`),
+  });
+const answers = `${acknowledged} acknowledged, ${refused} refused, ${unknown} unknown, ${unanswered} unanswered; ${submitted} passed on`;
 const isExpected = isClean(findings) === (control === null);
 const verdict = isExpected
   ? "ok"

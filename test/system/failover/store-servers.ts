@@ -42,6 +42,7 @@ export async function prepareStoreLoad(options: LoadOptions): Promise<Load> {
     },
     // Nobody sends anything again: what was not acknowledged may be there once.
     settle: () => Promise.resolve(),
+    submitted: () => 0,
     problems: () => Promise.resolve([]),
   };
 }

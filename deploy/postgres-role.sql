@@ -1,0 +1,16 @@
+-- What the service needs once its tables are there, and nothing more: it can neither change the schema nor delete an
+-- order or a transfer. As the owner of the database, after each upgrade too:
+--   psql -d reseller -v ON_ERROR_STOP=1 -f deploy/postgres-role.sql
+-- See docs/postgres.md.
+REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+GRANT USAGE ON SCHEMA public TO reseller;
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO reseller;
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO reseller;
+
+-- Append-only.
+GRANT INSERT ON transfers, order_events, late_reports, audit TO reseller;
+-- UPDATE also for the locks of rows.
+GRANT INSERT, UPDATE ON accounts, users, keys, providers, services, orders, placement_attempts TO reseller;
+GRANT UPDATE ON catalogue_version, uptime TO reseller;
+-- What is deleted: grants that were withdrawn, answers that are older than their time, leases and markers that have ended.
+GRANT INSERT, UPDATE, DELETE ON grants, idempotency, servers, batches TO reseller;

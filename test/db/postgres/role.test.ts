@@ -1,0 +1,40 @@
+// The role that deploy/postgres-role.sql describes: every test of operations on PostgreSQL runs under it (stores.ts).
+
+import { expect, test } from "bun:test";
+import { SQL } from "bun";
+import { migrate } from "../../../src/db/postgres/migrate.ts";
+import { cluster, SERVICE_ROLE } from "../../support/postgres.ts";
+
+async function serviceDatabase() {
+  const server = await cluster();
+  const database = await server.createDatabase();
+  const address = { ...server.address(database), username: SERVICE_ROLE };
+  const [host] = address.hosts;
+  const sql = new SQL({ adapter: "postgres", ...host!, username: SERVICE_ROLE, database, max: 1 });
+  return { address, sql };
+}
+
+test("the service's role starts a server where nothing is to be migrated", async () => {
+  const { address, sql } = await serviceDatabase();
+  expect(await migrate(address, 1)).toEqual([]);
+  await sql.close();
+});
+
+test("the service's role can neither change the schema nor take back what is kept for good", async () => {
+  const { sql } = await serviceDatabase();
+  for (const text of [
+    "CREATE TABLE other (id bigint)",
+    "ALTER TABLE transfers DISABLE TRIGGER ALL",
+    "DROP TABLE batches",
+    "TRUNCATE orders",
+    "DELETE FROM orders",
+    "DELETE FROM users",
+    "UPDATE transfers SET amount_micros = 1",
+    "DELETE FROM transfers",
+    "DELETE FROM audit",
+    "UPDATE migrations SET version = 2",
+  ]) {
+    expect(sql.unsafe(text)).rejects.toThrow(/permission denied|must be owner/);
+  }
+  await sql.close();
+});
