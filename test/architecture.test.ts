@@ -14,7 +14,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   db: ["domain"],
   "db/sqlite": ["db", "domain"],
   "db/postgres": ["db", "domain"],
-  storage: ["db", "db/sqlite", "domain"],
+  storage: ["db", "db/sqlite", "db/postgres", "domain"],
   operations: ["db", "domain"],
   writer: ["operations", "storage", "db", "db/sqlite", "domain"],
   providers: ["domain"],

@@ -12,7 +12,7 @@ import {
 } from "../config/settings.ts";
 import { formatEndpoint } from "../config/values.ts";
 import { readTls, TlsError } from "../config/tls.ts";
-import type { State } from "../storage/doctor.ts";
+import type { State } from "../storage/findings.ts";
 import { CommandFailure, type CommonOptions, declare, declareGroup } from "./command.ts";
 import { print, table } from "./output.ts";
 

@@ -2,9 +2,11 @@
 
 import type { Command } from "commander";
 import { backupFolder, type Config, settingOption } from "../config/settings.ts";
-import { databasePath } from "../storage/open.ts";
-import { runDoctor, type Finding } from "../storage/doctor.ts";
+import { runDoctor } from "../storage/doctor.ts";
+import type { Finding } from "../storage/findings.ts";
+import { runPostgresDoctor } from "../storage/postgres-doctor.ts";
 import { CommandFailure, type CommonOptions, declare } from "./command.ts";
+import { databaseOf } from "./database-name.ts";
 import { print, table } from "./output.ts";
 
 export function declareDoctor(program: Command): void {
@@ -15,14 +17,12 @@ export function declareDoctor(program: Command): void {
     "reseller doctor --data /var/lib/reseller",
   )
     .addOption(settingOption("backup-dir"))
-    .action((options: CommonOptions & Pick<Config, "backupDir">) => {
-      const findings = runDoctor({
-        data: options.data,
-        backupFolder: backupFolder(options),
-        now: Date.now(),
-      });
+    .action(async (options: CommonOptions & Pick<Config, "backupDir">) => {
+      const { address, data, shown: database } = databaseOf(options);
+      const findings = address
+        ? await runPostgresDoctor(address, Date.now)
+        : runDoctor({ data, backupFolder: backupFolder(options), now: Date.now() });
       const failed = findings.filter(({ state }) => state === "fail").length;
-      const database = databasePath(options.data);
       print(options.json, { ok: failed === 0, database, findings }, () => report(findings));
       if (failed > 0)
         throw new CommandFailure(`${failed} checks failed for ${database}: see above`);

@@ -32,7 +32,7 @@ export interface Submitter {
   watch(order: Order, callback: (order: Order) => void): () => void;
   /** Calls back with the unchanged order for every watched one that is not in flight. */
   release(): void;
-  /** Whether an attempt of the order is under way, or ended without its outcome being stored. */
+  /** Whether an attempt of the order is under way. */
   isInFlight(orderId: number): boolean;
   /** Resolves when nothing is in flight. */
   idle(): Promise<void>;
@@ -42,8 +42,6 @@ export function createSubmitter(worker: ProviderWorker): Submitter {
   const { deps } = worker;
   const { store, log, clock } = deps;
   const inFlight = new Map<number, Promise<void>>();
-  /** Orders whose call has begun and whose outcome is not stored: only these may have been sent. */
-  const called = new Set<number>();
   const watchers = new Map<number, { order: Order; callback: (order: Order) => void }>();
 
   const notify = (order: Order) => watchers.get(order.orderId)?.callback(order);
@@ -51,7 +49,7 @@ export function createSubmitter(worker: ProviderWorker): Submitter {
   const run = async (orderId: number) => {
     let again = true;
     try {
-      notify(await submitOnce(worker, orderId, called));
+      notify(await submitOnce(worker, orderId));
     } catch (error) {
       // A queued order stays queued for the next tick; one that was being sent is marked unknown at the next start.
       again = false;
@@ -99,7 +97,7 @@ export function createSubmitter(worker: ProviderWorker): Submitter {
         if (!inFlight.has(orderId)) callback(order);
       }
     },
-    isInFlight: (orderId) => inFlight.has(orderId) || called.has(orderId),
+    isInFlight: (orderId) => inFlight.has(orderId),
     async idle() {
       await beginning.idle();
       while (inFlight.size > 0) await Promise.all(inFlight.values());
@@ -108,11 +106,7 @@ export function createSubmitter(worker: ProviderWorker): Submitter {
 }
 
 /** One attempt, from its row in the database to its outcome. Returns the order as committed. */
-async function submitOnce(
-  worker: ProviderWorker,
-  orderId: number,
-  called: Set<number>,
-): Promise<Order> {
+async function submitOnce(worker: ProviderWorker, orderId: number): Promise<Order> {
   const { writer, settings, random, clock, serverId: server, log, onSubmission } = worker.deps;
   const { placeRetryMs } = settings;
   const begunAt = clock.now();
@@ -128,11 +122,9 @@ async function submitOnce(
   const { attemptId, order } = started;
   const backoffMs = submitBackoffMs(tries, random);
   const isTooLate = Math.abs(clock.now() - begunAt) > CALL_WITHIN_MS;
-  called.add(orderId);
   const received = isTooLate ? TOO_LATE : await sendOnce(worker, order);
   const input = { orderId, attemptId, result: received, placeRetryMs, backoffMs };
   const { finished, result } = await finish(worker, input);
-  called.delete(orderId);
   logResult(worker, result, finished);
   onSubmission?.(result.outcome);
   return finished.order;

@@ -72,7 +72,12 @@ export function serviceField(fields: Fields): string {
   const service = required(fields, "service");
   if (typeof service !== "string" || service === "")
     throw invalidField("service", "a non-empty string");
-  return service;
+  return lookedUp(service);
+}
+
+/** A text to look up. PostgreSQL takes none with a NUL, which no stored text has; nor has any id the replacement. */
+export function lookedUp(text: string): string {
+  return text.replaceAll("\0", "\ufffd");
 }
 
 /** `link`, trimmed. */

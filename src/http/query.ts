@@ -11,7 +11,7 @@ import { ORDER_STATUSES, isReference, REFERENCE_FORM } from "../domain/orders.ts
 import { TRANSFER_KINDS } from "../domain/ledger.ts";
 import type { TimeWindow } from "../db/port.ts";
 import type { IncomingRequest } from "../http1/request.ts";
-import { invalidField } from "./body.ts";
+import { invalidField, lookedUp } from "./body.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -39,7 +39,7 @@ export function kindFilter(query: Query) {
 export function serviceFilter(query: Query): string | null {
   const service = query.get("service");
   if (service === "") throw invalidField("service", "a non-empty string");
-  return service;
+  return service && lookedUp(service);
 }
 
 export function referenceFilter(query: Query): string | null {

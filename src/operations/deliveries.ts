@@ -84,6 +84,8 @@ export interface FinishedAttempt {
 export function finishAttempt(tx: Tx, command: FinishAttempt, context: Context): FinishedAttempt {
   const { result } = command;
   const order = orderOf(tx, command.orderId);
+  // Before it is decided that the outcome is late: another server may be marking the attempt unknown.
+  tx.lock(order.resellerAccount);
   const attempt = attemptOf(tx, command.attemptId);
   if (attempt.outcome !== "sending") return finishLate(tx, order, attempt, result, context);
   const cause = "cause" in result ? result.cause : null;

@@ -8,7 +8,7 @@ import { createId } from "../db/ids.ts";
 import { findCallerKeyByHash } from "../db/keys.ts";
 import type { Store } from "../db/port.ts";
 import { type Address, describeAddress, parseAddress } from "../db/postgres/address.ts";
-import { readConditions, weaknesses } from "../db/postgres/conditions.ts";
+import { clockDifference, readConditions, weaknesses } from "../db/postgres/conditions.ts";
 import { deleteOldMarkers } from "../db/postgres/markers.ts";
 import { migrate } from "../db/postgres/migrate.ts";
 import { DatabaseOpenError, databaseOpenErrorOf } from "../db/postgres/open-error.ts";
@@ -24,10 +24,6 @@ import type { DatabaseEvents, ServerDatabase } from "./database.ts";
 import { guardReads } from "./guarded-reads.ts";
 import { createKeyFinder } from "./key-finder.ts";
 
-/** A clock that differs more from the database's makes times of several servers hard to compare. */
-const CLOCK_WARN_MS = 2000;
-/** A third of a lease: another server would take this one's for ended. */
-const CLOCK_LIMIT_MS = 10_000;
 const UNREADABLE: Check = { ok: false, detail: "does not answer reads" };
 const MARKERS_MS = 60_000;
 /** A batch waits for a primary, and for word of its COMMIT, for 15 s each; clocks differ by 10 s at most. */
@@ -48,7 +44,7 @@ export async function openPostgresDatabase(
   try {
     const address = parseAddress(config.database!);
     name = describeAddress(address);
-    await prepare(address, events.log);
+    await prepare(address, config.server, events.log);
     return await open(address, config, events);
   } catch (error) {
     throw databaseOpenErrorOf(error, name) ?? error;
@@ -56,18 +52,15 @@ export async function openPostgresDatabase(
 }
 
 /** Applies migrations, refuses what cannot work, and names what weakens the promise. */
-async function prepare(address: Address, log: Logger): Promise<void> {
+async function prepare(address: Address, server: string, log: Logger): Promise<void> {
   const database = describeAddress(address);
   const conditions = await readConditions(address, Date.now);
-  const { clockAheadMs } = conditions;
-  const seconds = Math.round(Math.abs(clockAheadMs) / 1000);
-  const off = `the clock of this machine is ${seconds} s ${clockAheadMs > 0 ? "ahead of" : "behind"} the database's`;
-  if (Math.abs(clockAheadMs) > CLOCK_LIMIT_MS) {
-    throw new DatabaseOpenError(`${off}: set both by NTP`);
-  }
-  if (Math.abs(clockAheadMs) > CLOCK_WARN_MS) log.warn({ database }, `${off}: set both by NTP`);
+  const difference = clockDifference(conditions);
+  if (difference?.isTooFar) throw new DatabaseOpenError(difference.text);
+  if (difference) log.warn({ database }, difference.text);
   const migrations = await migrate(address, Date.now());
   if (migrations.length > 0) log.info({ database, migrations }, "database migrated");
+  log.info({ database, server, version: conditions.version }, "database opened");
   for (const weakness of weaknesses(address, conditions)) {
     log.warn({ database, weakness }, "the database may lose what was acknowledged");
   }
@@ -160,9 +153,9 @@ function takeLease(store: Store, id: string, name: string, log: Logger): Promise
     id,
     name,
     isConnected: async (other) => (await store.read((reader) => countSessions(reader, other))) > 0,
-    onRenewal(error) {
-      if (error === null) log.info({ server: name }, "lease renewed again");
-      else log.warn({ server: name, error: String(error) }, "lease not renewed");
+    onRenewal(failure) {
+      if (failure === null) log.info({ server: name }, "lease renewed again");
+      else log.warn({ server: name, failure }, "lease not renewed");
     },
   });
 }

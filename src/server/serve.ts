@@ -45,7 +45,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   };
   const open = config.database === null ? openSqliteDatabase : openPostgresDatabase;
   const database = await open(config, events);
-  const { writer, isLeader } = database;
+  const { writer } = database;
   if (config.metricsListen) {
     const { version } = packageJson;
     metrics = createMetrics(readGauges(config, database, log), { version, server: config.server });
@@ -76,7 +76,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   });
   pending.resolve(delivery);
 
-  const expiry = await startExpiry(writer, log, { isLeader });
+  const expiry = await startExpiry(writer, log, { isLeader: () => database.isLeader() });
   const backups = backUp(config, database, log);
   const url = urlOf(tls ? "https" : "http", listeners.api);
   writeAddressFile(database.addressFile, url, log);

@@ -1,25 +1,20 @@
 // What `doctor` reads from the database.
 
 import { OLDEST_DUE_POLL } from "../db/polling.ts";
+import type { RowFacts } from "./findings.ts";
 import { whyNoFile } from "./files.ts";
 import { pendingMigrations } from "./migrate.ts";
 import { openReader } from "./open.ts";
 import { OpenError } from "./open-error.ts";
 import { schemaDifferences } from "./schema-check.ts";
 
-export interface DatabaseFacts {
+export interface DatabaseFacts extends RowFacts {
   /** The first row of PRAGMA quick_check: `ok`, or the first problem. */
   integrity: string;
   /** How many migrations of this binary it lacks. */
   pendingMigrations: number;
   /** How its schema differs from that of its migrations; empty when it does not. */
   schemaDifferences: string;
-  /** The latest time of a transfer, order or user, in milliseconds; null without one. */
-  lastRowAt: number | null;
-  /** PENDING orders whose placement is unknown. */
-  unknownPlacements: number;
-  /** OLDEST_DUE_POLL of the orders of all providers. */
-  oldestDuePollAt: number | null;
 }
 
 /** Reads only. Throws OpenError, also for a newer or foreign database, or what SQLite throws for a file it cannot read. */

@@ -3,6 +3,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type DatabaseFacts, factsOf } from "./database-facts.ts";
+import { clock, type Finding, finding, polling, unknown } from "./findings.ts";
 import { freeBytesIn, mebibytes, sizeOf } from "./files.ts";
 import { fileSystemUnder, isMemoryFileSystem, isNetworkFileSystem } from "./file-systems.ts";
 import { databasePath, sqliteVersion } from "./open.ts";
@@ -14,20 +15,7 @@ const ROOM_WARN_BYTES = 1024 * 1024 * 1024;
 /** An fsync that takes longer (median) slows down every order that is sent alone. */
 const SYNC_WARN_MS = 10;
 const SYNC_TRIES = 9;
-/** A row further in the future means that the clock was put back. */
-const CLOCK_FAIL_MS = 5 * 60_000;
 const BACKUP_WARN_MS = 2 * 24 * 3_600_000;
-const LATE_POLL_WARN_MS = 3_600_000;
-
-export type State = "ok" | "warn" | "fail";
-
-export interface Finding {
-  check: string;
-  state: State;
-  found: string;
-  /** Empty when there is nothing to do. */
-  advice: string;
-}
 
 export interface DoctorInput {
   data: string;
@@ -177,34 +165,6 @@ function integrity({ integrity: found }: DatabaseFacts): Finding {
   );
 }
 
-function clock({ lastRowAt }: DatabaseFacts, now: number): Finding {
-  if (lastRowAt === null) return finding("clock", "ok", "nothing was written yet");
-  const ahead = lastRowAt - now;
-  const found = `it is ${new Date(now).toISOString()}, the last row says ${new Date(lastRowAt).toISOString()}`;
-  if (ahead <= CLOCK_FAIL_MS) return finding("clock", "ok", found);
-  return finding(
-    "clock",
-    "fail",
-    found,
-    "the clock was put back: set it, and see that it is kept (NTP)",
-  );
-}
-
-function unknown({ unknownPlacements: count }: DatabaseFacts): Finding {
-  if (count === 0) return finding("unknown placements", "ok", "none");
-  const advice = "`reseller admin order list --unknown`, then `order settle` each";
-  return finding("unknown placements", "warn", `${count} orders`, advice);
-}
-
-function polling({ oldestDuePollAt }: DatabaseFacts, now: number): Finding {
-  if (oldestDuePollAt === null) return finding("oldest unchecked order", "ok", "none waits");
-  const late = now - oldestDuePollAt;
-  const found = late <= 0 ? "none is late" : `${Math.round(late / 1000)} s late`;
-  if (late <= LATE_POLL_WARN_MS) return finding("oldest unchecked order", "ok", found);
-  const advice = "is the server running, and does its provider answer? see `admin provider list`";
-  return finding("oldest unchecked order", "warn", found, advice);
-}
-
 function backupAge(data: string, folder: string, now: number): Finding {
   let newest: BackupFile | null;
   try {
@@ -221,8 +181,4 @@ function backupAge(data: string, folder: string, now: number): Finding {
   const found = `${newest.file}, ${Math.round(age / 3_600_000)} h old`;
   if (age <= BACKUP_WARN_MS) return finding("last backup", "ok", found);
   return finding("last backup", "warn", found, "see the server's log for `backup not made`");
-}
-
-function finding(check: string, state: State, found: string, advice = ""): Finding {
-  return { check, state, found, advice };
 }

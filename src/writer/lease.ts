@@ -29,8 +29,8 @@ export interface LeaseOptions {
   name: string;
   /** Whether a server still has connections to the database. */
   isConnected: (id: string) => Promise<boolean>;
-  /** Called when the lease could not be renewed, and when it was again. */
-  onRenewal: (error: unknown) => void;
+  /** Called with the reason when the lease could not be renewed, and with null when it was again. */
+  onRenewal: (failure: string | null) => void;
   renewMs?: number;
   silentMs?: number;
 }
@@ -58,7 +58,7 @@ export async function startLease(options: LeaseOptions): Promise<ServerLease> {
       if (hasFailed) onRenewal(null);
       hasFailed = false;
     } catch (error) {
-      if (!hasFailed) onRenewal(error);
+      if (!hasFailed) onRenewal(String(error));
       hasFailed = true;
     }
   };

@@ -52,14 +52,14 @@ export function createPostgresWriter({
   const run = async (): Promise<void> => {
     const requests = queue.takeBatch();
     // Several batches are in flight: this one is held here, not by the queue.
-    const { settle } = queue.endBatch();
+    const batch = queue.endBatch();
     const started = performance.now();
     const replies = await repliesTo(requests);
     inFlight -= 1;
     probe.note(replies);
     flush();
     onBatch?.(requests, (performance.now() - started) / 1000);
-    settle(replies);
+    batch.settle(replies);
   };
   const flush = (): void => {
     while (inFlight < IN_FLIGHT_LIMIT && queue.length() > 0) {

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { openShop, type Shop } from "../support/cli.ts";
+import { ENGINE } from "../support/service.ts";
 
 const HEADER = "name,price,min,max";
 const ROWS = 100_000;
@@ -114,7 +115,7 @@ test(`${ROWS} rows are imported and listed, and an invalid one at the end import
   const shop = openShop();
   const rows = Array.from({ length: ROWS }, (_, row) => `"Service, ${row}",2.32,10,10000,s${row}`);
   const text = `${HEADER},id\n${rows.join("\n")}\n`;
-  const count = () => shop.connection.sqlite.query("SELECT count(*) FROM services").values()[0]![0];
+  const count = () => shop.query("SELECT count(*) AS count FROM services")[0]!["count"];
 
   const file = `${shop.folder}/big.csv`;
   const imported = async (more: string) => {
@@ -145,8 +146,9 @@ async function importText(type: "csv" | "json", text: string | Buffer, shop: Sho
 
 /** In the order they were made. */
 async function services(shop: Shop): Promise<{ id: string }[]> {
-  const rows = shop.connection.sqlite.query("SELECT id FROM services ORDER BY rowid").values();
+  const place = ENGINE === "sqlite" ? "rowid" : "ctid";
+  const rows = shop.query<{ id: string }>(`SELECT id FROM services ORDER BY ${place}`);
   const { json } = await shop.cli("admin", "service", "list", "--json");
   const byId = new Map((json as { id: string }[]).map((service) => [service.id, service]));
-  return rows.map(([id]) => byId.get(id as string)!);
+  return rows.map(({ id }) => byId.get(id)!);
 }

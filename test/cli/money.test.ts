@@ -65,11 +65,11 @@ describe("credit and debit", () => {
   test("record operator and note in the ledger", async () => {
     const shop = openShop();
     await shop.cli("admin", "user", "credit", "alice", "1", "--note", "invoice 12");
-    const last = shop.connection.sqlite
-      .query("SELECT kind, operator, note FROM transfers ORDER BY seq DESC LIMIT 1")
-      .get() as { kind: string; operator: string; note: string };
+    const [last] = shop.query(
+      "SELECT kind, operator, note FROM transfers ORDER BY seq DESC LIMIT 1",
+    );
     expect(last).toMatchObject({ kind: "adjustment", note: "invoice 12" });
-    expect(last.operator).not.toBe("");
+    expect(last!["operator"]).not.toBe("");
   });
 });
 
@@ -121,6 +121,7 @@ describe("keys", () => {
     expect(list.json.map(({ id }: { id: string }) => id)).toContain(shown.id);
     expect(list.stdout).not.toContain(key);
     expect(shop.dump()).toContain(hashKey(key));
+    expect(shop.dump()).not.toContain(key);
     for (const file of readdirSync(shop.folder)) {
       expect(readFileSync(`${shop.folder}/${file}`).includes(key)).toBe(false);
     }
@@ -163,7 +164,8 @@ describe("services", () => {
 
   test("a second grant replaces the price, without --price by the service's own", async () => {
     const shop = openShop();
-    const granted = () => shop.connection.sqlite.query("SELECT price_micros FROM grants").values();
+    const granted = () =>
+      shop.query("SELECT price_micros FROM grants").map((grant) => [grant["price_micros"]]);
     const grant = (...flags: string[]) =>
       shop.cli("admin", "service", "grant", "secret", "--user", "ALICE", ...flags, "--json");
     expect((await grant("--price", "0.000001")).json.price).toBe(0.000001);

@@ -110,9 +110,7 @@ describe("sync", () => {
     const listed = [1, 2, 3, 4, 5].map((service) => ({ ...LISTED, service, name: `N${service}` }));
     await sync(shop, listed);
     const servicesOf = () =>
-      shop.connection.sqlite
-        .query("SELECT * FROM services WHERE provider_service IN ('2', '3') ORDER BY id")
-        .all();
+      shop.query("SELECT * FROM services WHERE provider_service IN ('2', '3') ORDER BY id");
     const before = servicesOf();
     const [one, two, three, four] = listed;
     const odd = [

@@ -1,7 +1,7 @@
 // `admin provider create` and `balance`.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openShop, reseller } from "../support/cli.ts";
+import { openShop, optionsOf, reseller } from "../support/cli.ts";
 import { openProviderShop } from "../support/provider-shop.ts";
 import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../support/upstream.ts";
 
@@ -25,7 +25,7 @@ describe("create", () => {
       "--key-stdin",
     ];
     const create = (stdin: string, ...more: string[]) =>
-      Bun.spawnSync(["bun", main, ...argv, "--data", shop.folder, ...more], {
+      Bun.spawnSync(["bun", main, ...argv, ...optionsOf(shop), ...more], {
         stdin: Buffer.from(stdin),
       });
     const created = create(`${PROVIDER_KEY}\n`, "--json");

@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Command } from "commander";
 import { createProgram } from "../../src/cli/program.ts";
-import { openShop, reseller } from "../support/cli.ts";
+import { openShop, optionsOf, reseller } from "../support/cli.ts";
 import { freshFolder } from "../support/service.ts";
 
 const shop = openShop();
@@ -93,7 +93,7 @@ describe("wrong usage: exit 2, nothing on stdout, the reason on stderr, nothing 
     "%s",
     async (_, argv) => {
       const before = shop.dump();
-      const data = argv.length > 1 && argv[0] !== "--frobnicate" ? ["--data", shop.folder] : [];
+      const data = argv.length > 1 && argv[0] !== "--frobnicate" ? optionsOf(shop) : [];
       const { code, stdout, stderr } = await reseller(...argv, ...data);
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
       expect(stderr).toMatch(/^(error: |Usage: )/);
@@ -155,17 +155,20 @@ describe("settings: flag, then variable, then default", () => {
   const working = process.cwd();
   afterEach(() => {
     delete process.env["RESELLER_DATA"];
+    delete process.env["RESELLER_DATABASE"];
     process.chdir(working);
   });
 
   test("the flag beats the variable", async () => {
     process.env["RESELLER_DATA"] = "/nowhere";
-    expect((await shop.cli("verify")).stdout).toContain(`${shop.folder}/reseller.db`);
+    expect((await shop.cli("verify")).stdout).toContain(shop.description);
   });
 
   test("the variable beats the default", async () => {
-    process.env["RESELLER_DATA"] = shop.folder;
-    expect((await reseller("verify")).stdout).toContain(`${shop.folder}/reseller.db`);
+    for (const [name, value] of Object.entries(shop.location)) {
+      process.env[`RESELLER_${name.toUpperCase()}`] = value;
+    }
+    expect((await reseller("verify")).stdout).toContain(shop.description);
   });
 
   test("the default is data, below the working directory, printed as an absolute path", async () => {

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { ReadStore } from "../../src/db/port.ts";
-import { openReader } from "../../src/storage/open.ts";
+import { attempts } from "../../src/db/tables.ts";
 import { refusal } from "../../src/domain/refusals.ts";
 import { systemClock } from "../../src/delivery/clock.ts";
 import { startDelivery } from "../../src/delivery/delivery.ts";
@@ -33,23 +33,21 @@ function shopWith(database: TestDatabase) {
   return database.key("anna", "full");
 }
 
-function orderOf({ connection }: TestDatabase, orderId: number) {
-  return connection.sqlite
-    .query<{ status: string; placement: string }, [number]>(
-      "SELECT status, placement FROM orders WHERE order_id = ?",
-    )
-    .get(orderId)!;
+function orderOf({ query }: TestDatabase, orderId: number) {
+  return query<{ status: string; placement: string }>(
+    "SELECT status, placement FROM orders WHERE order_id = ?",
+    orderId,
+  )[0]!;
 }
 
 test("a tick that fails is logged, and the next one follows", async () => {
   const database = freshDatabase();
   const { id: keyId } = shopWith(database);
-  const reader = openReader(database.connection.path);
   let broken = false;
   const store: ReadStore = {
     read(body) {
       if (broken) throw new Error("no such table, for once");
-      return reader.store.read(body);
+      return database.store.read(body);
     },
   };
   let tick = () => {};
@@ -78,19 +76,17 @@ test("a tick that fails is logged, and the next one follows", async () => {
   tick();
   await eventually("the order was placed", () => orderOf(database, orderId).placement === "placed");
   await delivery.stop(1000);
-  reader.sqlite.close();
 });
 
 test("after the clock was set back, the schedules are clamped at the first tick at which the database takes writes", async () => {
   const database = freshDatabase();
   shopWith(database);
-  const reader = openReader(database.connection.path);
   let now = Date.now();
   let tick = () => {};
   let isWritable = true;
   const clamps: boolean[] = [];
   const delivery = await startDelivery({
-    store: reader.store,
+    store: database.store,
     serverId: SERVER,
     writer: {
       submit(name, input) {
@@ -124,7 +120,6 @@ test("after the clock was set back, the schedules are clamped at the first tick 
   await tickAndSettle();
   expect(clamps).toEqual([true, false, false, true]);
   await delivery.stop(1000);
-  reader.sqlite.close();
 });
 
 test.each<[what: string, reply: Reply, cause: string]>([
@@ -136,9 +131,7 @@ test.each<[what: string, reply: Reply, cause: string]>([
   async (what, reply, cause) => {
     const market = await freshService();
     const { text } = shopWith(market);
-    const { sqlite } = market.connection;
-    sqlite.run(`CREATE TRIGGER broken BEFORE UPDATE ON placement_attempts WHEN NEW.outcome <> 'unknown'
-      BEGIN SELECT RAISE(ABORT, 'broken for once'); END`);
+    market.breakUpdates(attempts, "NEW.outcome <> 'unknown'");
     const link = `internal error after ${what}`;
     upstream.next("add", reply);
     const body = { service: "likes", link, quantity: 100 };
@@ -146,10 +139,10 @@ test.each<[what: string, reply: Reply, cause: string]>([
     expect([answer.status, answer.body.order.status]).toEqual([200, "PENDING"]);
     const { orderId } = answer.body.order;
     expect(orderOf(market, orderId)).toEqual({ status: "PENDING", placement: "unknown" });
-    const [[noted]] = sqlite.query("SELECT cause FROM placement_attempts").values() as [[string]];
-    expect(noted).toContain(cause);
+    const [noted] = market.query<{ cause: string }>("SELECT cause FROM placement_attempts");
+    expect(noted!.cause).toContain(cause);
     expect(market.balance("anna")).toBe(99_800_000);
-    sqlite.run("DROP TRIGGER broken");
+    market.dropTrigger("broken");
     const settled = market.run("settleOrder", { id: String(orderId), providerOrder: "4711" });
     expect(settled.status).toBe("PROCESSING");
     await market.stop();
@@ -160,21 +153,18 @@ test.each<[what: string, reply: Reply, cause: string]>([
 test("an outcome that nothing can be written of is tried until it can, and logged each time", async () => {
   const database = freshDatabase();
   const { id: keyId } = shopWith(database);
-  const { sqlite } = database.connection;
-  const reader = openReader(database.connection.path);
-  sqlite.run(`CREATE TRIGGER broken BEFORE UPDATE ON placement_attempts
-    BEGIN SELECT RAISE(ABORT, 'broken for once'); END`);
+  database.breakUpdates(attempts, "true");
   const errors: string[] = [];
   let sent = 0;
   const delivery = await startDelivery({
-    store: reader.store,
+    store: database.store,
     serverId: SERVER,
     writer: { submit: async (name, input) => database.run(name, input) },
     log: {
       ...createLog("silent"),
       error(_, message) {
         errors.push(message);
-        if (errors.length === 4) sqlite.run("DROP TRIGGER broken");
+        if (errors.length === 4) database.dropTrigger("broken");
       },
     },
     clock: { ...systemClock, timer: () => ({ set() {}, clear() {} }) },
@@ -202,18 +192,16 @@ test("an outcome that nothing can be written of is tried until it can, and logge
     "submission unknown: settle it by hand",
   ]);
   await delivery.stop(1000);
-  reader.sqlite.close();
 });
 
 test("the timer waits a second while nothing is due, else until the next attempt, and less after each attempt", async () => {
   const database = freshDatabase();
   const { id: keyId } = shopWith(database);
-  const reader = openReader(database.connection.path);
   let now = Date.now();
   let tick = () => {};
   const pauses: number[] = [];
   const delivery = await startDelivery({
-    store: reader.store,
+    store: database.store,
     serverId: SERVER,
     writer: { submit: (name, input) => Promise.resolve(database.run(name, input)) },
     log: createLog("silent"),
@@ -243,15 +231,13 @@ test("the timer waits a second while nothing is due, else until the next attempt
   now = order.createdAt;
   await delivery.placed(order);
   expect(pauses.at(-1)).toBe(250);
-  const { dueAt } = database.connection.sqlite
-    .query<{ dueAt: number }, []>("SELECT next_place_at AS dueAt FROM orders")
-    .get()!;
+  const [queued] = database.query<{ next_place_at: number }>("SELECT next_place_at FROM orders");
+  const dueAt = queued!.next_place_at;
   expect(await pauseAt(dueAt - 1400)).toBe(1000);
   expect(await pauseAt(dueAt - 600)).toBe(600);
   expect(await pauseAt(dueAt - 10)).toBe(250);
   expect(await pauseAt(dueAt)).toBe(250);
   await delivery.stop(1000);
-  reader.sqlite.close();
 });
 
 test("an order whose provider cannot be reached until --place-retry is over fails, is refunded, and was never sent", async () => {

@@ -54,13 +54,13 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
   throw new Error(`never: ${what}`);
 }
 
-/** Rejects with `outcome_unknown` after the first command of that name was committed. */
-function losing({ writer, ...deps }: DeliveryDeps, lost: string): DeliveryDeps {
+/** Rejects the first command of that name with `outcome_unknown`, after it was committed or instead. */
+function losing({ writer, ...deps }: DeliveryDeps, lost: string, isCommitted = true): DeliveryDeps {
   let isLost = false;
   const submit: DeliveryDeps["writer"]["submit"] = async (name, input) => {
-    const output = await writer.submit(name, input);
-    if (name !== lost || isLost) return output;
+    if (name !== lost || isLost) return writer.submit(name, input);
     isLost = true;
+    if (isCommitted) await writer.submit(name, input);
     throw new CommandError("the connection was lost", "outcome_unknown");
   };
   return { ...deps, writer: { submit } };
@@ -167,17 +167,23 @@ describe.each(ENGINES)("on %s", (engine) => {
     await end(shop, a);
   });
 
-  test("an acceptance that was committed unnoticed is stored again, not as unknown", async () => {
-    const shop = await openDeliveryShop(engine);
-    const acme = provider();
-    const a = await startDelivery(losing(shop.server(A, acme.api), "finishAttempt"));
-    const order = await a.placed(await shop.order());
-    expect([order.status, order.delivery?.placement]).toEqual(["PROCESSING", "placed"]);
-    expect(acme.links.length).toBe(1);
-    await end(shop, a);
-  });
+  test.each([
+    ["was committed", true],
+    ["was lost", false],
+  ])(
+    "an acceptance of which nobody knows whether it was stored counts once: it %s",
+    async (_, isCommitted) => {
+      const shop = await openDeliveryShop(engine);
+      const acme = provider();
+      const a = await startDelivery(losing(shop.server(A, acme.api), "finishAttempt", isCommitted));
+      const order = await a.placed(await shop.order());
+      expect([order.status, order.delivery?.placement]).toEqual(["PROCESSING", "placed"]);
+      expect(acme.links.length).toBe(1);
+      await end(shop, a);
+    },
+  );
 
-  test("an attempt that was aborted when its server stopped is never queued again", async () => {
+  test("an attempt is left alone by its own server while its call is under way, and never queued again after the server stopped", async () => {
     const shop = await openDeliveryShop(engine);
     const hand = handClock();
     let sent = 0;
@@ -188,17 +194,51 @@ describe.each(ENGINES)("on %s", (engine) => {
       });
     };
     const deps = shop.server(A, { add });
-    const submit: DeliveryDeps["writer"]["submit"] = (name, input) =>
-      name === "finishAttempt"
-        ? Promise.reject(new Error("gone"))
-        : deps.writer.submit(name, input);
-    const a = await startDelivery({ ...deps, clock: hand.clock, writer: { submit } });
+    let finishes = 0;
+    const submit: DeliveryDeps["writer"]["submit"] = (name, input) => {
+      if (name !== "finishAttempt") return deps.writer.submit(name, input);
+      finishes += 1;
+      return Promise.reject(new Error("gone"));
+    };
+    const held = Promise.withResolvers<void>();
+    const checks = { read: 0, areHeld: false };
+    const store: DeliveryDeps["store"] = {
+      async read(body) {
+        const result: unknown = await deps.store.read(body);
+        if (
+          Array.isArray(result) &&
+          result.some((row) => Object.hasOwn(Object(row), "attemptId"))
+        ) {
+          checks.read += 1;
+          if (checks.areHeld) await held.promise;
+        }
+        return result as never;
+      },
+    };
+    const a = await startDelivery({ ...deps, store, clock: hand.clock, writer: { submit } });
     const { orderId } = await shop.order();
     hand.tick();
     await until("it is sent", async () => sent === 1);
-    hand.ahead += 10_000;
-    hand.tick();
-    await a.stop(0);
+
+    const check = async () => {
+      const before = checks.read;
+      hand.ahead += 10_000;
+      hand.tick();
+      await until("the attempts are read", async () => checks.read > before);
+      await new Promise(setImmediate);
+    };
+    await check();
+    expect(finishes).toBe(0);
+
+    // The attempts are read before the stop, and looked at after it.
+    checks.areHeld = true;
+    await check();
+    const stopped = a.stop(0);
+    await until("the call is aborted", async () => finishes === 1);
+    await new Promise(setImmediate);
+    held.resolve();
+    await stopped;
+    expect(finishes).toBe(1);
     expect((await shop.state(orderId)).placement).toBe("sending");
     const b = await startDelivery(shop.server(B, { add }));
     expect((await shop.state(orderId)).placement).toBe("unknown");

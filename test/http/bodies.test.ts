@@ -77,8 +77,8 @@ describe("link", () => {
   ])("%s", async (_title, link, stored) => {
     const { status, body } = await post(withLink(link));
     expect([status, body.order?.link]).toEqual([200, stored]);
-    const row = market.connection.sqlite.query("SELECT link FROM orders WHERE id = ?");
-    expect(row.get(body.order.id)).toEqual({ link: stored });
+    const rows = market.query("SELECT link FROM orders WHERE id = ?", body.order.id);
+    expect(rows).toEqual([{ link: stored }]);
   });
 
   const CONTROLS = ["\0", "\u0001", "\u0009", "\n", "\r", "\u001f", "\u007f", "\u0080", "\u009f"];

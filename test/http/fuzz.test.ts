@@ -17,7 +17,7 @@ test("any bytes: a response or a closed connection, no 500, no change without a 
     key,
     service: "s",
     username: "cleo",
-    database: service.connection.path,
+    database: service,
   };
   const seed = Date.now() % 2 ** 31;
   const { statuses, changes } = await fuzz(target, REQUESTS, seed);

@@ -207,7 +207,7 @@ test("an idempotency record survives a restart", async () => {
   database.user("late", "10");
   database.service({ id: "likes", price: "10" });
   const { text } = database.key("late", "order");
-  const config = { data: database.folder, ...TEST_CONFIG };
+  const config = { ...TEST_CONFIG, ...database.location };
   const call = async () => {
     const service = await startService(config, () => {});
     const answer = await callApi(service.url, "POST", "/orders", text, ORDER, {

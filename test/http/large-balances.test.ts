@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { AMOUNT_LIMIT_MICROS, BALANCE_LIMIT_MICROS, formatMicros } from "../../src/domain/money.ts";
-import { type Ran, reseller } from "../support/cli.ts";
+import { optionsOf, type Ran, reseller } from "../support/cli.ts";
 import { expectError } from "../support/refusal.ts";
 import { type Answer, freshService, OPERATOR, type TestService } from "../support/service.ts";
 import {
@@ -35,7 +35,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-const cli = (...argv: string[]): Promise<Ran> => reseller(...argv, "--data", market.folder);
+const cli = (...argv: string[]): Promise<Ran> => reseller(...argv, ...optionsOf(market));
 
 let users = 0;
 
@@ -138,14 +138,10 @@ test("an order that its provider refuses is refunded though the balance was fill
   await rechargeFully();
   upstream.next("add", json({ error: "Incorrect link" }));
   await upstream.up();
-  const placement = market.connection.sqlite.query<{ placement: string }, [number]>(
-    "SELECT placement FROM orders WHERE order_id = ?",
-  );
   const { orderId } = waiting.body.order;
-  await eventually(
-    "the refusal is written down",
-    () => placement.get(orderId)?.placement === "refused",
-  );
+  const placement = () =>
+    market.query("SELECT placement FROM orders WHERE order_id = ?", orderId)[0]!["placement"];
+  await eventually("the refusal is written down", () => placement() === "refused");
   expect((await call("GET", `/orders/${orderId}`)).body.order.status).toBe("FAILED");
   expect(await balance()).toBe("9010000000");
   // Above 2^53 the answer is the same.

@@ -167,10 +167,9 @@ describe("a batch with an Idempotency-Key", () => {
     const orders = [good, { ...good, quantity: 1 }];
     const sent = { "idempotency-key": "k" };
     const first = await batch(orders, sent);
-    const { connection } = service;
     // As it stands between the commit and the answer.
-    connection.sqlite.run("DROP TRIGGER idempotency_keeps_its_answer");
-    connection.sqlite.run("UPDATE idempotency SET answer_status = NULL, answer_body = NULL");
+    service.dropTrigger("idempotency_keeps_its_answer");
+    service.query("UPDATE idempotency SET answer_status = NULL, answer_body = NULL");
     const actor = { keyId: null, operator: "tester" };
     const { id } = first.body.results[0].order;
     service.run("transitionOrder", { id, to: "COMPLETED", note: null, actor });

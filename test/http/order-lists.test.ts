@@ -61,6 +61,13 @@ function move(order: { orderId: number; status: string }, to: "COMPLETED" | "CAN
 const list = (query: string, as = key) => service.call("GET", `/orders${query}`, as);
 const idsOf = (orders: Body[]): number[] => orders.map((order) => order.orderId);
 
+test("a service whose id no database could store is one that does not exist", async () => {
+  const { status, body } = await list("?service=likes%00");
+  expect([status, body.orders, body.nextCursor]).toEqual([200, [], null]);
+  const order = { service: "likes\0", link: "x", quantity: 100 };
+  expectError(await service.call("POST", "/orders", key, order), 400, "Service not found");
+});
+
 describe("a list of orders", () => {
   test("is the caller's, newest first, in the status shape", async () => {
     place("likes", START, null, "bert");

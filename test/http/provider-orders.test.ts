@@ -43,10 +43,11 @@ function order(quantity = 100) {
 }
 
 function placementOf(orderId: number): string {
-  const row = market.connection.sqlite
-    .query("SELECT placement FROM orders WHERE order_id = ?")
-    .get(orderId) as { placement: string };
-  return row.placement;
+  const [row] = market.query<{ placement: string }>(
+    "SELECT placement FROM orders WHERE order_id = ?",
+    orderId,
+  );
+  return row!.placement;
 }
 
 async function statusOf(orderId: number): Promise<string> {
@@ -191,10 +192,14 @@ test.each<[what: string, reply: Reply]>([
   upstream.always("add", null);
   await eventually("the order was placed", () => placementOf(orderId) === "placed");
   expect(await statusOf(orderId)).toBe("PROCESSING");
-  const outcomes = market.connection.sqlite
-    .query("SELECT outcome FROM placement_attempts WHERE order_id = ? ORDER BY rowid")
-    .values(orderId);
-  expect([outcomes[0], outcomes.at(-1)]).toEqual([["not_sent"], ["accepted"]]);
+  const outcomes = market.query(
+    "SELECT outcome FROM placement_attempts WHERE order_id = ? ORDER BY attempt_id",
+    orderId,
+  );
+  expect([outcomes[0], outcomes.at(-1)]).toEqual([
+    { outcome: "not_sent" },
+    { outcome: "accepted" },
+  ]);
   expect(sentFor(body.link)).toBe(outcomes.length);
   expect(before - market.balance("anna")).toBe(200_000);
 });
@@ -267,8 +272,7 @@ test("a reported status changes the order's state and refunds what the state tab
   });
   // A late change is listed and never paid.
   entry.status = { status: "Canceled", remains: "1000" };
-  const late = () =>
-    market.connection.sqlite.query("SELECT 1 FROM late_reports WHERE order_id = ?").all(orderId);
+  const late = () => market.query("SELECT 1 FROM late_reports WHERE order_id = ?", orderId);
   await eventually("the late change was listed", () => late().length === 1);
   expect(isPartial()).toBe(true);
 });

@@ -27,24 +27,24 @@ describe.each([
   const limits = () => createRateLimits({ requests: 60, milliseconds: HOUR }, () => servers);
 
   test("each lets its share of a key's burst through, and one request at least", () => {
-    const { takeForKey } = limits();
-    expect(countAllowed(() => takeForKey("a"))).toBe(ofKey);
+    const shared = limits();
+    expect(countAllowed(() => shared.takeForKey("a"))).toBe(ofKey);
   });
 
   test("each lets its share of an address's guesses through, and one at least", () => {
-    const { noteFailure, refuseGuessing } = limits();
+    const shared = limits();
     const guess = () => {
-      refuseGuessing("192.0.2.1");
-      noteFailure("192.0.2.1");
+      shared.refuseGuessing("192.0.2.1");
+      shared.noteFailure("192.0.2.1");
     };
     expect(countAllowed(guess)).toBe(ofAddress);
   });
 });
 
 test("the limit that a refusal names is that of all servers together", () => {
-  const { takeForKey } = createRateLimits({ requests: 60, milliseconds: HOUR }, () => 120);
-  takeForKey("a");
-  const refused = () => takeForKey("a");
+  const limits = createRateLimits({ requests: 60, milliseconds: HOUR }, () => 120);
+  limits.takeForKey("a");
+  const refused = () => limits.takeForKey("a");
   expect(refused).toThrow(
     expect.objectContaining({ details: expect.objectContaining({ requests: 60, burst: 120 }) }),
   );
@@ -52,8 +52,8 @@ test("the limit that a refusal names is that of all servers together", () => {
 
 test("a server that joins leaves less for the others at once", () => {
   let servers = 1;
-  const { takeForKey } = createRateLimits({ requests: 60, milliseconds: HOUR }, () => servers);
-  for (let count = 0; count < 60; count += 1) takeForKey("a");
+  const limits = createRateLimits({ requests: 60, milliseconds: HOUR }, () => servers);
+  for (let count = 0; count < 60; count += 1) limits.takeForKey("a");
   servers = 2;
-  expect(countAllowed(() => takeForKey("a"))).toBe(30);
+  expect(countAllowed(() => limits.takeForKey("a"))).toBe(30);
 });

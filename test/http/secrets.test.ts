@@ -3,17 +3,23 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
+import { TABLES } from "../../src/db/tables.ts";
+import { optionsOf } from "../support/cli.ts";
 import { spawnServe } from "../support/process.ts";
-import { callApi, freshDatabase } from "../support/service.ts";
+import { callApi, dumpOf, ENGINE, freshDatabase, type TestDatabase } from "../support/service.ts";
 
 const SECRET_NOTE = "zqx7private";
 
-/** Which files of a folder hold one of the texts. */
-function filesWith(folder: string, texts: readonly string[]): string[] {
-  return readdirSync(folder).filter((file) => {
-    const content = readFileSync(join(folder, file)).toString("latin1");
-    return texts.some((text) => content.includes(text));
-  });
+/** Which files of its folder, and which of its tables, hold one of the texts. */
+function placesWith(database: TestDatabase, texts: readonly string[]): string[] {
+  const files = readdirSync(database.folder).map((file): [string, string] => [
+    file,
+    readFileSync(join(database.folder, file)).toString("latin1"),
+  ]);
+  const tables = TABLES.map((table): [string, string] => [table.name, dumpOf(database, table)]);
+  return [...files, ...tables]
+    .filter(([, content]) => texts.some((text) => content.includes(text)))
+    .map(([place]) => place);
 }
 
 test("a key's text is nowhere in the files or the log, while it serves and after it has stopped", async () => {
@@ -27,7 +33,7 @@ test("a key's text is nowhere in the files or the log, while it serves and after
   database.run("setKeyActive", { id: off.id, active: false });
   const mistyped = `${full.text.slice(0, -1)}${full.text.endsWith("a") ? "b" : "a"}`;
   const keys = [full.text, off.text, weak.text, mistyped];
-  const serve = await spawnServe(database.folder, "--log-level", "debug");
+  const serve = await spawnServe(database.folder, ...optionsOf(database), "--log-level", "debug");
 
   const order = { service, link: "x", quantity: 100 };
   for (const key of keys) {
@@ -41,15 +47,19 @@ test("a key's text is nowhere in the files or the log, while it serves and after
     }
     await callApi(serve.url, "GET", "/services", null, undefined, { authorization: key });
   }
-  const whileServing = filesWith(database.folder, keys);
+  const whileServing = placesWith(database, keys);
   const { exitCode, stdout, stderr } = await serve.stop();
 
   expect(exitCode).toBe(0);
   expect(database.balance("anna")).toBe(100_000_000 - 2 * 232_000);
   expect(whileServing).toEqual([]);
-  expect(filesWith(database.folder, keys)).toEqual([]);
+  expect(placesWith(database, keys)).toEqual([]);
   // The search finds what is there: the key's first characters are kept to recognise it by.
-  expect(filesWith(database.folder, [full.text.slice(0, 8)])).toEqual(["reseller.db"]);
+  expect(placesWith(database, [full.text.slice(0, 8)])).toEqual([
+    ...(ENGINE === "sqlite" ? ["reseller.db"] : []),
+    "keys",
+    "audit",
+  ]);
   const lines = stderr.trim().split("\n");
   expect(lines.filter((line) => JSON.parse(line).status !== undefined).length).toBe(4 * 11);
   for (const secret of [...keys, SECRET_NOTE]) expect(stdout + stderr).not.toContain(secret);

@@ -2,7 +2,7 @@
 // Its members are tested in shapes.test.ts.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { reseller } from "../support/cli.ts";
+import { optionsOf, reseller } from "../support/cli.ts";
 import { freshService, micros, type TestService } from "../support/service.ts";
 import { PROVIDER_KEY, startUpstream } from "../support/upstream.ts";
 
@@ -48,19 +48,18 @@ async function told(): Promise<Record<Reseller, string>> {
 
 /** The list as it is now, serialised without the cache. */
 function written(username: string): string {
-  const services = shop.connection.sqlite
-    .query(
-      `SELECT id, name, coalesce(grants.price_micros, services.price_micros) / 1e6 AS price, min, max
-       FROM services LEFT JOIN grants ON service_id = id
-         AND reseller_account = (SELECT account FROM users WHERE username = ?)
-       WHERE active AND (NOT private OR service_id IS NOT NULL) ORDER BY name, id`,
-    )
-    .all(username);
+  const services = shop.query(
+    `SELECT id, name, coalesce(grants.price_micros, services.price_micros) / 1e6 AS price, min, max
+     FROM services LEFT JOIN grants ON service_id = id
+       AND reseller_account = (SELECT account FROM users WHERE username = ?)
+     WHERE active = 1 AND (private = 0 OR service_id IS NOT NULL) ORDER BY name, id`,
+    username,
+  );
   return JSON.stringify({ status: "success", services });
 }
 
 async function runProcess(...argv: string[]): Promise<void> {
-  const command = Bun.spawn(["bun", MAIN, ...argv, "--data", shop.folder], { stdout: "ignore" });
+  const command = Bun.spawn(["bun", MAIN, ...argv, ...optionsOf(shop)], { stdout: "ignore" });
   expect(await command.exited).toBe(0);
 }
 
@@ -81,7 +80,7 @@ test("a change by another process shows in the next response", async () => {
 });
 
 describe("the next response shows", () => {
-  const sql = (statement: string) => () => shop.connection.sqlite.run(statement);
+  const sql = (statement: string) => () => shop.query(statement);
   /** One column alone: an operation writes them all. */
   const set = (change: string) => sql(`UPDATE services SET ${change} WHERE id = 'likes'`);
   const setGrant = (change: string) =>
@@ -162,7 +161,7 @@ describe("the next response shows", () => {
     let before = await told();
     for (const services of LISTS) {
       upstream.services = services;
-      const { code } = await reseller("admin", "provider", "sync", "acme", "--data", shop.folder);
+      const { code } = await reseller("admin", "provider", "sync", "acme", ...optionsOf(shop));
       const after = await told();
       expect([code, RESELLERS.filter((name) => after[name] === before[name])]).toEqual([0, []]);
       before = after;
@@ -172,11 +171,11 @@ describe("the next response shows", () => {
 });
 
 test("a change shows once it is committed, and never if it is rolled back", async () => {
-  const { sqlite } = shop.connection;
   const first = await shop.call("GET", "/services", keys["carl"]);
-  sqlite.run("BEGIN IMMEDIATE; UPDATE services SET name = 'Undone'");
+  shop.query("BEGIN");
+  shop.query("UPDATE services SET name = 'Undone'");
   expect((await shop.call("GET", "/services", keys["carl"])).text).toBe(first.text);
-  sqlite.run("ROLLBACK");
+  shop.query("ROLLBACK");
   expect((await told()).carl).toBe(first.text);
   shop.run("updateService", { id: "followers", changes: { name: "Done" } });
   expect((await told()).carl).toContain('"Done"');
@@ -205,7 +204,8 @@ test("a granted price is shown to no other reseller, whoever reads first", async
 test("a list is read once while nothing changes, and shared by all without grants", async () => {
   await told();
   // A change that the database does not tell of: only a list that is read anew could show it.
-  shop.connection.sqlite.run("DROP TRIGGER services_changed; UPDATE services SET name = 'Unseen'");
+  shop.dropTrigger("services_changed");
+  shop.query("UPDATE services SET name = 'Unseen'");
   for (const username of RESELLERS) {
     const { text } = await shop.call("GET", "/services", keys[username]);
     expect([username, text.includes("Unseen")]).toEqual([username, false]);

@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const count = (sql: string, ...values: string[]) =>
-  (service.connection.sqlite.query(sql).get(...values) as { count: number }).count;
+const count = (sql: string, ...values: (string | number)[]) =>
+  service.query<{ count: number }>(sql, ...values)[0]!.count;
 const ordersOf = (mark: string) =>
   count("SELECT count(*) AS count FROM orders WHERE link = ?", mark);
 const order = (link: string) => ({ service: "s", link, quantity: 10 });
@@ -41,7 +41,7 @@ const WRITES: Record<string, Omit<Write, "key">> = {
     done: (mark) =>
       count(
         "SELECT count(*) AS count FROM transfers WHERE kind = 'recharge' AND amount_micros = ?",
-        String(micros(amountOf(mark))),
+        micros(amountOf(mark)),
       ),
   },
 };
@@ -58,11 +58,10 @@ describe.each(Object.keys(WRITES))(
     });
 
     test.each(CASES)("before its commit: $name", async (each) => {
-      const { sqlite } = service.connection;
-      sqlite.run("BEGIN IMMEDIATE");
+      const commit = service.holdWrites();
       let isHeld = true;
       const release = () => {
-        if (isHeld) sqlite.run("COMMIT");
+        if (isHeld) commit();
         isHeld = false;
       };
       await expectAnswered(service.url, { ...WRITES[route]!, key }, each, async (sendRest) => {

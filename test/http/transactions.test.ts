@@ -3,10 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
-import { transact } from "../../src/db/port.ts";
 import { formatMicros } from "../../src/domain/money.ts";
-import { runCommand } from "../../src/operations/commands.ts";
-import { contextOf } from "../../src/operations/context.ts";
 import { readAll } from "../support/pages.ts";
 import { expectError } from "../support/refusal.ts";
 import { type Body, freshService, micros, OPERATOR, type TestService } from "../support/service.ts";
@@ -196,12 +193,9 @@ describe("as CSV", () => {
 
   test("it is every transaction under a header line, whatever the limit", async () => {
     // More than one step of the stream.
-    void transact(service.connection.store, (tx) => {
-      const credit = { username: "anna", amountMicros: 1, note: null, actor: OPERATOR };
-      for (let line = 0; line < 1200; line++) {
-        runCommand(tx, "creditUser", credit, contextOf(Date.now(), []));
-      }
-    });
+    const input = { username: "anna", amountMicros: 1, note: null, actor: OPERATOR };
+    const credit = { name: "creditUser" as const, input, ids: [] };
+    service.batch(Array<typeof credit>(1200).fill(credit), Date.now());
     const response = await csv("?limit=1");
     expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
     expect(response.headers.get("x-request-id")).toBe("csv-1");

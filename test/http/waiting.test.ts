@@ -2,8 +2,6 @@
 // response; after a crash they get the order's current state.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import type { Connection } from "../../src/db/sqlite/connection.ts";
-import { openReader } from "../../src/storage/open.ts";
 import { findOrder, type Order } from "../../src/db/orders.ts";
 import { findUser } from "../../src/db/users.ts";
 import { orderResponse } from "../../src/domain/responses.ts";
@@ -11,18 +9,18 @@ import { type Claim, hashRequest } from "../../src/domain/idempotency.ts";
 import { refusal } from "../../src/domain/refusals.ts";
 import { respondOnce } from "../../src/http/idempotency.ts";
 import type { Outcome } from "../../src/operations/idempotency.ts";
-import { startWriter } from "../../src/writer/writer.ts";
+import type { ServerDatabase } from "../../src/server/database.ts";
 import {
   apiOf,
   freshDatabase,
   micros,
+  openServerDatabase,
   type TestDatabase,
-  WRITER_THREAD,
 } from "../support/service.ts";
 
 let database: TestDatabase;
+let server: ServerDatabase;
 let api: ReturnType<typeof apiOf>;
-let reader: Connection;
 let account: number;
 let keyId: string;
 
@@ -33,15 +31,12 @@ beforeEach(async () => {
   keyId = database.key("anna", "full").id;
   account = database.read((reader) => findUser(reader, "anna"))!.account;
   // What placeOrderOnce leaves for an order that goes to a provider: no answer yet.
-  database.connection.sqlite.run("DROP TRIGGER idempotency_keeps_its_answer");
-  const { path } = database.connection;
-  const writer = await startWriter({ path, thread: WRITER_THREAD, onFatal() {} });
-  reader = openReader(path);
-  api = apiOf(reader, writer);
+  database.dropTrigger("idempotency_keeps_its_answer");
+  server = await openServerDatabase(database);
+  api = apiOf(server);
 });
 afterEach(async () => {
-  reader.sqlite.close();
-  await api.writer.close();
+  await server.close();
   database.close();
 });
 
@@ -54,7 +49,7 @@ async function place(by: Claim): Promise<Outcome<Order>> {
   const order = { resellerAccount: account, keyId, service: "likes", link: "a", quantity: 100 };
   const outcome = await api.writer.submit("placeOrderOnce", { order, claim: by });
   if (outcome.replayed) return outcome;
-  database.connection.sqlite.run("UPDATE idempotency SET answer_status = NULL, answer_body = NULL");
+  database.query("UPDATE idempotency SET answer_status = NULL, answer_body = NULL");
   return {
     replayed: false,
     response: null,

@@ -7,17 +7,16 @@ import { hashRequest } from "../../src/domain/idempotency.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { startExpiry, type BackgroundJob } from "../../src/jobs/expiry.ts";
 import type { Order } from "../../src/db/orders.ts";
-import { execute } from "../../src/operations/execute.ts";
 import type { Outcome } from "../../src/operations/idempotency.ts";
-import { startWriter, type Writer } from "../../src/writer/writer.ts";
+import type { ServerDatabase } from "../../src/server/database.ts";
 import { refusalCode } from "../support/refusal.ts";
-import { freshDatabase, type TestDatabase, WRITER_THREAD } from "../support/service.ts";
+import { freshDatabase, openServerDatabase, type TestDatabase } from "../support/service.ts";
 
 const HOUR = 3_600_000;
 const YEAR = 365 * 24 * HOUR;
 
 let database: TestDatabase;
-let writer: Writer;
+let server: ServerDatabase;
 let expiry: BackgroundJob;
 let keyId: string;
 /** The keys that `endExpiredKeys` may end are told by the writer's own clock, which is the real one. */
@@ -29,23 +28,17 @@ beforeEach(async () => {
   database.user("anna", "100");
   database.service({ id: "likes" });
   keyId = database.key("anna", "full").id;
-  writer = await startWriter({
-    path: database.connection.path,
-    thread: WRITER_THREAD,
-    onFatal: (cause) => {
-      throw new Error(cause);
-    },
-  });
+  server = await openServerDatabase(database);
   const given = { wall: () => clocks.at + clocks.offset, monotonic: () => clocks.at };
-  expiry = await startExpiry(writer, createLog("silent"), { clocks: given, interval: 1 });
+  expiry = await startExpiry(server.writer, createLog("silent"), { clocks: given, interval: 1 });
 });
 afterEach(async () => {
   await expiry.stop();
-  await writer.close();
-  database.connection.sqlite.close();
+  await server.close();
+  database.close();
 });
 
-const uptime = () => database.connection.store.reader.row(uptimes.byKey, 1)!.milliseconds;
+const uptime = () => database.read((reader) => reader.row(uptimes.byKey, 1))!.milliseconds;
 
 /** The service runs for that long, and looks after things once then. */
 async function runFor(milliseconds: number): Promise<void> {
@@ -58,20 +51,18 @@ async function runFor(milliseconds: number): Promise<void> {
 }
 
 const order = () => ({
-  resellerAccount: findUser(database.connection.store.reader, "anna")!.account,
+  resellerAccount: database.read((reader) => findUser(reader, "anna"))!.account,
   keyId,
   service: "likes",
   link: "x",
   quantity: 100,
 });
 const place = () => database.run("placeOrder", order());
-const placeAt = (now: number) =>
-  execute(database.connection.store, "placeOrder", order(), now) as Order;
+const placeAt = (now: number) => database.execute("placeOrder", order(), now) as Order;
 const submitOnce = (now: number) => {
   const claim = { key: "k", requestHash: hashRequest("POST", "/", Buffer.from("{}")) };
-  const { store } = database.connection;
   const input = { order: order(), claim };
-  return (execute(store, "placeOrderOnce", input, now) as Outcome<Order>).replayed;
+  return (database.execute("placeOrderOnce", input, now) as Outcome<Order>).replayed;
 };
 
 test("uptime is the time that the service ran until its stop, whatever the wall clock does", async () => {
@@ -97,9 +88,7 @@ test("idempotency records survive a clock that is corrected by years, and expire
 });
 
 const expire = () =>
-  database.connection.sqlite.run("UPDATE keys SET created_at = 0, expires_at = 1 WHERE id = ?", [
-    keyId,
-  ]);
+  database.query("UPDATE keys SET created_at = 0, expires_at = 1 WHERE id = ?", keyId);
 /** What the key meets when the clock goes back to a time at which it had not expired. */
 const refusalBefore = () => refusalCode(() => placeAt(0), database);
 
@@ -141,4 +130,18 @@ test("a key that is rotated without grace expires at once", () => {
 test("a key without an expiry never expires", async () => {
   await runFor(1000 * HOUR);
   expect(place().status).toBe("PROCESSING");
+});
+
+test("a server that does not lead counts the uptime, and expires nothing", async () => {
+  await expiry.stop();
+  let leads = false;
+  const given = { wall: () => clocks.at + clocks.offset, monotonic: () => clocks.at };
+  const options = { clocks: given, interval: 1, isLeader: () => leads };
+  expiry = await startExpiry(server.writer, createLog("silent"), options);
+  expect(submitOnce(Date.now())).toBe(false);
+  await runFor(73 * HOUR);
+  expect(submitOnce(Date.now())).toBe(true);
+  leads = true;
+  await runFor(1);
+  expect(submitOnce(Date.now())).toBe(false);
 });

@@ -68,8 +68,9 @@ describe.each(ENGINES)("on %s", (engine) => {
       await shop.run("finishAttempt", input);
       placed.push(orderId);
     }
-    const take = () =>
-      shop.run("takeDuePolls", { providerId: 1, limit: 100, pollIntervalMs: 60_000, jitter: 0 });
+    const now = Date.now();
+    const input = { providerId: 1, limit: 100, pollIntervalMs: 60_000, jitter: 0 };
+    const take = () => shop.run("takeDuePolls", input, now);
     const taken = (await Promise.all([take(), take()])).flat().map(({ orderId }) => orderId);
     expect(taken.toSorted((a, b) => a - b)).toEqual(placed);
     expect(await take()).toEqual([]);

@@ -74,7 +74,7 @@ describe.each(COMMANDS)("%s", (name) => {
   test("is refused for a key from the end of its time on", () => {
     const { id } = database.key("anna", "full");
     const end = Date.now() + 60_000;
-    database.connection.sqlite.run("UPDATE keys SET expires_at = ? WHERE id = ?", [end, id]);
+    database.query("UPDATE keys SET expires_at = ? WHERE id = ?", end, id);
     expect(refusalOf(name, id, end)).toBe("api_key_expired");
     void run(name, id, end - 1);
   });

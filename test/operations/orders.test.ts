@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { findOrder, listOrderEvents, type Order } from "../../src/db/orders.ts";
+import { findUser } from "../../src/db/users.ts";
 import { decideTransition } from "../../src/domain/order-transitions.ts";
 import type { PriceUnit } from "../../src/domain/services.ts";
 import { audit } from "../support/audit.ts";
@@ -18,8 +19,7 @@ beforeAll(() => {
   database = freshDatabase();
   database.user("anna", "1000000000");
   key = database.key("anna", "full").id;
-  const row = database.connection.sqlite.query("SELECT account FROM users").get();
-  ({ account } = row as { account: number });
+  account = database.read((reader) => findUser(reader, "anna"))!.account;
 });
 afterAll(() => database.close());
 
@@ -67,9 +67,7 @@ describe("an order is charged", () => {
 
   test("its whole balance at the most, to the micro", () => {
     database.user("poor", "0.231999");
-    const { account: poor } = database.connection.sqlite
-      .query("SELECT account FROM users WHERE username = 'poor'")
-      .get() as { account: number };
+    const { account: poor } = database.read((reader) => findUser(reader, "poor"))!;
     const poorKey = database.key("poor", "order").id;
     const service = database.service();
     const order = { resellerAccount: poor, keyId: poorKey, service, link: "x", quantity: 100 };
@@ -86,8 +84,7 @@ describe("an order is charged", () => {
     const service = database.service({ price: "0" });
     const { orderId, id } = place(service, 10);
     database.run("transitionOrder", { id, to: "FAILED", note: null, actor: OPERATOR });
-    const query = database.connection.sqlite.query("SELECT * FROM transfers WHERE order_id = ?");
-    expect(query.all(orderId)).toEqual([]);
+    expect(database.query("SELECT * FROM transfers WHERE order_id = ?", orderId)).toEqual([]);
   });
 });
 

@@ -3,19 +3,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { RefusalCode } from "../../src/domain/refusals.ts";
 import { findService } from "../../src/db/services.ts";
-import { grants } from "../../src/db/tables.ts";
+import { grants, keys, services } from "../../src/db/tables.ts";
 import { findUser } from "../../src/db/users.ts";
 import type { UnsignedInput, CommandName } from "../../src/operations/commands.ts";
 import { audit } from "../support/audit.ts";
 import { refusalCode } from "../support/refusal.ts";
-import { freshDatabase, micros, OPERATOR, type TestDatabase } from "../support/service.ts";
+import { dumpOf, freshDatabase, micros, OPERATOR, type TestDatabase } from "../support/service.ts";
 
 let database: TestDatabase;
 let keyId: string;
 let childrenKeyId: string;
 
 const grantOf = (account: number) =>
-  database.connection.store.reader.row(grants.byKey, "s1", account);
+  database.read((reader) => reader.row(grants.byKey, "s1", account));
 
 beforeAll(() => {
   database = freshDatabase();
@@ -145,12 +145,7 @@ describe("is refused, and writes nothing:", () => {
       username: "anna",
     })),
   ])("%s: %s", (code, _why, body) => {
-    const catalogue = () =>
-      JSON.stringify(
-        ["services", "grants", "keys"].map((table) =>
-          database.connection.sqlite.query(`SELECT * FROM ${table}`).values(),
-        ),
-      );
+    const catalogue = () => [services, grants, keys].map((table) => dumpOf(database, table)).join();
     const before = catalogue();
     expect(refusalCode(body, database)).toBe(code);
     expect(catalogue()).toBe(before);

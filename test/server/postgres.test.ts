@@ -44,13 +44,22 @@ const place = (server: ServeProcess, { key }: Shop, headers?: Record<string, str
   callApi(server.url, "POST", "/orders", key, ORDER, headers);
 const admin = (shop: Shop, ...argv: string[]) => reseller("admin", ...argv, "--database", shop.url);
 
+/** A port that is free at this moment: the server does not say which one its metrics got. */
+function freePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = listener;
+  listener.stop();
+  return port;
+}
+
 describe("two servers of one database", () => {
+  const metricsPort = freePort();
   let shop: Shop;
   let one: ServeProcess;
   let two: ServeProcess;
   beforeAll(async () => {
     shop = await shopOn(await cluster());
-    one = await serve(shop, "one", "--metrics-listen", "127.0.0.1:0");
+    one = await serve(shop, "one", "--metrics-listen", `127.0.0.1:${metricsPort}`);
     two = await serve(shop, "two");
   }, 60_000);
   afterAll(async () => {
@@ -92,20 +101,29 @@ describe("two servers of one database", () => {
     ]);
   });
 
-  test("refuse a key within a second of its deactivation, and take it again when it is activated", async () => {
+  test("refuse a key that a command deactivates, orders at once, and take it again when it is activated", async () => {
     const statusOf = async (server: ServeProcess) =>
       (await callApi(server.url, "GET", "/balance", shop.key)).status;
     expect([await statusOf(one), await statusOf(two)]).toEqual([200, 200]);
     expect((await admin(shop, "key", "deactivate", shop.keyId)).code).toBe(0);
     // An order looks at its key in its own transaction.
     expect((await place(one, shop)).status).toBe(403);
-    const deactivatedAt = performance.now();
-    for (const server of [one, two]) {
-      while ((await statusOf(server)) === 200)
-        expect(performance.now() - deactivatedAt).toBeLessThan(1100);
-    }
+    // After a second at most: key-finder.test.ts, where the clock is set by hand.
+    while ((await statusOf(one)) !== 403 || (await statusOf(two)) !== 403);
     expect((await admin(shop, "key", "activate", shop.keyId)).code).toBe(0);
     while ((await statusOf(one)) !== 200 || (await statusOf(two)) !== 200);
+  });
+
+  test("say in their metrics which they are, how many there are, and how large the database is", async () => {
+    // The first one knows of the second once it has renewed its own lease.
+    const scrape = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    let metrics = await scrape();
+    while (metrics.includes("reseller_servers 1\n")) metrics = await scrape();
+    expect(metrics).toContain("reseller_servers 2\n");
+    expect(metrics).toMatch(/^reseller_info\{version="[^"]+",server="one"\} 1$/m);
+    expect(metrics).toMatch(/^reseller_database_bytes [1-9]\d+$/m);
+    expect(metrics).toMatch(/^reseller_orders\{status="PROCESSING"\} [1-9]\d*$/m);
+    expect(metrics).not.toMatch(/^reseller_(wal_bytes|disk_free_bytes|backup_age_seconds) /m);
   });
 
   test("do not start under one name", async () => {
@@ -160,10 +178,7 @@ describe("a server", () => {
     const url = `postgres://postgres@127.0.0.1:${postgres.port}/${name}`;
     const users = () => reseller("admin", "user", "list", "--database", url);
     const before = await users();
-    expect([before.code, before.stderr]).toEqual([
-      1,
-      expect.stringContaining("`reseller serve` makes its tables"),
-    ]);
+    expect([before.code, before.stderr]).toEqual([1, expect.stringContaining("makes its tables")]);
     const server = await spawnServe(freshFolder(), "--database", url);
     expect((await users()).code).toBe(0);
     await server.stop();
@@ -179,7 +194,8 @@ describe("a database that goes away", () => {
   test("makes writes and reads 503 without a word of it, readyz and metrics say so, and all goes on when it is back", async () => {
     const postgres = await startCluster({ fsync: "off" });
     const shop = await shopOn(postgres);
-    const server = await serve(shop, "one", "--metrics-listen", "127.0.0.1:0");
+    const metrics = `127.0.0.1:${freePort()}`;
+    const server = await serve(shop, "one", "--metrics-listen", metrics);
     expect((await place(server, shop)).status).toBe(200);
     postgres.stop("immediate");
     const answers = await Promise.all([
@@ -191,12 +207,17 @@ describe("a database that goes away", () => {
       expect([status, body["code"]]).toEqual([503, "service_unavailable"]);
       expect(text).not.toMatch(/postgres|127\.0\.0\.1|ECONN|connection/i);
     }
-    // From here on nobody waits.
+    // From here on nobody waits for as long as the first did.
     const started = performance.now();
     expect((await place(server, shop)).status).toBe(503);
     expect((await callApi(server.url, "GET", "/balance", shop.key)).status).toBe(503);
     expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(performance.now() - started).toBeLessThan(15_000);
+    const scraped = await fetch(`http://${metrics}/metrics`);
+    expect([scraped.status, await scraped.text()]).toEqual([
+      200,
+      expect.stringContaining("reseller_refusals_total"),
+    ]);
     postgres.start();
     while ((await fetch(`${server.url}/readyz`)).status !== 200);
     expect((await place(server, shop)).status).toBe(200);

@@ -89,6 +89,15 @@ export function openShop(): Shop {
   };
 }
 
+/** Order 1 PROCESSING, 2 PARTIAL with 50 of 100 remaining, 3 CANCELLED. */
+export async function openBusyShop(): Promise<Shop> {
+  const shop = openShop();
+  for (let made = 0; made < 3; made++) shop.order(100);
+  await shop.cli("admin", "order", "partial", "2", "--remains", "50");
+  await shop.cli("admin", "order", "cancel", "3");
+  return shop;
+}
+
 /** The file of a shop as it opens: made once, a copy is a quarter of the work. */
 let template: Buffer | undefined;
 

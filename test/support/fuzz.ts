@@ -1,8 +1,8 @@
 // Random malformed requests, as bytes on a socket, and what must hold for all of them: a response or a closed
 // connection within seconds, never a 500, and no change without a 200.
 
-import { Database } from "bun:sqlite";
 import fc from "fast-check";
+import type { TestDatabase } from "./service.ts";
 
 /** A connection that is open longer than this after its request is a hang. */
 const HANG_MILLISECONDS = 15_000;
@@ -16,8 +16,8 @@ export interface FuzzTarget {
   key: string;
   service: string;
   username: string;
-  /** Path of its database, to count what changed. */
-  database: string;
+  /** Its database, to count what changed. */
+  database: Pick<TestDatabase, "query">;
 }
 
 export interface Fuzzed {
@@ -66,16 +66,10 @@ function changesTold(answer: string): number {
   return orders + recharges;
 }
 
-function countChanges(path: string): number {
-  const database = new Database(path, { readonly: true });
-  const { changes } = database
-    .query(
-      `SELECT (SELECT count(*) FROM orders)
-        + (SELECT count(*) FROM transfers WHERE kind = 'recharge') AS changes`,
-    )
-    .get() as { changes: number };
-  database.close();
-  return changes;
+function countChanges({ query }: FuzzTarget["database"]): number {
+  const [counted] = query<{ changes: number }>(`SELECT (SELECT count(*) FROM orders)
+    + (SELECT count(*) FROM transfers WHERE kind = 'recharge') AS changes`);
+  return counted!.changes;
 }
 
 /** Everything the server sends until it closes. */

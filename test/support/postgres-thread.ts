@@ -37,7 +37,8 @@ async function perform(call: Call): Promise<unknown> {
     const name = await server.createDatabase();
     return `postgres://postgres@127.0.0.1:${server.port}/${name}`;
   }
-  const { store, sql } = open(call.url);
+  if (call.do === "close") return void (await close(call.url));
+  const { store, sql } = await open(call.url);
   switch (call.do) {
     case "execute":
       return execute(store, call.name, call.input as never, call.now);
@@ -51,22 +52,33 @@ async function perform(call: Call): Promise<unknown> {
         turn.push(await sql.unsafe(text, [...values]));
       return turn.map((rows) => [...(rows as object[])]);
     }
-    case "close":
-      opened.delete(call.url);
-      await store.close();
-      await sql.close();
-      return null;
   }
 }
 
-function open(url: string): { store: PostgresStore; sql: SQL } {
-  let found = opened.get(url);
-  if (!found) {
-    const { hosts, username, database } = parseAddress(url);
-    const sql = new SQL({ adapter: "postgres", ...hosts[0]!, username, database, max: 1 });
-    opened.set(url, (found = { store: createPostgresStore(parseAddress(url)), sql }));
-  }
-  return found;
+async function close(url: string): Promise<void> {
+  const found = opened.get(url);
+  if (!found) return;
+  const { store, sql } = found;
+  opened.delete(url);
+  store.close();
+  await sql.close();
+}
+
+/** The server allows 60 connections, and most tests leave their database open. */
+const OPEN_LIMIT = 4;
+
+async function open(url: string): Promise<{ store: PostgresStore; sql: SQL }> {
+  const found = opened.get(url);
+  // The one that was used last is the last to be closed.
+  opened.delete(url);
+  const { hosts, username, database } = parseAddress(url);
+  const open = found ?? {
+    sql: new SQL({ adapter: "postgres", ...hosts[0]!, username, database, max: 1 }),
+    store: createPostgresStore(parseAddress(url)),
+  };
+  opened.set(url, open);
+  if (opened.size > OPEN_LIMIT) await close(opened.keys().next().value!);
+  return open;
 }
 
 /** As JSON, so that numbers are numbers and text is text. What returns no rows runs as it is. */

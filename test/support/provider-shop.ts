@@ -1,5 +1,6 @@
 // A shop with a provider, and orders of its services in every delivery state.
 
+import { findUser } from "../../src/db/users.ts";
 import { openShop, type Shop } from "./cli.ts";
 import { PROVIDER_KEY, type Upstream } from "./upstream.ts";
 
@@ -16,12 +17,10 @@ export function orderOf(
   outcome?: "unknown" | "sending" | "placed",
   providerOrder = "501",
 ): string {
-  if (!shop.connection.sqlite.query("SELECT 1 FROM services WHERE id = 'likes'").get()) {
+  if (shop.query("SELECT 1 FROM services WHERE id = 'likes'").length === 0) {
     shop.service({ id: "likes", price: "2", provider: { name: "acme", service: "7" } });
   }
-  const { account } = shop.connection.sqlite
-    .query<{ account: number }, []>("SELECT account FROM users WHERE username = 'alice'")
-    .get()!;
+  const { account } = shop.read((reader) => findUser(reader, "alice"))!;
   const { id: keyId } = shop.key("alice", "full");
   const input = { resellerAccount: account, keyId, service: "likes", link: "x", quantity: 1000 };
   const { orderId } = shop.run("placeOrder", input);

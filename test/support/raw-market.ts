@@ -23,7 +23,7 @@ export async function openRawMarket() {
   };
 
   const ordersOf = (link: string) =>
-    market.connection.sqlite.query("SELECT id FROM orders WHERE link = ?").all(link).length;
+    market.query("SELECT id FROM orders WHERE link = ?", link).length;
 
   /** A new connection on which the bytes were sent. */
   const sent = async (bytes: string | Uint8Array): Promise<RawConnection> => {

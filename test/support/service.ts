@@ -6,13 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { type Config, serveOptions, databaseOptions } from "../../src/config/settings.ts";
-import type { Reader } from "../../src/db/port.ts";
+import type { Reader, ReadStore, Store } from "../../src/db/port.ts";
+import { describeAddress, parseAddress } from "../../src/db/postgres/address.ts";
+import { createPostgresStore } from "../../src/db/postgres/store.ts";
 import type { AnyTable } from "../../src/db/table-definition.ts";
 import { attempts, orderEvents, orders, transfers, users } from "../../src/db/tables.ts";
 import type { Connection } from "../../src/db/sqlite/connection.ts";
-import { createKeyFinder } from "../../src/db/key-cache.ts";
 import { claimDataDirectory, openForCommand } from "../../src/storage/open.ts";
-import { createSnapshot } from "../../src/db/sqlite/snapshot.ts";
 import {
   formatKey,
   hashKey,
@@ -39,8 +39,10 @@ import { createRateLimits } from "../../src/http/rate-limits.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { NO_OBSERVER } from "../../src/monitoring/metrics.ts";
 import { createReadiness } from "../../src/monitoring/readiness.ts";
+import type { ServerDatabase } from "../../src/server/database.ts";
+import { openPostgresDatabase } from "../../src/server/postgres-database.ts";
 import { startService } from "../../src/server/serve.ts";
-import type { Writer } from "../../src/writer/writer.ts";
+import { openSqliteDatabase } from "../../src/server/sqlite-database.ts";
 import { expectDocumented } from "./openapi.ts";
 import { createPostgresDatabase } from "./postgres-sync.ts";
 
@@ -62,11 +64,20 @@ export interface TestDatabase {
   folder: string;
   /** Where a server or a command finds it. */
   location: { data: string; database?: string };
+  /** What a server and a command call it. */
+  description: string;
   /** On SQLite alone. */
   readonly connection: Connection;
   read<T>(body: (reader: Reader) => T): T;
-  /** The rows of raw SQL, past the port, with `?` for each parameter. */
+  /** For what reads by itself. */
+  readonly store: ReadStore;
+  /** The rows of raw SQL, past the port, with `?` for each parameter. All of it is on one connection. */
   query<Row = Record<string, unknown>>(text: string, ...values: (string | number | null)[]): Row[];
+  dropTrigger(name: string): void;
+  /** Every UPDATE of the table fails from now on where `condition` holds; dropped by the name `broken`. */
+  breakUpdates(table: AnyTable, condition: string): void;
+  /** Keeps every other connection from committing until what it returns is called. */
+  holdWrites(): () => void;
   close(): void;
   /** Signed with OPERATOR unless the input names its actor. */
   run<Name extends CommandName>(
@@ -105,7 +116,19 @@ export interface TestDatabase {
 /** What an engine does for a test's database. */
 interface Backend extends Pick<
   TestDatabase,
-  "folder" | "location" | "connection" | "read" | "query" | "close" | "execute" | "batch"
+  | "folder"
+  | "location"
+  | "description"
+  | "connection"
+  | "store"
+  | "read"
+  | "query"
+  | "dropTrigger"
+  | "breakUpdates"
+  | "holdWrites"
+  | "close"
+  | "execute"
+  | "batch"
 > {}
 
 function sqliteBackend(folder: string): Backend {
@@ -115,9 +138,19 @@ function sqliteBackend(folder: string): Backend {
   return {
     folder,
     location: { data: folder },
+    description: connection.path,
     connection,
+    store,
     read: (body) => body(store.reader),
     query: (text, ...values) => sqlite.query(text).all(...values) as never,
+    dropTrigger: (name) => void sqlite.run(`DROP TRIGGER ${name}`),
+    breakUpdates: ({ name }, condition) =>
+      void sqlite.run(`CREATE TRIGGER broken BEFORE UPDATE ON ${name} WHEN ${condition}
+        BEGIN SELECT RAISE(ABORT, 'broken for once'); END`),
+    holdWrites() {
+      sqlite.run("BEGIN IMMEDIATE");
+      return () => void sqlite.run("COMMIT");
+    },
     execute: (name, input, now) => execute(store, name, input, now) as never,
     batch: (requests, now) => runBatch(store, requests, now) as Reply[],
     close: () => sqlite.close(),
@@ -126,13 +159,31 @@ function sqliteBackend(folder: string): Backend {
 
 function postgresBackend(folder: string): Backend {
   const database = createPostgresDatabase();
+  const query = (text: string, ...values: unknown[]) => database.query(text, values) as never[];
   return {
     folder,
     location: { data: folder, database: database.url },
+    description: describeAddress(parseAddress(database.url)),
     // A test of what SQLite alone has uses freshSqliteDatabase.
     connection: null as never,
+    store: { read: async (body) => database.read(body) },
     read: (body) => database.read(body),
-    query: (text, ...values) => database.query(text, values) as never,
+    query,
+    dropTrigger(name) {
+      const [found] = query(
+        `SELECT tgrelid::regclass::text AS "table" FROM pg_trigger WHERE tgname = '${name}'`,
+      ) as { table: string }[];
+      query(`DROP TRIGGER ${name} ON ${found!.table}`);
+    },
+    breakUpdates: ({ name }, condition) =>
+      void query(`CREATE TRIGGER broken BEFORE UPDATE ON ${name} FOR EACH ROW
+        WHEN (${condition}) EXECUTE FUNCTION refuse('broken for once')`),
+    holdWrites() {
+      query("BEGIN");
+      // A SELECT … FOR UPDATE conflicts with it, a plain one does not.
+      query("LOCK TABLE accounts IN EXCLUSIVE MODE");
+      return () => void query("COMMIT");
+    },
     execute: (name, input, now) => database.execute(name, input, now),
     batch: (requests, now) => database.batch(requests, now),
     close: () => database.close(),
@@ -255,12 +306,14 @@ export const TEST_CONFIG = {
 };
 
 /** What a server needs to answer requests, without anything that watches or limits them. */
-export function apiOf(connection: Connection, writer: Writer): ServerDeps & { writer: Writer } {
-  const snapshot = createSnapshot(connection);
-  const findKey = createKeyFinder(connection.store.reader, snapshot);
+export function apiOf<Parts extends Pick<ServerDatabase, "store" | "findKey" | "writer">>({
+  store,
+  findKey,
+  writer,
+}: Parts): ServerDeps & Pick<Parts, "writer"> {
   return {
-    store: snapshot,
-    findKey: (hash) => snapshot.read(() => findKey(hash)),
+    store,
+    findKey,
     writer,
     log: createLog("silent"),
     observer: NO_OBSERVER,
@@ -279,6 +332,21 @@ export function apiOf(connection: Connection, writer: Writer): ServerDeps & { wr
     }),
     template: responseTemplate(false),
   };
+}
+
+/** For transactions of a test's own: close it. */
+export function openStore({ connection, location }: TestDatabase): Store {
+  if (location.database) return createPostgresStore(parseAddress(location.database));
+  return { ...connection.store, close() {} };
+}
+
+/** A database as a server of its own opens it. */
+export function openServerDatabase({ location }: TestDatabase): Promise<ServerDatabase> {
+  const open = location.database ? openPostgresDatabase : openSqliteDatabase;
+  return open(
+    { ...TEST_CONFIG, ...location },
+    { log: createLog("silent"), onFatal() {}, onCommit() {} },
+  );
 }
 
 /** A running service on a fresh database, or on the one given. */
@@ -330,12 +398,12 @@ export async function callApi(
   return answer;
 }
 
-/** Runs `body` on a database inside a transaction that is then rolled back. */
-export function tryOut({ sqlite }: Connection, sql: string): void {
-  sqlite.run("BEGIN IMMEDIATE");
+/** Runs a statement in a transaction that is then rolled back. */
+export function tryOut({ query }: Pick<TestDatabase, "query">, sql: string): void {
+  query("BEGIN");
   try {
-    sqlite.run(sql);
+    query(sql);
   } finally {
-    sqlite.run("ROLLBACK");
+    query("ROLLBACK");
   }
 }

@@ -65,7 +65,7 @@ describe.each(ENGINES)("on %s", (engine) => {
 });
 
 describe("a start under the name of a server that has a lease", () => {
-  async function start(store: Store, connected: (id: string) => Promise<boolean>) {
+  async function start(store: Store, connected: (id: string) => Promise<boolean>, silentMs = 1200) {
     const id = createId();
     const lease = await startLease({
       store,
@@ -74,7 +74,7 @@ describe("a start under the name of a server that has a lease", () => {
       isConnected: connected,
       onRenewal() {},
       renewMs: 60_000,
-      silentMs: 1200,
+      silentMs,
     });
     return { id, lease };
   }
@@ -98,7 +98,7 @@ describe("a start under the name of a server that has a lease", () => {
     const store = await freshStore("postgres");
     const killed = server(store, "one");
     await killed.renew(Date.now());
-    const { id, lease } = await start(store, () => Promise.resolve(false));
+    const { id, lease } = await start(store, () => Promise.resolve(false), 600_000);
     expect(lease.isLeader()).toBe(true);
     expect(await store.query("SELECT id FROM servers")).toEqual([{ id }]);
     await lease.end();

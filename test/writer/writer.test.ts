@@ -2,6 +2,8 @@
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createKeyFinder } from "../../src/db/key-cache.ts";
+import { createSnapshot } from "../../src/db/sqlite/snapshot.ts";
 import { openReader } from "../../src/storage/open.ts";
 import { findUser } from "../../src/db/users.ts";
 import { Refusal } from "../../src/domain/refusals.ts";
@@ -136,7 +138,9 @@ describe("past the limit of the queue", () => {
   test("a caller over HTTP gets 503 with Retry-After, reads go on, and nothing is changed", async () => {
     const writer = await start(WRITER_THREAD, 0);
     const connection = openReader(database.connection.path);
-    const api = apiOf(connection, writer);
+    const snapshot = createSnapshot(connection);
+    const findKey = createKeyFinder(connection.store.reader, snapshot);
+    const api = apiOf({ store: snapshot, findKey, writer });
     const server = startServer(api, { hostname: "127.0.0.1", port: 0 }, null);
     const url = `http://127.0.0.1:${server.port}`;
     const before = database.fingerprint();

@@ -48,7 +48,10 @@ export function parseAddress(text: string): Address {
 
 /** For messages and the log: without user and password. */
 export function describeAddress({ hosts, database }: Address): string {
-  return `postgres://${hosts.map(({ hostname, port }) => `${hostname}:${port}`).join()}/${database}`;
+  const names = hosts.map(({ hostname, port }) =>
+    hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`,
+  );
+  return `postgres://${names.join()}/${database}`;
 }
 
 /** The port of the last host stands for those before it that name none. */

@@ -33,6 +33,11 @@ interface Row {
   encrypted: boolean;
 }
 
+/** A clock that differs more from the database's makes times of several servers hard to compare. */
+export const CLOCK_WARN_MS = 2000;
+/** A third of a server's lease: beyond it others would take this one for dead too early, or too late. */
+export const CLOCK_LIMIT_MS = 10_000;
+
 const TIMEOUT_MS = 5000;
 const WEAK_COMMIT = /^(off|local|remote_write)$/;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/i;
@@ -70,26 +75,59 @@ function outside(clock: number, asked: number, answered: number): number {
   return 0;
 }
 
+export type Condition = "fsync" | "commit" | "standby" | "encryption";
+
 /** What weakens the promise, a sentence each. */
 export function weaknesses(address: Address, conditions: Conditions): string[] {
+  return [...weaknessesOf(address, conditions).values()];
+}
+
+/** The same by what it is about. */
+export function weaknessesOf(address: Address, conditions: Conditions): Map<Condition, string> {
   const { synchronousCommit, synchronousStandbys, fsync, isEncrypted } = conditions;
-  const found: string[] = [];
-  if (!fsync) found.push("fsync is off: a power cut damages the database");
+  const found = new Map<Condition, string>();
+  if (!fsync) found.set("fsync", "fsync is off: a power cut damages the database");
   if (WEAK_COMMIT.test(synchronousCommit)) {
-    found.push(
+    found.set(
+      "commit",
       `synchronous_commit is ${synchronousCommit}: reseller sets it to on for itself, other programs lose commits`,
     );
   }
   if (synchronousStandbys.trim() === "") {
-    found.push(
+    found.set(
+      "standby",
       "synchronous_standby_names is empty: orders that were acknowledged may be lost with the machine of the database",
     );
   }
   const isElsewhere = address.hosts.some(({ hostname }) => !LOOPBACK.test(hostname));
   if (isElsewhere && !isEncrypted) {
-    found.push("the connection is not encrypted and leaves this machine: use sslmode=verify-full");
+    found.set(
+      "encryption",
+      "the connection is not encrypted and leaves this machine: use sslmode=verify-full",
+    );
   } else if (isElsewhere && address.sslMode !== "verify-full") {
-    found.push("the certificate of the database is not checked: use sslmode=verify-full");
+    found.set(
+      "encryption",
+      "the certificate of the database is not checked: use sslmode=verify-full",
+    );
   }
   return found;
+}
+
+export interface ClockDifference {
+  text: string;
+  /** Whether a server must not run with it. */
+  isTooFar: boolean;
+}
+
+/** Null: the clock of this machine agrees with the database's. */
+export function clockDifference({ clockAheadMs }: Conditions): ClockDifference | null {
+  const milliseconds = Math.abs(clockAheadMs);
+  if (milliseconds <= CLOCK_WARN_MS) return null;
+  const seconds = Math.round(milliseconds / 1000);
+  const side = clockAheadMs > 0 ? "ahead of" : "behind";
+  return {
+    text: `the clock of this machine is ${seconds} s ${side} that of the database: set both by NTP`,
+    isTooFar: milliseconds > CLOCK_LIMIT_MS,
+  };
 }

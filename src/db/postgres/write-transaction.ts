@@ -108,11 +108,13 @@ export class PostgresTx implements Tx {
     changes: Partial<Row>,
   ): Row {
     const before = this.#require(table, key as AnyRow);
+    // Also where nothing differs: the command may have decided by older rows than this one.
+    if (!Object.keys(changes).every((field) => table.unlocked.has(field)))
+      this.#lockOf(table, before, false);
     const fields = changedFields(before, changes as AnyRow);
     if (fields.length === 0) return before as Row;
     const row: Record<string, Value> = { ...before };
     for (const field of fields) row[field] = (changes as AnyRow)[field]!;
-    if (!fields.every((field) => table.unlocked.has(field))) this.#lockOf(table, before, false);
     this.held.known.rows.replace(table, before, row, fields);
     this.writes.push({ kind: "update", table, before, row, fields });
     return row as Row;

@@ -2,7 +2,11 @@
 
 import { describe, expect, test } from "bun:test";
 import { describeAddress, parseAddress } from "../../../src/db/postgres/address.ts";
-import { readConditions, weaknesses } from "../../../src/db/postgres/conditions.ts";
+import {
+  clockDifference,
+  readConditions,
+  weaknesses,
+} from "../../../src/db/postgres/conditions.ts";
 import { databaseOpenErrorOf } from "../../../src/db/postgres/open-error.ts";
 import { cluster } from "../../support/postgres.ts";
 
@@ -51,6 +55,18 @@ describe("what weakens the promise", () => {
 });
 
 describe("the clock of this machine", () => {
+  test.each([
+    [0, null],
+    [2000, null],
+    [2001, { text: expect.stringContaining("2 s ahead of"), isTooFar: false }],
+    [-10_000, { text: expect.stringContaining("10 s behind"), isTooFar: false }],
+    [10_001, { text: expect.stringContaining("10 s ahead of"), isTooFar: true }],
+    [-600_000, { text: expect.stringContaining("600 s behind"), isTooFar: true }],
+  ])("%i ms ahead of the database's is judged", async (clockAheadMs, judgement) => {
+    const conditions = await readConditions(await addressOf("postgres"), Date.now);
+    expect(clockDifference({ ...conditions, clockAheadMs })).toEqual(judgement);
+  });
+
   test.each([
     ["ahead", 7000],
     ["behind", -7000],

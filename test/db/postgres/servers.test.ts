@@ -1,6 +1,7 @@
 // Two servers on one database.
 
 import { expect, test } from "bun:test";
+import { connect } from "../../../src/db/postgres/connection.ts";
 import { createPostgresStore } from "../../../src/db/postgres/store.ts";
 import { users } from "../../../src/db/tables.ts";
 import { insertKey, insertService, insertUser } from "../../support/stores.ts";
@@ -8,6 +9,8 @@ import { cluster } from "../../support/postgres.ts";
 
 const LOAD = new URL("../../support/port-load.ts", import.meta.url).pathname;
 const STUCK = new URL("../../support/stuck-server.ts", import.meta.url).pathname;
+const BEGIN = { text: "BEGIN", values: [] };
+const COMMIT = { text: "COMMIT", values: [] };
 const USERS = 6;
 const BALANCE = 100;
 
@@ -50,6 +53,35 @@ test("two processes write the same rows in every order: no deadlock, no failure,
   );
   expect(statistics!["deadlocks"]).toBe(0);
 }, 60_000);
+
+test("an update that changes nothing waits for the account's lock too: what it was decided by may change meanwhile", async () => {
+  const server = await cluster();
+  const database = await server.createDatabase();
+  const store = createPostgresStore(server.address(database));
+  const [made] = await store.runBatch([{ run: (tx) => insertUser(tx, "one") }]);
+  const account = (made as { done: number }).done;
+  const options = { turnMs: 10_000, connectMs: 5000, name: "other", settings: {} };
+  const other = await connect(server.address(database), options);
+  const lock = `SELECT 1 FROM accounts WHERE account = ${account} FOR NO KEY UPDATE`;
+  await other.turn([BEGIN, { text: lock, values: [] }]);
+  let isDone = false;
+  const updated = store
+    .runBatch([{ run: (tx) => tx.update(users, { account }, { name: "one" }) }])
+    .then(() => (isDone = true));
+  const waiting = async () => {
+    const [row] = await server.query(
+      database,
+      "SELECT count(*)::int AS waiting FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())",
+    );
+    return row!["waiting"] === 1;
+  };
+  while (!isDone && !(await waiting()));
+  expect(isDone).toBe(false);
+  await other.turn([COMMIT]);
+  await updated;
+  other.close();
+  await store.close();
+});
 
 test("a server that stops in the middle of a batch keeps no other from its accounts", async () => {
   const server = await cluster();

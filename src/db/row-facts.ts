@@ -1,0 +1,33 @@
+// What `doctor` reads from the rows of a database at this program's schema.
+
+import { OLDEST_DUE_POLL } from "./polling.ts";
+import type { Reader } from "./port.ts";
+import { query } from "./query.ts";
+import { nullable, number } from "./table-definition.ts";
+
+const FACTS = query({
+  gives: {
+    lastTransferAt: nullable(number),
+    lastOrderAt: nullable(number),
+    lastUserAt: nullable(number),
+    unknownPlacements: number,
+    oldestDuePollAt: nullable(number),
+  },
+  text: `SELECT
+    (SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1) AS "lastTransferAt",
+    (SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1) AS "lastOrderAt",
+    (SELECT max(created_at) FROM users) AS "lastUserAt",
+    (SELECT count(*) FROM orders WHERE placement = 'unknown' AND status = 'PENDING') AS "unknownPlacements",
+    (${OLDEST_DUE_POLL}) AS "oldestDuePollAt"`,
+});
+
+export function readRowFacts(reader: Reader): {
+  lastRowAt: number | null;
+  unknownPlacements: number;
+  oldestDuePollAt: number | null;
+} {
+  const facts = reader.one(FACTS)!;
+  const { lastTransferAt, lastOrderAt, lastUserAt, unknownPlacements, oldestDuePollAt } = facts;
+  const lastRowAt = Math.max(lastTransferAt ?? 0, lastOrderAt ?? 0, lastUserAt ?? 0) || null;
+  return { lastRowAt, unknownPlacements, oldestDuePollAt };
+}

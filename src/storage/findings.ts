@@ -1,0 +1,57 @@
+// What `doctor` finds, and the findings that do not depend on the engine of the database.
+
+/** A row further in the future means that the clock was put back. */
+const CLOCK_FAIL_MS = 5 * 60_000;
+const LATE_POLL_WARN_MS = 3_600_000;
+
+export type State = "ok" | "warn" | "fail";
+
+export interface Finding {
+  check: string;
+  state: State;
+  found: string;
+  /** Empty when there is nothing to do. */
+  advice: string;
+}
+
+/** What the rows of a database tell. */
+export interface RowFacts {
+  /** The latest time of a transfer, order or user, in milliseconds; null without one. */
+  lastRowAt: number | null;
+  /** PENDING orders whose placement is unknown. */
+  unknownPlacements: number;
+  /** When the most overdue poll was due; in the future when none is overdue, null without a scheduled poll. */
+  oldestDuePollAt: number | null;
+}
+
+export function finding(check: string, state: State, found: string, advice = ""): Finding {
+  return { check, state, found, advice };
+}
+
+export function clock({ lastRowAt }: RowFacts, now: number): Finding {
+  if (lastRowAt === null) return finding("clock", "ok", "nothing was written yet");
+  const ahead = lastRowAt - now;
+  const found = `it is ${new Date(now).toISOString()}, the last row says ${new Date(lastRowAt).toISOString()}`;
+  if (ahead <= CLOCK_FAIL_MS) return finding("clock", "ok", found);
+  return finding(
+    "clock",
+    "fail",
+    found,
+    "the clock was put back: set it, and see that it is kept (NTP)",
+  );
+}
+
+export function unknown({ unknownPlacements: count }: RowFacts): Finding {
+  if (count === 0) return finding("unknown placements", "ok", "none");
+  const advice = "`reseller admin order list --unknown`, then `order settle` each";
+  return finding("unknown placements", "warn", `${count} orders`, advice);
+}
+
+export function polling({ oldestDuePollAt }: RowFacts, now: number): Finding {
+  if (oldestDuePollAt === null) return finding("oldest unchecked order", "ok", "none waits");
+  const late = now - oldestDuePollAt;
+  const found = late <= 0 ? "none is late" : `${Math.round(late / 1000)} s late`;
+  if (late <= LATE_POLL_WARN_MS) return finding("oldest unchecked order", "ok", found);
+  const advice = "is the server running, and does its provider answer? see `admin provider list`";
+  return finding("oldest unchecked order", "warn", found, advice);
+}
