@@ -12,9 +12,9 @@ import {
   decodeRows,
   kindsOf,
   loadStatement,
-  numbersStatement,
   queryStatement,
 } from "./text.ts";
+import { numbersStatement } from "./numbers.ts";
 import { BatchEnd, PostgresTx } from "./write-transaction.ts";
 import { statementsOf } from "./writes.ts";
 
