@@ -70,7 +70,7 @@ export function placeOrdersOnce(
 /** The results of the record, with the current state of each order. */
 function currentOrders(tx: Tx, results: string): Placed[] {
   const placed = JSON.parse(results) as Placed[];
-  return placed.map((result) =>
+  return tx.each(placed, (result) =>
     "order" in result ? { order: requireOrder(tx, String(result.order.orderId)) } : result,
   );
 }
