@@ -58,7 +58,7 @@ test("a record and its effect are committed or rolled back together", async () =
       throw new Error("cut off");
     });
   expect(await cutOff().catch(String)).toContain("cut off");
-  store.close();
+  await store.close();
   expect(database.fingerprint()).toBe(before);
   expect(place("k", 0).replayed).toBe(false);
   expect(place("k", 0).replayed).toBe(true);

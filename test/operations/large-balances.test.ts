@@ -135,7 +135,7 @@ test("verify adds up an account whose charges and refunds each pass 64 bits, and
       executeIn(tx, "transitionOrder", command, 1);
     }
   });
-  store.close();
+  await store.close();
   expect(balance()).toBe(CHARGE);
   expect(await problems()).toEqual([]);
   database.query("UPDATE users SET balance_micros = balance_micros - 1 WHERE username = 'rich'");
