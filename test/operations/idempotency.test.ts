@@ -9,7 +9,14 @@ import { hashRequest, IDEMPOTENCY_RETENTION_MS } from "../../src/domain/idempote
 import { executeIn } from "../../src/operations/execute.ts";
 import type { Placed } from "../../src/operations/order-batches.ts";
 import type { Outcome } from "../../src/operations/idempotency.ts";
-import { ENGINE, freshDatabase, micros, openStore, tryOut, type TestDatabase } from "../support/service.ts";
+import {
+  ENGINE,
+  freshDatabase,
+  micros,
+  openStore,
+  tryOut,
+  type TestDatabase,
+} from "../support/service.ts";
 
 const HOUR = 60 * 60 * 1000;
 let database: TestDatabase;
@@ -188,7 +195,9 @@ test("the database refuses to change the effect or the response of a record", ()
   const attempt = (sql: string) => () => tryOut(database, sql);
   expect(attempt("UPDATE idempotency SET order_id = 2")).toThrow();
   expect(attempt("UPDATE idempotency SET request_hash = 'x'")).toThrow();
-  expect(attempt("UPDATE idempotency SET uptime = 5")).toThrow(ENGINE === "sqlite" ? "keeps its age" : "never changed");
+  expect(attempt("UPDATE idempotency SET uptime = 5")).toThrow(
+    ENGINE === "sqlite" ? "keeps its age" : "never changed",
+  );
   expect(attempt("UPDATE idempotency SET answer_body = '{}'")).toThrow();
   expect(attempt("UPDATE idempotency SET answer_body = NULL, answer_status = NULL")).toThrow();
 });
