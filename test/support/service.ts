@@ -314,7 +314,6 @@ export const TEST_CONFIG = {
 export function apiOf<Parts extends Pick<ServerDatabase, "store" | "findKey" | "writer">>({
   store,
   findKey,
-  isKeyCurrent,
   writer,
 }: Parts): ServerDeps & Pick<Parts, "writer"> {
   return {
