@@ -233,3 +233,14 @@ test("what is read first is short", () => {
   expect(length("ARCHITECTURE.md")).toBeLessThanOrEqual(ARCHITECTURE_LIMIT);
   expect(length("README.md")).toBeLessThanOrEqual(README_LIMIT);
 });
+
+test("the compose file gives its servers settings that the program has, and names of their own", () => {
+  const { services } = Bun.YAML.parse(read("deploy/compose.yaml")) as {
+    services: Record<string, { environment?: Record<string, string> }>;
+  };
+  const servers = [services["one"]!, services["two"]!].map(({ environment }) => environment!);
+  const known = new Set(matches(read("docs/configuration.md"), /`(RESELLER_[A-Z_]+)`/g));
+  const settings = servers.flatMap((environment) => Object.keys(environment));
+  expect(settings.filter((name) => !known.has(name))).toEqual([]);
+  expect(servers.map((environment) => environment["RESELLER_SERVER"])).toEqual(["one", "two"]);
+});

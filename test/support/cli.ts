@@ -73,7 +73,15 @@ export function optionsOf({ location }: TestDatabase): string[] {
 
 /** alice (100 USD), her child kid (5 USD), bob; followers at 2.32 per 1000, a private service, a key of alice. */
 export function openShop(): Shop {
-  const database = ENGINE === "sqlite" ? copyOfTemplate() : fillShop(freshDatabase());
+  return shopIn(ENGINE === "sqlite" ? copyOfTemplate() : fillShop(freshDatabase()));
+}
+
+/** The same on a database that is empty yet, of whatever engine. */
+export function openShopIn(database: TestDatabase): Shop {
+  return shopIn(fillShop(database));
+}
+
+function shopIn(database: TestDatabase): Shop {
   const { resellerAccount, id: keyId } = database.read((reader) => listKeys(reader)[0]!);
   return {
     ...database,

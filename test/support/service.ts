@@ -195,6 +195,11 @@ export function freshDatabase(folder = freshFolder()): TestDatabase {
   return testDatabase(ENGINE === "sqlite" ? sqliteBackend(folder) : postgresBackend(folder));
 }
 
+/** For tests of what PostgreSQL alone has. */
+export function freshPostgresDatabase(): TestDatabase {
+  return testDatabase(postgresBackend(freshFolder()));
+}
+
 /** For tests of what SQLite alone has. */
 export function freshSqliteDatabase(folder = freshFolder()): TestDatabase {
   return testDatabase(sqliteBackend(folder));

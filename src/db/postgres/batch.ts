@@ -6,6 +6,7 @@ import type { Job, Outcome } from "../port.ts";
 import { type AnyRow, type AnyTable, keyOfRow } from "../table-definition.ts";
 import type { Connection, Statement } from "./connection.ts";
 import { Known, Missing, type Wanted, type WantedQuery } from "./known.ts";
+import { endsSession } from "./errors.ts";
 import {
   accountLockStatement,
   decodeRows,
@@ -75,19 +76,14 @@ async function commit(
   try {
     results = await connection.turn([...statements, marker, COMMIT]);
   } catch (error) {
-    // The first failure of a statement is the server's word; the lost connection is not.
-    if (connection.isLost || isLostConnection(error)) {
+    // An ERROR of a statement or of the COMMIT is the server's word that nothing was committed; an end of the session is not.
+    if (connection.isLost || endsSession(error)) {
       throw new CommitLostError(batchId, outcomes, error);
     }
     throw error;
   }
   // A COMMIT of a transaction that has failed does not fail: it says that it rolled back.
   if (results.at(-1)!.command !== "COMMIT") throw new Error("the transaction was rolled back");
-}
-
-function isLostConnection(error: unknown): boolean {
-  const state = error instanceof Error && "errno" in error ? String(error.errno) : "";
-  return !/^[0-9A-Z]{5}$/.test(state) || state.startsWith("57P") || state.startsWith("08");
 }
 
 async function rollBack(connection: Connection): Promise<void> {
