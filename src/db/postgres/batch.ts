@@ -18,7 +18,7 @@ import { numbersStatement } from "./numbers.ts";
 import { BatchEnd, PostgresTx } from "./write-transaction.ts";
 import { statementsOf } from "./writes.ts";
 
-/** What became of the first `outcomes.length` commands; the others are for a batch of their own. */
+/** The outcomes of the first commands; the others are left for the next batch. */
 export interface BatchResult {
   outcomes: Outcome[];
 }
@@ -26,10 +26,10 @@ export interface BatchResult {
 const BEGIN: Statement = { text: "BEGIN", values: [] };
 const COMMIT: Statement = { text: "COMMIT", values: [] };
 const ROLLBACK: Statement = { text: "ROLLBACK", values: [] };
-/** Rounds of loading that no honest batch needs. */
+/** More rounds of loading than any correct batch needs. */
 const ROUNDS_LIMIT = 100;
 
-/** COMMIT was sent, and no answer to it came. */
+/** COMMIT was sent and its reply was lost. */
 export class CommitLostError extends Error {
   override name = "CommitLostError";
 
@@ -42,7 +42,7 @@ export class CommitLostError extends Error {
   }
 }
 
-/** Rolls back and throws what the database or the connection says; CommitLostError where that leaves a doubt. */
+/** After an error rolls back and throws it; CommitLostError where the outcome of the COMMIT is not known. */
 export async function runInTransaction(
   connection: Connection,
   jobs: readonly Job[],
@@ -90,7 +90,7 @@ async function rollBack(connection: Connection): Promise<void> {
   try {
     await connection.turn([ROLLBACK]);
   } catch {
-    // It is of no use any more; the server rolls back by itself.
+    // The connection is broken; the server rolls back by itself.
     connection.close();
   }
 }
@@ -240,7 +240,7 @@ class Batch {
     for (const [place, result] of results.entries()) takers[place]!(result);
   }
 
-  /** What was read before a lock, and numbers that were given before it, are worth nothing behind it. */
+  /** What was read before a late lock may be stale, and numbers would not follow the order of commits: load both again. */
   #forget(): void {
     const { rows, queries } = this.#asked;
     const before = this.#known.takeWanted();

@@ -1,5 +1,5 @@
 // The port's Tx on SQLite. Writes go to the database at once, but for those of coalesced tables: a user's balance is
-// written once a batch. Rows that were read stay known until the COMMIT: nobody else writes meanwhile.
+// written once a batch. Rows that were read stay known until the COMMIT: there is one writer.
 
 import type { Database } from "bun:sqlite";
 import {
@@ -77,7 +77,7 @@ export class SqliteTx implements Tx {
     return items.map(body);
   }
 
-  /** Whoever writes is alone. */
+  /** Nothing to do: BEGIN IMMEDIATE has locked the whole database. */
   lock(_account: number): void {}
 
   insert<Row, New extends object, Key extends string>(table: Table<Row, New, Key>, row: New): Row {
@@ -172,7 +172,7 @@ export class SqliteTx implements Tx {
     }
   }
 
-  /** Writes what was held back. */
+  /** Writes the coalesced updates that are pending. */
   flush(): void {
     for (const [table, pending] of this.#pending) {
       const [primary] = table.indexes;
