@@ -208,7 +208,7 @@ test("a noun has one file name in the folders of the rules, the rows, the operat
 
 test("no file is named by a word that the glossary replaced", () => {
   const REPLACED =
-    /^(answers?|follow(ing|er)?|forget(ting)?|fulfilment|hurry|looks?|moves?|placements?|reach|statements?|told|trouble|upkeep|used|uses|views?)$/;
+    /^(answers?|follow(ing|er)?|forget(ting)?|fulfilment|hurry|looks?|placements?|reach|statements?|told|trouble|upkeep|used|uses|views?)$/;
   const wrong = CODE.filter((path) => path.startsWith("src/")).filter((path) =>
     basename(path)
       .split(/[-.]/)
@@ -232,4 +232,15 @@ test("what is read first is short", () => {
   const length = (path: string) => read(path).trimEnd().split("\n").length;
   expect(length("ARCHITECTURE.md")).toBeLessThanOrEqual(ARCHITECTURE_LIMIT);
   expect(length("README.md")).toBeLessThanOrEqual(README_LIMIT);
+});
+
+test("the compose file gives its servers settings that the program has, and names of their own", () => {
+  const { services } = Bun.YAML.parse(read("deploy/compose.yaml")) as {
+    services: Record<string, { environment?: Record<string, string> }>;
+  };
+  const servers = [services["one"]!, services["two"]!].map(({ environment }) => environment!);
+  const known = new Set(matches(read("docs/configuration.md"), /`(RESELLER_[A-Z_]+)`/g));
+  const settings = servers.flatMap((environment) => Object.keys(environment));
+  expect(settings.filter((name) => !known.has(name))).toEqual([]);
+  expect(servers.map((environment) => environment["RESELLER_SERVER"])).toEqual(["one", "two"]);
 });

@@ -72,7 +72,7 @@ const EXPIRED = query({
   text: `SELECT ${select(keys, "id")} FROM keys WHERE expires_at <= :now AND ended = 0`,
 });
 
-/** For a request; cached by key-cache.ts. A command looks up the key's row. */
+/** For a request; the server keeps it in memory. A command looks up the key's row. */
 export function findCallerKeyByHash(reader: Reader, hash: string): CallerKey | undefined {
   return reader.one(CALLER_BY_HASH, { hash });
 }

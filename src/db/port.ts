@@ -13,8 +13,8 @@ export interface Reader {
   /** The first row of a query. */
   one<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row | undefined;
   /**
-   * Numbers between which lie all of an account's rows whose time is in the window, newest first. Rows of other times
-   * may lie there too: a list filters them.
+   * Ranges of row numbers that hold all of an account's rows with a time in the window, the newest range first. They may
+   * hold rows with other times too: a list filters those out.
    */
   spans(ledger: Ledger, account: number, window: TimeWindow): Span[];
   /** `items.map(body)`: rows and queries that several items need are loaded together, not in one round trip each. */
@@ -49,8 +49,8 @@ declare const writing: unique symbol;
 export interface Tx extends Reader {
   readonly [writing]?: true;
   /**
-   * Nobody else writes what belongs to the account from here to the COMMIT, and all that the command reads was read
-   * under the lock. Writes take the lock of their table (see tables.ts) by themselves: this is for what only reads.
+   * No other transaction writes what belongs to the account until the COMMIT; all that the command reads is read under
+   * the lock. Writes take the lock of their table (tables.ts) by themselves: this is for a command that decides by reads.
    */
   lock(account: number): void;
   /** Returns the row as it is in the table, with the number that the database gave it. */
@@ -75,13 +75,13 @@ export interface Tx extends Reader {
 /** Refuses at compile time what would commit at its first await. */
 export type Synchronous<T> = T extends PromiseLike<unknown> ? never : T;
 
-/** What an engine may have at once or must wait for. */
+/** What one engine has at once (SQLite) and another must wait for. */
 export type Awaitable<T> = T | Promise<T>;
 
 /** One command of a batch. */
 export interface Job {
   run: (tx: Tx) => unknown;
-  /** What it will read, for speed alone: loaded before it runs the first time. */
+  /** Loaded before the first run. It saves round trips and changes no result. */
   needs?: readonly Need[];
 }
 
@@ -136,7 +136,7 @@ export function after<T, U>(value: Awaitable<T>, then: (value: T) => Awaitable<U
   return value instanceof Promise ? value.then(then) : then(value);
 }
 
-/** Nothing was written and a later try may succeed: no room, no connection, somebody else at it. */
+/** Nothing was written and a later try may succeed: no disk space, no connection, a lock that another process holds. */
 export class TransientError extends Error {
   override name = "TransientError";
 }
@@ -146,7 +146,7 @@ export class FatalError extends Error {
   override name = "FatalError";
 }
 
-/** The transaction was sent to be committed and the connection lost: nobody could say whether it was. */
+/** The connection was lost in the COMMIT, and no server could be asked whether it was made. */
 export class OutcomeUnknownError extends Error {
   override name = "OutcomeUnknownError";
   readonly code = "outcome_unknown";

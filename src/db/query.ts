@@ -9,7 +9,7 @@ export interface Query<Row = object, P extends Kinds = Kinds> {
   /** The parameters in the order of their numbers. */
   readonly takes: readonly (readonly [name: string, kind: Kind])[];
   readonly gives: Kinds;
-  /** Parameters that are fields too: the query reads no rows but those that have these values. */
+  /** Parameters with the names of fields: see QueryParts. */
   readonly within: readonly string[];
   readonly types?: { row: Row; takes: P };
 }

@@ -1,5 +1,5 @@
-// The rows that a batch has read or written, each once: a look-up that was made is not made again, and sees what was
-// written since. Changes are journaled, so that those of one command can be taken back.
+// An identity map: the rows that a batch has read or written, one entry for each. A look-up is made once and sees later
+// writes. Changes are journaled, so that those of one command can be undone.
 
 import { UniqueError } from "./port.ts";
 import { type AnyRow, type AnyTable, type Index, keyOfRow } from "./table-definition.ts";
@@ -25,8 +25,8 @@ export class RowMap {
   isJournaled = true;
 
   /**
-   * `journalLoads`: what is read is taken back with the command that read it, since it may have read its own writes in the
-   * database. Not where writes are in this map alone.
+   * `journalLoads`: undo also forgets what was loaded since the mark. On SQLite a command may have loaded its own writes from
+   * the database; on PostgreSQL they are in this map alone.
    */
   constructor(readonly journalLoads: boolean) {}
 
@@ -35,7 +35,7 @@ export class RowMap {
     return this.#byIndex.get(index)?.get(key)?.row;
   }
 
-  /** Takes in what the database holds for a key. Returns the row as it is by now: it may have been known by another. */
+  /** Stores what the database holds for a key. Returns the row as the batch sees it: it may be known by another index. */
   load(index: Index, key: Key, row: AnyRow | null): AnyRow | null {
     if (row === null) {
       this.#put(index, key, { row: null });
@@ -56,7 +56,7 @@ export class RowMap {
     return row;
   }
 
-  /** `all`: also where nobody asked yet. Without it only what is known is kept right: SQLite has the row already. */
+  /** `all`: puts the row into every index. Without it only where its key was looked up before: elsewhere a look-up finds it in SQLite. */
   add(table: AnyTable, row: AnyRow, all: boolean): void {
     const entry = { row };
     let isKnown = all;
@@ -80,7 +80,7 @@ export class RowMap {
     const [primary] = table.indexes;
     const entry = this.#byIndex.get(primary!)!.get(keyOfRow(primary!, before)!)!;
     for (const index of table.indexes) {
-      // Whether a partial index holds a row may hang on any field.
+      // Whether a partial index holds a row may depend on any field.
       if (!index.where && !changed.some((field) => index.fields.includes(field))) continue;
       const entries = this.#byIndex.get(index);
       if (entries) this.#move(index, entries, before, row, entry);

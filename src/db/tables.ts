@@ -1,5 +1,5 @@
 // Every table with its unique indexes, and under which account's lock its rows are written. A lock is always an
-// account's row: whatever belongs to a user is under its own, what belongs to nobody under CATALOGUE_LOCK.
+// account's row: whatever belongs to a user is under its own, the rest under CATALOGUE_LOCK.
 
 import { CASH_ACCOUNT } from "../domain/ledger.ts";
 import * as schema from "./schema.ts";

@@ -121,7 +121,7 @@ export function rotateKey(tx: Tx, command: RotateKey, context: Context): ListedK
  */
 export function endExpiredKeys(tx: Tx, _command: null, context: Context): string[] {
   const expired = listExpiredKeys(tx, context.now);
-  for (const id of expired) tx.update(keys, { id }, { ended: true });
+  tx.each(expired, (id) => tx.update(keys, { id }, { ended: true }));
   return expired;
 }
 
@@ -131,11 +131,11 @@ export interface RecordKeyUsage {
 
 /** Records when keys were last used, at most once a minute for each key. */
 export function recordKeyUsage(tx: Tx, { uses }: RecordKeyUsage): number {
-  for (const { id, usedAt } of uses) {
+  tx.each(uses, ({ id, usedAt }) => {
     const key = tx.row(keys.byKey, id);
     // The interval is kept here too, so that no caller can write more often.
     if (key && isDue(key.lastUsedAt, usedAt)) tx.update(keys, key, { lastUsedAt: usedAt });
-  }
+  });
   return uses.length;
 }
 

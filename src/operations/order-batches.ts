@@ -35,7 +35,7 @@ export function placeOrders(tx: Tx, command: PlaceOrders, context: Context): Pla
  * Refuses nothing itself: createOrder refuses before its first write, so one refusal leaves the others alone.
  */
 function createOrders(tx: Tx, command: PlaceOrders, context: Context): Placed[] {
-  return command.entries.map((entry) => {
+  return tx.each(command.entries, (entry) => {
     if ("refused" in entry) return entry;
     const placed = attempt(() => createOrder(tx, entry.order, context));
     return placed instanceof Refusal
@@ -70,7 +70,7 @@ export function placeOrdersOnce(
 /** The results of the record, with the current state of each order. */
 function currentOrders(tx: Tx, results: string): Placed[] {
   const placed = JSON.parse(results) as Placed[];
-  return placed.map((result) =>
+  return tx.each(placed, (result) =>
     "order" in result ? { order: requireOrder(tx, String(result.order.orderId)) } : result,
   );
 }

@@ -116,7 +116,7 @@ export interface ImportServices {
 
 /** Creates all of them or none. Refuses: import_id_taken and import_provider_unknown, with the row's index. */
 export function importServices(tx: Tx, command: ImportServices, context: Context): number {
-  for (const [index, service] of command.services.entries()) {
+  tx.each(command.services, (service, index) => {
     if (service.id !== null && findService(tx, service.id)) {
       throw new Refusal("import_id_taken", { index });
     }
@@ -124,7 +124,7 @@ export function importServices(tx: Tx, command: ImportServices, context: Context
       throw new Refusal("import_provider_unknown", { index });
     }
     createService(tx, { ...service, actor: command.actor }, context);
-  }
+  });
   return command.services.length;
 }
 

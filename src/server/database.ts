@@ -23,7 +23,7 @@ export interface ServerDatabase {
   servers(): number;
   /** Whether this server does what one server does for all. */
   isLeader(): boolean;
-  /** What readiness says of it besides that a write is committed. */
+  /** The checks of readiness that depend on the engine. */
   check(): Awaitable<Record<string, Check>>;
   figures: DatabaseFigures;
   /** Absolute path of the file that backups are made of; null: the database makes its own. */

@@ -1,5 +1,5 @@
-// Reads of a database that may be away. A store waits for it as long as a caller may be expected to wait; once that was
-// in vain, reads are refused at once, and one that is repeated finds out when the database is back.
+// Reads of a database that may be unavailable. The store retries a read for as long as a caller may be expected to wait.
+// Once one has failed all the same, reads are refused at once, until a read that is repeated every second succeeds.
 
 import { type Reader, type ReadStore, type Synchronous, TransientError } from "../db/port.ts";
 import { query } from "../db/query.ts";
@@ -34,7 +34,7 @@ export function guardReads(
         await store.read((reader) => reader.one(PING));
         change(true);
       } catch {
-        // What the reads before it met: that was logged.
+        // The same failure as before, which is logged already.
         await Bun.sleep(REPEAT_MS);
       }
     }

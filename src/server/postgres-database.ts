@@ -1,4 +1,4 @@
-// The database of a running server, on PostgreSQL: its schema, the conditions of its promise, the lease of this server,
+// The database of a running server, on PostgreSQL: its schema, the conditions of durability, the lease of this server,
 // the writer and the connections that read.
 
 import { mkdirSync, rmSync } from "node:fs";
@@ -26,7 +26,7 @@ import { createKeyFinder } from "./key-finder.ts";
 
 const UNREADABLE: Check = { ok: false, detail: "does not answer reads" };
 const MARKERS_MS = 60_000;
-/** A batch waits for a primary, and for word of its COMMIT, for 15 s each; clocks differ by 10 s at most. */
+/** A batch waits for a primary, and for the outcome of its COMMIT, for 15 s each; clocks differ by 10 s at most. */
 const SETTLES_MS = 60_000;
 /** How long a server that stops waits for a database that may be away. */
 const LEASE_END_MS = 2000;
@@ -51,7 +51,7 @@ export async function openPostgresDatabase(
   }
 }
 
-/** Applies migrations, refuses what cannot work, and names what weakens the promise. */
+/** Applies migrations, refuses what cannot work, and logs what weakens durability. */
 async function prepare(address: Address, server: string, log: Logger): Promise<void> {
   const database = describeAddress(address);
   const conditions = await readConditions(address, Date.now);

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { WRITER_THREAD } from "../config/source-files.ts";
 import { createId } from "../db/ids.ts";
-import { createKeyFinder } from "../db/key-cache.ts";
+import { createKeyFinder } from "../db/sqlite/key-cache.ts";
 import type { Connection } from "../db/sqlite/connection.ts";
 import { isFatalError } from "../db/sqlite/errors.ts";
 import { createSnapshot, type Snapshot } from "../db/sqlite/snapshot.ts";

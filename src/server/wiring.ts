@@ -26,7 +26,7 @@ export interface Pending<T> {
 export function createPending<T>(): Pending<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   let started: T | undefined;
-  // Nobody may be waiting for it: that is no unhandled rejection.
+  // Nothing may await it: its rejection must not count as unhandled.
   promise.catch(() => {});
   return {
     promise,

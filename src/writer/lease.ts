@@ -16,7 +16,7 @@ export interface ServerLease {
   id: string;
   /** Servers with a lease as of the last renewal, this one included. */
   servers(): number;
-  /** Whether this one is to do what one server does for all. */
+  /** Whether this server does what one server does for all. */
   isLeader(): boolean;
   /** Gives the lease back. */
   end(): Promise<void>;
@@ -83,8 +83,8 @@ export async function startLease(options: LeaseOptions): Promise<ServerLease> {
 }
 
 /**
- * The ids of servers of this name that were killed. One whose connections are gone has ended; of one that still has some,
- * or whose machine was lost with them, its silence tells.
+ * The ids of servers of this name that were killed. One without connections to the database has ended. One that still has
+ * some, as after the loss of its machine, has ended when it does not renew its lease within `silentMs`.
  */
 async function awaitEnds({
   store,

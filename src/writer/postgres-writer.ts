@@ -25,8 +25,8 @@ export interface PostgresWriterOptions {
 }
 
 /**
- * While the database takes no writes commands are refused at once: the store waits for a primary for as long as a
- * caller may be expected to wait, and whoever came later would wait for that long again.
+ * While the database takes no writes, commands are refused at once: the store has waited for a primary as long as a caller
+ * may be expected to wait, and each later command would wait as long again.
  */
 export function createPostgresWriter({
   store,
@@ -44,7 +44,7 @@ export function createPostgresWriter({
     try {
       return await runBatch(store, requests, now());
     } catch (error) {
-      // A fault: nobody could say what was done.
+      // An internal error: what was committed is not known.
       const failed = error instanceof Error ? (error.stack ?? error.message) : String(error);
       return requests.map(() => ({ failed }));
     }

@@ -33,8 +33,8 @@ function shopWith(database: TestDatabase) {
   return database.key("anna", "full");
 }
 
-function orderOf({ query }: TestDatabase, orderId: number) {
-  return query<{ status: string; placement: string }>(
+function orderOf(database: TestDatabase, orderId: number) {
+  return database.query<{ status: string; placement: string }>(
     "SELECT status, placement FROM orders WHERE order_id = ?",
     orderId,
   )[0]!;

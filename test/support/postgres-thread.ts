@@ -37,7 +37,7 @@ async function perform(call: Call): Promise<unknown> {
     const name = await server.createDatabase();
     return `postgres://postgres@127.0.0.1:${server.port}/${name}`;
   }
-  if (call.do === "close") return void (await close(call.url));
+  if (call.do === "close") return close(call.url);
   const { store, sql } = await open(call.url);
   switch (call.do) {
     case "execute":
@@ -60,7 +60,7 @@ async function close(url: string): Promise<void> {
   if (!found) return;
   const { store, sql } = found;
   opened.delete(url);
-  store.close();
+  await store.close();
   await sql.close();
 }
 

@@ -4,6 +4,8 @@ export interface Proxy {
   port: number;
   /** Cuts the next connection that carries bytes once that many more have passed in either direction. */
   cutAfter(bytes: number): void;
+  /** Drops the next reply to a COMMIT that PostgreSQL sends, and cuts its connection: committed, and nobody knows. */
+  cutAtCommit(): void;
   /** How many connections were cut. */
   cuts(): number;
   /** Whether a cut is still to come. */
@@ -12,21 +14,31 @@ export interface Proxy {
 }
 
 interface Side {
+  /** Whether it is the connection to PostgreSQL. */
+  isUpstream: boolean;
   other: Bun.Socket<Side> | null;
   pending: Uint8Array[];
 }
 
+/** As PostgreSQL says that it is done. */
+const COMMITTED = "COMMIT\0";
+
 export async function startProxy(target: number): Promise<Proxy> {
   let left: number | null = null;
+  let isCommitDue = false;
   let cuts = 0;
 
   const cut = (socket: Bun.Socket<Side>) => {
     cuts += 1;
     left = null;
+    isCommitDue = false;
     socket.data.other?.terminate();
     socket.terminate();
   };
   const pass = (socket: Bun.Socket<Side>, bytes: Uint8Array) => {
+    if (isCommitDue && socket.data.isUpstream && Buffer.from(bytes).includes(COMMITTED)) {
+      return cut(socket);
+    }
     if (left !== null && bytes.length >= left) {
       send(socket, bytes.slice(0, left));
       return cut(socket);
@@ -63,12 +75,12 @@ export async function startProxy(target: number): Promise<Proxy> {
     port: 0,
     socket: {
       async open(socket) {
-        socket.data = { other: null, pending: [] };
+        socket.data = { isUpstream: false, other: null, pending: [] };
         try {
           const upstream = await Bun.connect<Side>({
             hostname: "127.0.0.1",
             port: target,
-            data: { other: socket, pending: [] },
+            data: { isUpstream: true, other: socket, pending: [] },
             socket: { data: pass, drain, close, error: (each) => each.terminate() },
           });
           const early = socket.data.pending.splice(0);
@@ -89,8 +101,11 @@ export async function startProxy(target: number): Promise<Proxy> {
     cutAfter(bytes) {
       left = bytes;
     },
+    cutAtCommit() {
+      isCommitDue = true;
+    },
     cuts: () => cuts,
-    isArmed: () => left !== null,
+    isArmed: () => left !== null || isCommitDue,
     stop: () => server.stop(true),
   };
 }

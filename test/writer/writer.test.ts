@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createKeyFinder } from "../../src/db/key-cache.ts";
+import { createKeyFinder } from "../../src/db/sqlite/key-cache.ts";
 import { createSnapshot } from "../../src/db/sqlite/snapshot.ts";
 import { openReader } from "../../src/storage/open.ts";
 import { findUser } from "../../src/db/users.ts";

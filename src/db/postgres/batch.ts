@@ -6,18 +6,19 @@ import type { Job, Outcome } from "../port.ts";
 import { type AnyRow, type AnyTable, keyOfRow } from "../table-definition.ts";
 import type { Connection, Statement } from "./connection.ts";
 import { Known, Missing, type Wanted, type WantedQuery } from "./known.ts";
+import { endsSession } from "./errors.ts";
 import {
   accountLockStatement,
   decodeRows,
   kindsOf,
   loadStatement,
-  numbersStatement,
   queryStatement,
 } from "./text.ts";
+import { numbersStatement } from "./numbers.ts";
 import { BatchEnd, PostgresTx } from "./write-transaction.ts";
 import { statementsOf } from "./writes.ts";
 
-/** What became of the first `outcomes.length` commands; the others are for a batch of their own. */
+/** The outcomes of the first commands; the others are left for the next batch. */
 export interface BatchResult {
   outcomes: Outcome[];
 }
@@ -25,10 +26,10 @@ export interface BatchResult {
 const BEGIN: Statement = { text: "BEGIN", values: [] };
 const COMMIT: Statement = { text: "COMMIT", values: [] };
 const ROLLBACK: Statement = { text: "ROLLBACK", values: [] };
-/** Rounds of loading that no honest batch needs. */
+/** More rounds of loading than any correct batch needs. */
 const ROUNDS_LIMIT = 100;
 
-/** COMMIT was sent, and no answer to it came. */
+/** COMMIT was sent and its reply was lost. */
 export class CommitLostError extends Error {
   override name = "CommitLostError";
 
@@ -41,7 +42,7 @@ export class CommitLostError extends Error {
   }
 }
 
-/** Rolls back and throws what the database or the connection says; CommitLostError where that leaves a doubt. */
+/** After an error rolls back and throws it; CommitLostError where the outcome of the COMMIT is not known. */
 export async function runInTransaction(
   connection: Connection,
   jobs: readonly Job[],
@@ -50,8 +51,8 @@ export async function runInTransaction(
   try {
     const { outcomes, writes } = await batch.run();
     if (writes.length === 0) {
-      // What ran over many rows at once is to be committed all the same.
-      if (batch.hasRun()) await commit(connection, [], outcomes);
+      // What ran over many rows at once is to be committed all the same, unless its command threw after it.
+      if (batch.hasRun() && "done" in outcomes[0]!) await commit(connection, [], outcomes);
       else await connection.turn([ROLLBACK]);
     } else {
       await commit(connection, statementsOf(writes), outcomes);
@@ -75,8 +76,8 @@ async function commit(
   try {
     results = await connection.turn([...statements, marker, COMMIT]);
   } catch (error) {
-    // The first failure of a statement is the server's word; the lost connection is not.
-    if (connection.isLost || isLostConnection(error)) {
+    // An ERROR of a statement or of the COMMIT is the server's word that nothing was committed; an end of the session is not.
+    if (connection.isLost || endsSession(error)) {
       throw new CommitLostError(batchId, outcomes, error);
     }
     throw error;
@@ -85,16 +86,11 @@ async function commit(
   if (results.at(-1)!.command !== "COMMIT") throw new Error("the transaction was rolled back");
 }
 
-function isLostConnection(error: unknown): boolean {
-  const state = error instanceof Error && "errno" in error ? String(error.errno) : "";
-  return !/^[0-9A-Z]{5}$/.test(state) || state.startsWith("57P") || state.startsWith("08");
-}
-
 async function rollBack(connection: Connection): Promise<void> {
   try {
     await connection.turn([ROLLBACK]);
   } catch {
-    // It is of no use any more; the server rolls back by itself.
+    // The connection is broken; the server rolls back by itself.
     connection.close();
   }
 }
@@ -244,7 +240,7 @@ class Batch {
     for (const [place, result] of results.entries()) takers[place]!(result);
   }
 
-  /** What was read before a lock, and numbers that were given before it, are worth nothing behind it. */
+  /** What was read before a late lock may be stale, and numbers would not follow the order of commits: load both again. */
   #forget(): void {
     const { rows, queries } = this.#asked;
     const before = this.#known.takeWanted();

@@ -1,5 +1,5 @@
-// What the promise rests on that no acknowledged order is lost: settings of the database and of the way to it. Whoever
-// starts a server or looks for faults is told by name what weakens it.
+// The settings of the database, and of the connection to it, on which the durability of acknowledged orders depends.
+// `serve` and `doctor` name what weakens it.
 
 import type { Address } from "./address.ts";
 import { connect } from "./connection.ts";
@@ -35,7 +35,7 @@ interface Row {
 
 /** A clock that differs more from the database's makes times of several servers hard to compare. */
 export const CLOCK_WARN_MS = 2000;
-/** A third of a server's lease: beyond it others would take this one for dead too early, or too late. */
+/** A third of a server's lease: beyond it other servers would consider this one dead too early, or too late. */
 export const CLOCK_LIMIT_MS = 10_000;
 
 const TIMEOUT_MS = 5000;

@@ -23,7 +23,7 @@ export interface ConnectionOptions {
   settings: Readonly<Record<string, string>>;
 }
 
-/** A turn that takes longer asks again and again whether another host has become the primary. */
+/** While a turn takes longer, the other hosts are asked again and again whether one has become the primary. */
 const SLOW_MS = 1000;
 
 export class Connection {
@@ -68,11 +68,11 @@ export class Connection {
     }
   }
 
-  /** At once, without a word to the server: whatever is under way there goes on or is rolled back. */
+  /** Closes the socket and cancels nothing: what is under way on the server completes there, or is rolled back. */
   close(): void {
     if (this.#isLost) return;
     this.#isLost = true;
-    // It resolves once all queries were rejected; there is nobody to tell if even that fails.
+    // It resolves once all queries were rejected; an error of closing changes nothing.
     this.pool.close({ timeout: 0 }).catch(() => {});
   }
 
@@ -148,7 +148,7 @@ async function connectTo(
     const { standby, sync } = facts![0] as { standby: boolean; sync: string };
     if (standby) throw new NoPrimaryError("the host is a standby");
     const sets = Object.entries(settings);
-    // A role or a server that has less would make of an acknowledged order a hope.
+    // Where the role or the server has less, an acknowledged commit could be lost.
     if (/^(off|local|remote_write)$/.test(sync)) sets.push(["synchronous_commit", "on"]);
     await connection.turn(
       sets.map(([setting, value]) => ({ text: `SET ${setting} = ${value}`, values: [] })),

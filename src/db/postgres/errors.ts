@@ -24,9 +24,24 @@ const UNAVAILABLE = /^(53...|58...|57014)$/;
 export function troubleOf(error: unknown): Trouble {
   const state = sqlStateOf(error);
   if (state === null) return isConnectionError(error) ? "lost" : "refused";
+  if (severityOf(error) === "PANIC") return "lost";
   if (RETRY.has(state)) return "retry";
   if (LOST.test(state)) return "lost";
   return UNAVAILABLE.test(state) ? "unavailable" : "refused";
+}
+
+/**
+ * Whether the session ended with it, of which nobody can say whether it committed. A server that cannot write or sync its
+ * log (53100, 58030) ends by a PANIC in the COMMIT, and may find the commit in its log when it recovers.
+ */
+export function endsSession(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  if (state === null || /^(08|57P)/.test(state)) return true;
+  return /^(FATAL|PANIC)$/.test(severityOf(error));
+}
+
+function severityOf(error: unknown): string {
+  return error instanceof Error && "severity" in error ? String(error.severity) : "";
 }
 
 /** Null for an error that is not the server's. */

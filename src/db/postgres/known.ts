@@ -1,10 +1,10 @@
-// What was loaded for a body, and what it asked for in vain. The body runs again once that is there too.
+// What was loaded for a body, and what it missed. Once that is loaded too, the body runs again from its start.
 
 import { RowMap } from "../row-map.ts";
 import { type AnyRow, type Index, keyOf, type Value } from "../table-definition.ts";
 import type { Query, Statement } from "../query.ts";
 
-/** Thrown through a body that cannot go on; whoever runs it loads what is missing. */
+/** Thrown through a body that cannot go on: what is missing is loaded, and the body runs again. */
 export class Missing extends Error {
   override name = "Missing";
 }
@@ -60,7 +60,7 @@ export class Known {
   all(query: Query, values: AnyRow | undefined): AnyRow[] {
     const key = resultKey(values);
     const found = this.#results.get(query)?.get(key);
-    // Each caller its own: what it does to the rows is nobody else's business.
+    // A copy for each caller, which may change its rows.
     if (found) return found.map((row) => ({ ...row }));
     this.wantQuery(query, values);
     throw new Missing();

@@ -1,4 +1,5 @@
-// A place for one batch at a time: its connection, made anew when it is lost, and what becomes of the batch then.
+// Runs one batch at a time on one connection: reconnects when that is lost, retries, and settles lost COMMITs by their
+// marker. docs/decisions/0027-lost-commits-by-marker-row.md.
 
 import { type Job, type Outcome, OutcomeUnknownError, TransientError } from "../port.ts";
 import type { Address } from "./address.ts";
@@ -7,11 +8,11 @@ import { connect, type Connection, type ConnectionOptions } from "./connection.t
 import { troubleOf } from "./errors.ts";
 
 export interface LaneOptions extends ConnectionOptions {
-  /** How long a batch waits for a primary, and for word of a lost COMMIT. */
+  /** How long a batch waits for a primary, and for the outcome of a lost COMMIT. */
   patienceMs: number;
 }
 
-/** Tries of a batch that another transaction keeps from being committed, before its commands go singly. */
+/** Tries of a batch that another transaction keeps from being committed, before its commands run one by one. */
 const TRIES_LIMIT = 3;
 const RECONNECT_FIRST_MS = 20;
 const RECONNECT_LIMIT_MS = 500;
@@ -59,7 +60,7 @@ export class Lane {
             );
             return error.outcomes.map(() => ({ threw: unknown }));
           }
-          // It was not and never will be.
+          // It was not committed and never can be.
           if (performance.now() < deadline) continue;
           const transient = new TransientError(error.message, { cause: error });
           return error.outcomes.map(() => ({ threw: transient }));
@@ -115,8 +116,8 @@ export class Lane {
   }
 
   /**
-   * Whether a batch was committed; null when patience ends before a primary says. Asking settles it: a batch that was
-   * not there by then never will be. It waits for a transaction that still runs.
+   * Whether a batch was committed; null when patienceMs ends before a primary says. Asking settles it: a batch that was
+   * not committed by then never can be. It waits for a transaction that still runs.
    */
   async #resolve(batchId: string): Promise<boolean | null> {
     const deadline = performance.now() + this.options.patienceMs;
@@ -129,7 +130,7 @@ export class Lane {
         return (rows![0] as { void: boolean }).void === false;
       } catch (error) {
         this.#connection?.close();
-        // Another server's answer, or this one's later: anything but an answer is none.
+        // An error says nothing of the batch: ask again.
         if (performance.now() + RECONNECT_FIRST_MS >= deadline) return null;
         if (troubleOf(error) === "refused") return null;
         await Bun.sleep(RECONNECT_FIRST_MS);

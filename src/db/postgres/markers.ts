@@ -4,7 +4,7 @@ import { type Store, transact } from "../port.ts";
 import { statement } from "../query.ts";
 import { number, text } from "../table-definition.ts";
 
-/** Long after anybody may ask for one: a server gives up asking after 15 s. */
+/** Longer than any server asks for one: it gives up after 15 s. */
 const KEPT_MS = 24 * 3_600_000;
 /** Deleted by one command. */
 const LIMIT = 10_000;

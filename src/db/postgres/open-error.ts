@@ -32,7 +32,7 @@ const BY_CODE: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Undefined for an error that nobody foresaw. `name`: the database's, without user and password. */
+/** Undefined for an unforeseen error. `name`: the database's, without user and password. */
 export function databaseOpenErrorOf(error: unknown, name: string): DatabaseOpenError | undefined {
   if (error instanceof DatabaseOpenError) return error;
   if (error instanceof AddressError) {

@@ -27,7 +27,7 @@ import { eachOf, Known, Missing, type Wanted } from "./known.ts";
 import { spansWithin } from "./time-spans.ts";
 import { decodeRows, kindsOf, loadStatement, queryStatement } from "./text.ts";
 
-/** Rounds that no honest body needs. */
+/** More rounds than any correct body needs. */
 const ROUNDS_LIMIT = 100;
 const RECONNECT_MS = 50;
 
@@ -96,7 +96,7 @@ export class ReadLane {
 
   close(): void {
     this.#isClosed = true;
-    // One that cannot be had has nothing to close.
+    // One that could not be opened needs no closing.
     this.#connection?.then((connection) => connection.close()).catch(() => {});
   }
 
@@ -121,7 +121,7 @@ export class ReadLane {
       for (const { resolve } of waiting) resolve();
     } catch (error) {
       if (waiting.length === 1) return waiting[0]!.reject(error);
-      // One of them is what the database refuses: each alone.
+      // The database refused one of them: each alone, so that only that one fails.
       for (const each of waiting) {
         if (error instanceof TransientError) each.reject(error);
         else await this.#flushOne(each);

@@ -40,7 +40,7 @@ const OBJECTS = `
   UNION ALL
   SELECT 'function ' || proname, prosrc FROM pg_proc WHERE pronamespace = $1::oid`;
 
-/** Whose objects are compared: others may have tables and functions in the schema too. */
+/** The table or function that an object belongs to: the schema may hold objects of other programs, which are not compared. */
 const OWNER = /^(?:table|sequence|function) (\S+)$|^\S+ \S+ of (\S+)$/;
 
 /** One problem for each object that is missing, differs, or was added to one of our tables. */

@@ -12,13 +12,13 @@ export interface PostgresOptions {
   lanes?: number;
   /** How long a turn may take before its connection is given up. */
   turnMs?: number;
-  /** How long a batch or a read waits for a primary, and a lost COMMIT for its outcome. */
+  /** How long a batch or a read waits for a primary, and for the outcome of a lost COMMIT. */
   patienceMs?: number;
 }
 
 export interface PostgresStore extends Store {
   read<T>(body: (reader: Reader) => Synchronous<T>): Promise<T>;
-  /** Never throws: what kept a batch from the database is the outcome of each of its commands. */
+  /** Never rejects: an error of the whole batch is the outcome of each of its commands. */
   runBatch(jobs: readonly Job[]): Promise<Outcome[]>;
 }
 
@@ -29,9 +29,9 @@ const CONNECT_MS = 5000;
 
 /**
  * enable_seqscan: plans are kept, and one made while a table was empty would read all of it for ever.
- * enable_bitmapscan: a bitmap of all entries of an account, sorted, would be preferred to reading the newest in order.
- * jit: what cannot do without a sequential scan is then priced so high that it would be compiled, for 400 ms.
- * lock_timeout: another server's batch is over by then, or its server is; the batch is tried again.
+ * enable_bitmapscan: a bitmap of all entries of an account, then sorted, would be preferred to reading the newest in the index's order.
+ * jit: the cost of a plan that needs a sequential scan is then estimated so high that it would be compiled, for 400 ms.
+ * lock_timeout: by then the transaction that holds the lock has ended; the batch is tried again.
  * idle_in_transaction_session_timeout, shorter than that: a server that is frozen or cut off between the turns of a batch
  * holds its locks no longer. One that was merely slow runs its batch again.
  */

@@ -132,13 +132,6 @@ export function accountLockStatement(accounts: Iterable<number>): Statement {
   };
 }
 
-export function numbersStatement({ name }: AnyTable, count: number): Statement {
-  return {
-    text: `SELECT nextval('${name}_number')::float8 AS number FROM generate_series(1, $1::int)`,
-    values: [String(count)],
-  };
-}
-
 /** Rows as the port gives them. */
 export function decodeRows(rows: Rows, gives: Kinds): AnyRow[] {
   const fields = Object.entries(gives);

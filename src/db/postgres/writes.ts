@@ -8,7 +8,7 @@ import { deleteStatement, insertStatement, rowLockStatement, updateStatement } f
 import type { Write } from "./write-transaction.ts";
 
 export function statementsOf(writes: readonly Write[]): Statement[] {
-  // One that is not listed refers to all others, or to none.
+  // Tables that TABLES does not list are written last.
   const tables = new Set([...TABLES, ...writes.map(({ table }) => table)]);
   const statements: Statement[] = [];
   const waves = wavesOf(writes);

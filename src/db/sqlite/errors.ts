@@ -1,10 +1,10 @@
-// What an error of SQLite means to whoever called.
+// Which errors of SQLite are transient, and which fatal.
 
 import { errorCode } from "../../domain/refusals.ts";
 
 /** A disk or file that cannot be trusted any more. */
 const FATAL = /^SQLITE_(IOERR|CORRUPT|NOTADB)/;
-/** Nothing was written and a later try may succeed: no room (for the log's index too), or another process at it. */
+/** Nothing was written and a later try may succeed: no disk space (for the WAL's index too), or a lock that another process holds. */
 const TRANSIENT = /^SQLITE_(FULL|BUSY|LOCKED|IOERR_SHMSIZE)/;
 
 export function isTransientError(error: unknown): boolean {

@@ -24,7 +24,7 @@ export class Statements {
     this.timeSpans = new TimeSpans(sqlite);
   }
 
-  /** Of that depth: one may lie within another. */
+  /** One for each depth, since savepoints nest. */
   savepoint(depth: number): { begin: Any; release: Any; undo: Any } {
     return (this.#savepoints[depth] ??= {
       begin: this.sqlite.prepare(`SAVEPOINT s${depth}`),

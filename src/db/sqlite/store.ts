@@ -23,7 +23,7 @@ import { SavepointNeeded, SqliteTx } from "./write-transaction.ts";
 
 export interface SqliteStore extends Store {
   readonly sqlite: Database;
-  /** For reads in a transaction that somebody else began, or in none: each sees what is committed by then. */
+  /** For reads in a transaction that is open already, or in none: then each sees what is committed by then. */
   readonly reader: Reader;
   read<T>(body: (reader: Reader) => Synchronous<T>): T;
   /** Throws when nothing of the batch could be written: TransientError or FatalError. */
@@ -102,7 +102,7 @@ export function createSqliteStore(sqlite: Database, keepRows = false): SqliteSto
     }
   };
 
-  /** Earlier commands are committed by then: what befalls this one must not be theirs. */
+  /** Earlier commands are committed by then: an error of this one must not be reported for them. */
   const alone = (job: Job): Outcome => {
     try {
       return store.runBatch([job])[0]!;
@@ -129,14 +129,14 @@ export function createSqliteStore(sqlite: Database, keepRows = false): SqliteSto
         try {
           return inTransaction(jobs, false);
         } catch (error) {
-          // A fault, for operations refuse before they write: rare enough to do it all again.
+          // An internal error, since operations refuse before they write: so rare that the whole batch may run again.
           if (!(error instanceof SavepointNeeded)) throw error;
           return inTransaction(jobs, true);
         }
       } catch (error) {
         if (isTransientError(error)) throw new TransientError(String(error), { cause: error });
         if (isFatalError(error)) throw new FatalError(textOf(error), { cause: error });
-        // What was held back broke a rule of the table: whose it was shows when each goes alone.
+        // A coalesced update violates a constraint: only by running each command alone is it known which one's.
         if (jobs.length === 1) return [{ threw: error }];
         return jobs.map((job) => alone(job));
       }

@@ -1,5 +1,5 @@
 // The port's Tx on SQLite. Writes go to the database at once, but for those of coalesced tables: a user's balance is
-// written once a batch. Rows that were read stay known until the COMMIT: nobody else writes meanwhile.
+// written once a batch. Rows that were read stay known until the COMMIT: there is one writer.
 
 import type { Database } from "bun:sqlite";
 import {
@@ -77,15 +77,15 @@ export class SqliteTx implements Tx {
     return items.map(body);
   }
 
-  /** Whoever writes is alone. */
+  /** Nothing to do: BEGIN IMMEDIATE has locked the whole database. */
   lock(_account: number): void {}
 
   insert<Row, New extends object, Key extends string>(table: Table<Row, New, Key>, row: New): Row {
     const complete = completeRow(table, row);
     const number = this.statements.insert(table, complete);
+    this.#written.push(table);
     if (table.numbered !== null) complete[table.numbered] = number;
     this.#rows.add(table, complete, false);
-    this.#written.push(table);
     return complete as Row;
   }
 
@@ -101,8 +101,8 @@ export class SqliteTx implements Tx {
     for (const field of changed) row[field] = (changes as AnyRow)[field]!;
     if (table.coalesced) this.#defer(table, before);
     else this.statements.update(table, row, changed);
-    this.#rows.replace(table, before, row, changed);
     this.#written.push(table);
+    this.#rows.replace(table, before, row, changed);
     return row as Row;
   }
 
@@ -112,8 +112,8 @@ export class SqliteTx implements Tx {
   ): void {
     const row = this.#require(table, key as AnyRow);
     this.statements.delete(table, row);
-    this.#rows.remove(table, row);
     this.#written.push(table);
+    this.#rows.remove(table, row);
   }
 
   run<P extends Kinds>(statement: Statement<P>, ...values: Values<P>): number {
@@ -141,6 +141,8 @@ export class SqliteTx implements Tx {
       return { done };
     } catch (error) {
       this.#rows.undo(mark);
+      // Nothing was pending when the body began; what is by now may stand for rows that its own flushes wrote.
+      for (const pending of this.#pending.values()) pending.clear();
       this.#written.length = written;
       // The transaction is gone or cannot be committed: nothing of this batch is kept.
       if (!this.sqlite.inTransaction || isDatabaseError(error)) throw error;
@@ -172,7 +174,7 @@ export class SqliteTx implements Tx {
     }
   }
 
-  /** Writes what was held back. */
+  /** Writes the coalesced updates that are pending. */
   flush(): void {
     for (const [table, pending] of this.#pending) {
       const [primary] = table.indexes;

@@ -1,7 +1,7 @@
 // The snapshot that requests share: never older than a response that their callers got.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createKeyFinder } from "../../../src/db/key-cache.ts";
+import { createKeyFinder } from "../../../src/db/sqlite/key-cache.ts";
 import type { Connection } from "../../../src/db/sqlite/connection.ts";
 import { openReader } from "../../../src/storage/open.ts";
 import { balanceOf } from "../../../src/db/users.ts";

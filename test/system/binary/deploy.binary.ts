@@ -130,7 +130,7 @@ test("from the build to the first order, a day's work and every call of the API,
   const { code, stdout, stderr } = await onMachine((machine, port) => {
     const [quickstart, ...rest] = steps("README.md", machine, port);
     expect(quickstart).toBe("npx -y bun@1.4.5 run quickstart\n");
-    expect(rest.length).toBe(7);
+    expect(rest.length).toBe(6);
     return rest
       .toSpliced(4, 0, `export RESELLER_DATA=${machine}/var/lib/reseller\n`)
       .join("\n")

@@ -78,7 +78,12 @@ export async function prepareBinaryLoad(options: LoadOptions): Promise<Load> {
       await upstream.stop();
     },
     submitted: () => upstream.adds().length,
-    problems: (ask) => submissionProblems(upstream.adds(), ask),
+    async problems(ask) {
+      const command = ["verify", "--database", address, "--data", freshFolder()];
+      const { exitCode, stderr } = await runBinary(command);
+      const submitted = await submissionProblems(upstream.adds(), ask);
+      return exitCode === 0 ? submitted : [`verify: ${stderr}`, ...submitted];
+    },
   };
 }
 

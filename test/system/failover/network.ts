@@ -1,4 +1,5 @@
-// One server and one PostgreSQL with a network between them that is cut at any byte; now and then a backend that stops
+// One server and one PostgreSQL with a network between them that is cut at any byte, or where it
+// would have said that a transaction is committed; now and then a backend that stops
 // answering, and a PostgreSQL that is restarted. Control: a lost COMMIT is not asked after.
 
 import { startCluster, type Cluster } from "../../support/postgres.ts";
@@ -37,7 +38,8 @@ export const runNetwork: Scenario = async (run): Promise<Report> => {
   };
 
   for (let round = 0; round < rounds; round += 1) {
-    proxy.cutAfter(1 + below(random, CUT_WITHIN));
+    if (round % 2 === 0) proxy.cutAfter(1 + below(random, CUT_WITHIN));
+    else proxy.cutAtCommit();
     while (proxy.isArmed()) await Bun.sleep(2);
     if (round % ROUNDS_PER_FAULT === 10) {
       figures.frozenGapMs.push(

@@ -1,0 +1,28 @@
+// A command over hundreds of rows: PostgreSQL gives up on one that asks for something new in every round.
+
+import { expect, test } from "bun:test";
+import { execute } from "../../src/operations/execute.ts";
+import { ENGINES, freshStore } from "../support/stores.ts";
+
+const ROWS = 500;
+
+for (const engine of ENGINES) {
+  test(`an import of hundreds of services is done, or refused for its first taken id, on ${engine}`, async () => {
+    const store = await freshStore(engine);
+    const terms = { priceMicros: 1, per: "1", min: 1, max: 10, private: false } as const;
+    const services = Array.from({ length: ROWS }, (_, index) => ({
+      ...terms,
+      id: `s${index}`,
+      name: `Service ${index}`,
+    }));
+    const run = async () =>
+      execute(store, "importServices", { services, actor: { keyId: null, operator: "o" } }, 1);
+    expect(await run()).toBe(ROWS);
+    const taken = await run().catch((error: unknown) => error);
+    expect(taken).toMatchObject({ code: "import_id_taken", details: { index: 0 } });
+    expect(await store.query("SELECT count(*) AS n FROM services")).toEqual([
+      { n: engine === "sqlite" ? ROWS : String(ROWS) },
+    ]);
+    await store.close();
+  });
+}
