@@ -26,6 +26,12 @@ export interface BatchResult {
 const BEGIN: Statement = { text: "BEGIN", values: [] };
 const COMMIT: Statement = { text: "COMMIT", values: [] };
 const ROLLBACK: Statement = { text: "ROLLBACK", values: [] };
+/** A batch of more rows computes for seconds between its turns: it may hold its locks for longer (store.ts). */
+const LARGE_ROWS = 2000;
+const PATIENT: Statement = {
+  text: "SET LOCAL idle_in_transaction_session_timeout = '30s'",
+  values: [],
+};
 /** More rounds of loading than any correct batch needs. */
 const ROUNDS_LIMIT = 100;
 
@@ -203,6 +209,7 @@ class Batch {
       send(accountLockStatement(this.#locks));
     }
     const { rows, queries } = this.#known.takeWanted();
+    if (rows.some(({ length }) => length > LARGE_ROWS)) send(PATIENT);
     for (const wanted of rows) {
       const { index } = wanted[0]!;
       for (const each of wanted)
