@@ -10,6 +10,9 @@ import { fields, query, select } from "../../src/db/query.ts";
 import { createSqliteStore } from "../../src/db/sqlite/store.ts";
 import type { AnyTable } from "../../src/db/table-definition.ts";
 import * as tables from "../../src/db/tables.ts";
+import { type Problem, runChecks } from "../../src/db/verify.ts";
+import { QUERY_CHECKS } from "../../src/db/verify-queries.ts";
+import { SCAN_CHECKS } from "../../src/db/verify-scans.ts";
 import { runBatch, type CommandRequest, type Reply } from "../../src/operations/commands.ts";
 import { claimDataDirectory } from "../../src/storage/open.ts";
 import { cluster, SERVICE_ROLE } from "../support/postgres.ts";
@@ -163,6 +166,18 @@ function withoutNumbers(value: unknown, names: Names): unknown {
   return go(value);
 }
 
+/** All but that stored responses fit their orders, which random ones do not. */
+const CHECKS = [...QUERY_CHECKS, ...SCAN_CHECKS].filter(({ name }) => !/answer/.test(name));
+
+/** What `verify` finds, the plain model of what the ledger and orders must add up to. */
+async function problemsOf({ read }: Subject): Promise<Problem[]> {
+  const { problems } = await runChecks(
+    { read: read as never },
+    { checks: CHECKS, isUnreadable: () => false, progress() {} },
+  );
+  return problems;
+}
+
 const textOf = (reply: Reply, names: Names): unknown =>
   "failed" in reply ? "failed" : withoutNumbers(reply, names);
 
@@ -202,6 +217,9 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     }
     // Else it has seen nothing.
     expect(counts["placeOrder done"]).toBeGreaterThan(0);
-    for (const subject of subjects) await subject.close();
+    for (const subject of subjects) {
+      expect([subject.name, await problemsOf(subject)]).toEqual([subject.name, []]);
+      await subject.close();
+    }
   }, 600_000);
 }
