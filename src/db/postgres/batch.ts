@@ -131,6 +131,8 @@ class Batch {
       const isMissing = this.#noteMissingNumbers(tx);
       const { missingLocks, missingRun } = tx;
       if (!isMissing && missingLocks.size === 0 && !missingRun && !this.#known.isMissing()) {
+        // Nothing was loaded: without it each statement would be committed by itself.
+        if (!this.#isBegun) await this.#load(new Set(), null);
         return { outcomes, writes: tx.writes };
       }
       this.#known.rows.undo(0);
