@@ -13,6 +13,7 @@ import { declareDoctor } from "./doctor.ts";
 import { declareHealth } from "./health.ts";
 import { declareKeys } from "./keys.ts";
 import { declareLicenses } from "./licenses.ts";
+import { declareMove } from "./move.ts";
 import { declareOrders } from "./orders.ts";
 import { declareProviders } from "./providers.ts";
 import { declareQuickstart } from "./quickstart.ts";
@@ -81,6 +82,7 @@ export function createProgram(): Command {
   declareConfig(program);
   declareBackup(program);
   declareRestore(program);
+  declareMove(program);
   declareVerify(program);
   declareDoctor(program);
   declareHealth(program);

@@ -33,7 +33,7 @@ const DUE = query({
   takes: { providerId: number, now: number, limit: number },
   gives: fields(orders, "orderId", "status", "providerOrder", "changedAt"),
   text: `SELECT ${select(orders, "orderId", "status", "providerOrder", "changedAt")} FROM orders
-    WHERE ${IS_DUE} ORDER BY next_check_at LIMIT :limit`,
+    WHERE ${IS_DUE} ORDER BY next_check_at, order_id LIMIT :limit`,
 });
 
 const COUNT_DUE = query({

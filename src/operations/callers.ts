@@ -21,6 +21,9 @@ export function requireCaller(
 ): CallerKey {
   const key = tx.row(keys.byKey, keyId);
   if (!key) throw refusal("api_key_invalid");
+  // A key is deactivated under this lock, and an Idempotency-Key or a reference is taken under it: by another server, too,
+  // everything below is decided either before that or after it.
+  tx.lock(key.resellerAccount);
   refuseEndedKey(key, now);
   refuseMissingPermission(key.type, permission);
   return key;

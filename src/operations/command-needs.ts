@@ -76,12 +76,18 @@ function ofPlacing({ resellerAccount, service, reference = null }: PlaceOrder): 
   ];
 }
 
-function ofRecharge({ keyId, username }: Recharge): Need[] {
-  return [needRow(keys.byKey, keyId), needRow(users.byUsername, username), needNumbers(transfers)];
+function ofRecharge({ keyId, resellerAccount, username }: Recharge): Need[] {
+  return [
+    needLock(resellerAccount),
+    needRow(keys.byKey, keyId),
+    needRow(users.byUsername, username),
+    needNumbers(transfers),
+  ];
 }
 
 function ofClaim(resellerAccount: number, { key }: { key: string }): Need[] {
   return [
+    needLock(resellerAccount),
     needRow(idempotency.byReseller, resellerAccount, key),
     needRow(uptime.byKey, 1),
     needNumbers(idempotency),

@@ -36,7 +36,9 @@ export function renewLease(tx: Tx, command: RenewLease, { now }: Context): Lease
   const ended = new Set([...replaces, ...lapsed.map((each) => each.id)]);
   // Its own lease may have ended long ago, when the process was suspended.
   ended.delete(id);
-  for (const each of ended) if (tx.row(servers.byKey, each)) tx.delete(servers, { id: each });
+  tx.each([...ended], (each) => {
+    if (tx.row(servers.byKey, each)) tx.delete(servers, { id: each });
+  });
   const leaseUntil = now + LEASE_MS;
   const startedAt = before && before.leaseUntil > now ? before.startedAt : now;
   const own = before

@@ -7,6 +7,7 @@ import type { Tx } from "../db/port.ts";
 import { requireDelivery } from "../db/deliveries.ts";
 import type { Order } from "../db/orders.ts";
 import { findByProviderOrder } from "../db/polling.ts";
+import { CATALOGUE_LOCK } from "../db/tables.ts";
 import type { Context } from "./context.ts";
 import { applyAccepted, failUnplaced } from "./deliveries.ts";
 import { requireOrder } from "./orders.ts";
@@ -32,6 +33,8 @@ export function settleOrder(tx: Tx, command: SettleOrder, context: Context): Ord
     const cause = { actor, note: "settled: it was not placed" };
     return failUnplaced(tx, order, "refused", cause, context);
   }
+  // Of another reseller's order, which no lock of this one's covers: no two settlements give the same number.
+  tx.lock(CATALOGUE_LOCK);
   const duplicate = findByProviderOrder(
     tx,
     order.delivery.providerId,

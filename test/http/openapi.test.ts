@@ -8,7 +8,7 @@ import { REQUEST_ID } from "../../src/api-docs/examples.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import catalogue from "../../deploy/catalogue.example.csv" with { type: "text" };
 import { document, operations } from "../support/openapi.ts";
-import { type Body, freshService, OPERATOR, type TestService } from "../support/service.ts";
+import { type Body, ENGINE, freshService, OPERATOR, type TestService } from "../support/service.ts";
 
 let service: TestService;
 let key: string;
@@ -51,6 +51,13 @@ function masked(value: unknown): unknown {
       .replaceAll(/"[a-z0-9]{24}"/g, '"an id"')
       .replaceAll(/"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g, '"a time"'),
   );
+}
+
+/** On PostgreSQL a refused order may leave a gap, and the examples count the orders that there are. */
+function closeGap(): void {
+  if (ENGINE === "sqlite") return;
+  const orders = service.query("SELECT order_id FROM orders").length;
+  service.query(`SELECT setval('orders_number', ${Math.max(1, orders)}, ${orders > 0})`);
 }
 
 function pathOf(path: string, { parameters = {} }: ExampleRequest): string {
@@ -125,6 +132,7 @@ describe("every example matches the server's response", () => {
       expect(story.length).toBeGreaterThan(0);
       for (const { method, path, status, name, example } of story) {
         if (name === "balance_too_large") enrich();
+        closeGap();
         const request = example["x-request"]!;
         const headers = { "x-request-id": REQUEST_ID };
         const answer = await service.call(

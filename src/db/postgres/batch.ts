@@ -51,8 +51,8 @@ export async function runInTransaction(
   try {
     const { outcomes, writes } = await batch.run();
     if (writes.length === 0) {
-      // What ran over many rows at once is to be committed all the same.
-      if (batch.hasRun()) await commit(connection, [], outcomes);
+      // What ran over many rows at once is to be committed all the same, unless its command threw after it.
+      if (batch.hasRun() && "done" in outcomes[0]!) await commit(connection, [], outcomes);
       else await connection.turn([ROLLBACK]);
     } else {
       await commit(connection, statementsOf(writes), outcomes);

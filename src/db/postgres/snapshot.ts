@@ -12,9 +12,6 @@ import { KnownReader } from "./reader.ts";
 import { decodeRows, kindsOf, loadStatement, queryStatement } from "./text.ts";
 
 export interface PostgresSnapshot extends ReadStore {
-  /** The connection, for statements that the port does not know. */
-  readonly connection: Connection;
-  /** Ends the view, and rolls back whatever was written on its connection. */
   close(): void;
 }
 
@@ -43,8 +40,14 @@ export async function openSnapshot(address: Address, name: string): Promise<Post
     { text: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", values: [] },
     { text: "SAVEPOINT begun", values: [] },
   ]);
+  // After an error PostgreSQL would refuse every further statement of the transaction.
+  const goOn = async () => void (await connection.turn([GO_ON]));
+  return { ...readOn(connection, goOn), close: () => connection.close() };
+}
+
+/** Reads in whatever transaction is open on a connection. `onError`: after one of the database's. */
+export function readOn(connection: Connection, onError?: () => Promise<void>): ReadStore {
   return {
-    connection,
     async read(body) {
       const known = new Known();
       const reader = new KnownReader(known);
@@ -56,14 +59,14 @@ export async function openSnapshot(address: Address, name: string): Promise<Post
         } catch (error) {
           if (!(error instanceof Missing)) throw error;
         }
-        await load(connection, known).catch(async (error: unknown) => {
-          // After an error PostgreSQL would refuse every further statement of the transaction.
-          if (!connection.isLost && sqlStateOf(error) !== null) await connection.turn([GO_ON]);
+        try {
+          await load(connection, known);
+        } catch (error) {
+          if (onError && !connection.isLost && sqlStateOf(error) !== null) await onError();
           throw error;
-        });
+        }
       }
     },
-    close: () => connection.close(),
   };
 }
 

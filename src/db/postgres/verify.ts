@@ -1,10 +1,17 @@
 // Verifies a PostgreSQL database: the checks of every engine on one snapshot, the schema against the migrations, foreign
 // keys, and the sequences that give numbers. docs/specification.md#verify. Reads only, also while servers run.
 
+import type { ReadStore } from "../port.ts";
 import { query } from "../query.ts";
 import { text } from "../table-definition.ts";
 import { TABLES } from "../tables.ts";
-import { type Check, queryCheck, runChecks, type Verification } from "../verify.ts";
+import {
+  type Check,
+  queryCheck,
+  runChecks,
+  type Verification,
+  type VerifyOptions,
+} from "../verify.ts";
 import { QUERY_CHECKS } from "../verify-queries.ts";
 import { SCAN_CHECKS } from "../verify-scans.ts";
 import type { Address } from "./address.ts";
@@ -71,7 +78,22 @@ export const POSTGRES_CHECK_COUNT =
 /** `progress` is called with the number of checks that are done. */
 export async function verifyPostgres(
   address: Address,
-  progress: (done: number) => void = () => {},
+  progress: (done: number) => void,
+): Promise<Verification> {
+  const snapshot = await openSnapshot(address, COMMAND_NAME);
+  const isUnreadable = (error: unknown) => UNREADABLE.has(sqlStateOf(error) ?? "");
+  try {
+    return await verifyOn(snapshot, address, { isUnreadable, progress });
+  } finally {
+    snapshot.close();
+  }
+}
+
+/** Reads in the transaction of a store. `address`: of the same database, for its schema. */
+export async function verifyOn(
+  store: ReadStore,
+  address: Address,
+  options: Omit<VerifyOptions, "checks">,
 ): Promise<Verification> {
   const differences = await schemaProblems(address);
   const schema: Check = {
@@ -80,14 +102,6 @@ export async function verifyPostgres(
       for (const { subject, problem } of differences) findings.add(subject, problem);
     },
   };
-  const snapshot = await openSnapshot(address, COMMAND_NAME);
-  try {
-    return await runChecks(snapshot, {
-      checks: [schema, ...QUERY_CHECKS, ...POSTGRES_CHECKS, ...SCAN_CHECKS],
-      isUnreadable: (error) => UNREADABLE.has(sqlStateOf(error) ?? ""),
-      progress,
-    });
-  } finally {
-    snapshot.close();
-  }
+  const checks = [schema, ...QUERY_CHECKS, ...POSTGRES_CHECKS, ...SCAN_CHECKS];
+  return runChecks(store, { ...options, checks });
 }

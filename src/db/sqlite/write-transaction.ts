@@ -83,9 +83,9 @@ export class SqliteTx implements Tx {
   insert<Row, New extends object, Key extends string>(table: Table<Row, New, Key>, row: New): Row {
     const complete = completeRow(table, row);
     const number = this.statements.insert(table, complete);
+    this.#written.push(table);
     if (table.numbered !== null) complete[table.numbered] = number;
     this.#rows.add(table, complete, false);
-    this.#written.push(table);
     return complete as Row;
   }
 
@@ -101,8 +101,8 @@ export class SqliteTx implements Tx {
     for (const field of changed) row[field] = (changes as AnyRow)[field]!;
     if (table.coalesced) this.#defer(table, before);
     else this.statements.update(table, row, changed);
-    this.#rows.replace(table, before, row, changed);
     this.#written.push(table);
+    this.#rows.replace(table, before, row, changed);
     return row as Row;
   }
 
@@ -112,8 +112,8 @@ export class SqliteTx implements Tx {
   ): void {
     const row = this.#require(table, key as AnyRow);
     this.statements.delete(table, row);
-    this.#rows.remove(table, row);
     this.#written.push(table);
+    this.#rows.remove(table, row);
   }
 
   run<P extends Kinds>(statement: Statement<P>, ...values: Values<P>): number {
@@ -141,6 +141,8 @@ export class SqliteTx implements Tx {
       return { done };
     } catch (error) {
       this.#rows.undo(mark);
+      // Nothing was pending when the body began; what is by now may stand for rows that its own flushes wrote.
+      for (const pending of this.#pending.values()) pending.clear();
       this.#written.length = written;
       // The transaction is gone or cannot be committed: nothing of this batch is kept.
       if (!this.sqlite.inTransaction || isDatabaseError(error)) throw error;

@@ -174,6 +174,45 @@ for (const engine of ENGINES) {
       expect(after).toBe(before + 7n);
     });
 
+    test("writes a balance after an attempt was undone that had some of it sent to the database", async () => {
+      await store.run((tx) => tx.update(users, { account }, { balanceMicros: 100n }));
+      await store.run((tx) => {
+        const tried = tx.attempt(() => {
+          tx.attempt(() => tx.update(users, { account }, { balanceMicros: 90n }));
+          tx.attempt(() => tx.update(users, { account }, { balanceMicros: 80n }));
+          throw new Error("on purpose");
+        });
+        expect(tried).toEqual({ threw: new Error("on purpose") });
+        // The value of the first attempt, which the database does not hold any more.
+        tx.update(users, { account }, { balanceMicros: 90n });
+      });
+      const after = await store.read((reader) => reader.row(users.byKey, account)!.balanceMicros);
+      expect(after).toBe(90n);
+    });
+
+    test("undoes the statement of a command that throws after it", async () => {
+      const raise = statement({
+        writes: [services],
+        text: "UPDATE services SET price_micros = price_micros + 1",
+      });
+      const price = () => store.read((reader) => reader.row(services.byKey, service)!.priceMicros);
+      const before = await price();
+      const outcomes = await store.batch(
+        (tx) => tx.row(users.byKey, account)!.username,
+        (tx) => {
+          tx.run(raise);
+          throw new Error("on purpose");
+        },
+        (tx) => tx.row(services.byKey, service)!.priceMicros,
+      );
+      expect(outcomes).toEqual([
+        { done: "Owner" },
+        { threw: new Error("on purpose") },
+        { done: before },
+      ]);
+      expect(await price()).toBe(before);
+    });
+
     test("finds nothing where there is nothing, and by every unique index what there is", async () => {
       const found = await store.run((tx) => {
         const id = insertKey(tx, account);

@@ -10,16 +10,21 @@ import { insertUser } from "../../support/stores.ts";
 const NEVER_MS = 120_000;
 
 /** As a machine does that has lost its power: connections stay, and nothing answers. */
-async function freeze(server: Cluster): Promise<void> {
+async function freeze(server: Cluster): Promise<{ thaw(): void }> {
   const children = await server.query("postgres", "SELECT pid FROM pg_stat_activity");
   const pids = [server.pid(), ...children.map(({ pid }) => pid as number)];
-  for (const pid of pids) {
-    try {
-      process.kill(pid, "SIGSTOP");
-    } catch {
-      // The one that was asked for the list has ended.
+  const signal = (name: NodeJS.Signals) => {
+    for (const pid of pids) {
+      try {
+        process.kill(pid, name);
+      } catch {
+        // The one that was asked for the list has ended.
+      }
     }
-  }
+  };
+  signal("SIGSTOP");
+  // A stopped process would outlive the test.
+  return { thaw: () => signal("SIGCONT") };
 }
 
 async function twoHosts() {
@@ -38,12 +43,13 @@ async function twoHosts() {
 
 test("a host that says nothing keeps nobody from the primary", async () => {
   const { one, two, address } = await twoHosts();
-  await freeze(one);
+  const { thaw } = await freeze(one);
   const options = { turnMs: NEVER_MS, connectMs: NEVER_MS, name: "test", settings: {} };
   const connection = await connect(address, options);
   const [rows] = await connection.turn([{ text: "SHOW port", values: [] }]);
   expect(rows![0]).toEqual({ port: String(two.port) });
   connection.close();
+  thaw();
 }, 100_000);
 
 test("a batch whose host says nothing any more goes on where another becomes the primary", async () => {
@@ -57,10 +63,11 @@ test("a batch whose host says nothing any more goes on where another becomes the
   const add = (name: string) => store.runBatch([{ run: (tx) => insertUser(tx, name) }]);
   expect((await add("one"))[0]).toHaveProperty("done");
   expect(await one.query("same", "SELECT username FROM users")).toEqual([{ username: "one" }]);
-  await freeze(one);
+  const { thaw } = await freeze(one);
   const second = add("two");
   await setReadOnly("off");
   expect((await second)[0]).toHaveProperty("done");
   expect(await two.query("same", "SELECT username FROM users")).toEqual([{ username: "two" }]);
   await store.close();
+  thaw();
 }, 100_000);

@@ -3,7 +3,9 @@
 import { expect, test } from "bun:test";
 import { connect } from "../../../src/db/postgres/connection.ts";
 import { createPostgresStore } from "../../../src/db/postgres/store.ts";
-import { users } from "../../../src/db/tables.ts";
+import { createId } from "../../../src/db/ids.ts";
+import { accounts, users } from "../../../src/db/tables.ts";
+import { runBatch } from "../../../src/operations/commands.ts";
 import { insertKey, insertService, insertUser } from "../../support/stores.ts";
 import { cluster } from "../../support/postgres.ts";
 
@@ -79,6 +81,54 @@ test("an update that changes nothing waits for the account's lock too: what it w
   expect(isDone).toBe(false);
   await other.turn([COMMIT]);
   await updated;
+  other.close();
+  await store.close();
+});
+
+test("a key that another server is deactivating recharges nobody once that is committed", async () => {
+  const server = await cluster();
+  const database = await server.createDatabase();
+  const store = createPostgresStore(server.address(database));
+  const [made] = await store.runBatch([
+    {
+      run(tx) {
+        const reseller = insertUser(tx, "reseller");
+        const { account: child } = tx.insert(accounts, { kind: "user" });
+        const row = { id: createId(), username: "child", name: "child", createdAt: 1 };
+        tx.insert(users, { ...row, account: child, parentAccount: reseller });
+        return { reseller, child, keyId: insertKey(tx, reseller) };
+      },
+    },
+  ]);
+  const { reseller, child, keyId } = (made as { done: Record<string, number> }).done;
+  const options = { turnMs: 10_000, connectMs: 5000, name: "other", settings: {} };
+  const other = await connect(server.address(database), options);
+  const lock = `SELECT 1 FROM accounts WHERE account = ${reseller} FOR NO KEY UPDATE`;
+  const deactivate = `UPDATE keys SET active = 0 WHERE reseller_account = ${reseller}`;
+  await other.turn([
+    BEGIN,
+    { text: lock, values: [] },
+    { text: deactivate, values: [] },
+  ]);
+  const input = { keyId, resellerAccount: reseller, username: "child", amountMicros: 5 };
+  let isDone = false;
+  const recharged = runBatch(store, [{ name: "recharge", input, ids: [] }], 1);
+  void (recharged as Promise<unknown>).then(() => (isDone = true));
+  const waiting = async () => {
+    const [row] = await server.query(
+      database,
+      "SELECT count(*)::int AS waiting FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())",
+    );
+    return row!["waiting"] === 1;
+  };
+  while (!isDone && !(await waiting()));
+  await other.turn([COMMIT]);
+  expect(await recharged).toEqual([{ refused: "api_key_inactive", details: null }]);
+  const [row] = await server.query(
+    database,
+    `SELECT balance_micros::int AS balance FROM users WHERE account = ${child}`,
+  );
+  expect(row).toEqual({ balance: 0 });
   other.close();
   await store.close();
 });

@@ -1,8 +1,8 @@
-// An auditor that shares nothing with the service but the database file it inspects. It sees the orders,
+// An auditor that shares nothing with the service but the database it inspects. It sees the orders,
 // the calls to providers with their replies, and what operators did; from that alone it recomputes the possible states
 // of every order and every balance.
 
-import type { Database } from "bun:sqlite";
+import type { MarketDatabase } from "./databases.ts";
 
 /** What a provider means, whatever its word. */
 export type Meaning = "PROCESSING" | "COMPLETED" | "PARTIAL" | "CANCELLED" | "FAILED";
@@ -67,6 +67,8 @@ export interface Auditor {
   /** The same for what came after an order's end; at the very end. */
   auditLists(): void;
   rows(): Row[];
+  /** The number of a reseller's account. */
+  accountOf(reseller: string): number;
   dossier(link: string): Dossier;
 }
 
@@ -78,17 +80,17 @@ export class Finding extends Error {
 const FINAL = new Set(["FAILED", "CANCELLED", "REFUNDED"]);
 const ASK_LIMIT = 100;
 
-export function createAuditor(sqlite: Database): Auditor {
+export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor {
   const dossiers = new Map<string, Dossier>();
   const credits = new Map<string, number>();
   const toList: { link: string; meaning: Meaning }[] = [];
   let calm = false;
-  const selectStatus = sqlite.query<{ status: string }, [string]>(
-    "SELECT status FROM orders WHERE link = ?",
-  );
-  const selectListed = sqlite.query(
-    "SELECT 1 FROM late_reports JOIN orders USING (order_id) WHERE link = ? AND late_reports.reported = ?",
-  );
+  const isListed = (link: string, meaning: Meaning) =>
+    query(
+      "SELECT 1 FROM late_reports JOIN orders USING (order_id) WHERE link = ? AND late_reports.reported = ?",
+      link,
+      meaning,
+    ).length > 0;
   const dossier = (link: string) => {
     const found = dossiers.get(link);
     if (!found) throw new Finding(`${link} was never asked for`);
@@ -97,17 +99,20 @@ export function createAuditor(sqlite: Database): Auditor {
   const must = (holds: boolean, what: string) => {
     if (!holds) throw new Finding(what);
   };
-  const selectRows = sqlite.query<Row, []>(
-    `SELECT order_id AS orderId, link, username, quantity, charge_micros AS charge, refunded_micros AS refunded,
-      status, placement, provider_id AS providerId, provider_order AS providerOrder, remains
-    FROM orders JOIN users ON account = reseller_account`,
-  );
-  const selectBalances = sqlite.query<{ username: string; balance: number; ledger: number }, []>(
-    `SELECT username, balance_micros AS balance,
+  const selectRows = () =>
+    query<Row>(`SELECT order_id AS "orderId", link, username, quantity, charge_micros AS charge,
+      refunded_micros AS refunded, status, placement, provider_id AS "providerId",
+      provider_order AS "providerOrder", remains
+    FROM orders JOIN users ON account = reseller_account ORDER BY order_id`);
+  const selectBalances = () =>
+    query<{
+      username: string;
+      balance: number;
+      ledger: number;
+    }>(`SELECT username, balance_micros AS balance,
       (SELECT coalesce(sum(amount_micros), 0) FROM transfers WHERE credit_account = account)
       - (SELECT coalesce(sum(amount_micros), 0) FROM transfers WHERE debit_account = account) AS ledger
-    FROM users`,
-  );
+    FROM users`);
 
   const auditOrder = (row: Row): number => {
     const known = dossier(row.link);
@@ -147,7 +152,10 @@ export function createAuditor(sqlite: Database): Auditor {
     heardRefusal: (link) => void (dossier(link).refused = true),
     heardNotSent: (link) => void (dossier(link).notSent += 1),
     heardReport(link, meaning, remains) {
-      const { status } = selectStatus.get(link)!;
+      const { status } = query<{ status: string }>(
+        "SELECT status FROM orders WHERE link = ?",
+        link,
+      )[0]!;
       const isOver = status !== "PENDING" && status !== "PROCESSING" && status !== meaning;
       if (calm && isOver && !dossier(link).heard.has(meaning)) toList.push({ link, meaning });
       dossier(link).heard.add(meaning);
@@ -156,7 +164,7 @@ export function createAuditor(sqlite: Database): Auditor {
     calmBegins: () => void (calm = true),
     auditLists() {
       for (const { link, meaning } of toList) {
-        must(selectListed.get(link, meaning) !== null, `${link}: ${meaning} came late, not listed`);
+        must(isListed(link, meaning), `${link}: ${meaning} came late, not listed`);
       }
     },
     asked: (orders) => must(orders <= ASK_LIMIT, `${orders} orders were asked about at once`),
@@ -175,16 +183,19 @@ export function createAuditor(sqlite: Database): Auditor {
     },
     audit() {
       const spent = new Map<string, number>();
-      for (const row of selectRows.all()) {
+      for (const row of selectRows()) {
         spent.set(row.username, (spent.get(row.username) ?? 0) + auditOrder(row));
       }
-      for (const { username, balance, ledger } of selectBalances.all()) {
+      for (const { username, balance, ledger } of selectBalances()) {
         const expected = (credits.get(username) ?? 0) - (spent.get(username) ?? 0);
         must(balance === expected, `${username} has ${balance}, by what was seen ${expected}`);
         must(ledger === expected, `${username}'s transfers make ${ledger}, not ${expected}`);
       }
     },
-    rows: () => selectRows.all(),
+    rows: selectRows,
+    accountOf: (reseller) =>
+      query<{ account: number }>("SELECT account FROM users WHERE username = ?", reseller)[0]!
+        .account,
     dossier,
   };
 }

@@ -1,17 +1,31 @@
 // `bun run simulate SEED` prints the trace of one market; `bun run simulate FROM TO` runs many and prints what it found.
+// With `--engine postgres` on PostgreSQL.
 
+import { parseArgs } from "node:util";
+import { ENGINES } from "./databases.ts";
 import { simulate } from "./simulate.ts";
 
 const PROGRESS_SEEDS = 500;
 
-const [from, to] = process.argv.slice(2).map(Number);
-if (from === undefined || !Number.isSafeInteger(from)) {
-  process.stderr.write("usage: bun run simulate SEED, or bun run simulate FROM TO\n");
+const { positionals, values } = parseArgs({
+  options: { engine: { type: "string", default: "sqlite" } },
+  allowPositionals: true,
+});
+const [from, to] = positionals.map(Number);
+const engine = ENGINES.find((each) => each === values.engine);
+if (from === undefined || !Number.isSafeInteger(from) || !engine) {
+  process.stderr.write(
+    "usage: bun run simulate SEED, or bun run simulate FROM TO, with [--engine sqlite|postgres]\n",
+  );
   process.exit(2);
 }
 
 if (to === undefined) {
-  const { finding, ...outcome } = await simulate(from, (line) => process.stdout.write(`${line}\n`));
+  const { finding, ...outcome } = await simulate(
+    from,
+    (line) => process.stdout.write(`${line}\n`),
+    engine,
+  );
   process.stdout.write(`${JSON.stringify(outcome)}\n${finding ?? "clean"}\n`);
   process.exit(finding === null ? 0 : 1);
 }
@@ -21,7 +35,7 @@ let crashes = 0;
 let found = 0;
 const started = performance.now();
 for (let seed = from; seed <= to; seed += 1) {
-  const outcome = await simulate(seed);
+  const outcome = await simulate(seed, undefined, engine);
   orders += outcome.orders;
   crashes += outcome.crashes;
   if (outcome.finding !== null) {

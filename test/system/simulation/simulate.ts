@@ -2,19 +2,16 @@
 // the clock jumps, the process crashes between any two steps and starts again; then the failures end and every
 // open order must reach a final state. An independent auditor checks the result.
 
-import { Database } from "bun:sqlite";
-import { transact, type Tx } from "../../../src/db/port.ts";
-import { createSqliteStore, type SqliteStore } from "../../../src/db/sqlite/store.ts";
-import { migrate, MIGRATIONS } from "../../../src/storage/migrate.ts";
+import type { ReadStore } from "../../../src/db/port.ts";
 import type { Order } from "../../../src/db/orders.ts";
 import { placementOf } from "../../../src/domain/deliveries.ts";
 import { Refusal, refusal } from "../../../src/domain/refusals.ts";
 import { type DeliveryService, startDelivery } from "../../../src/delivery/delivery.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../../../src/operations/commands.ts";
-import { runCommand } from "../../../src/operations/commands.ts";
 import { smmApi } from "../../../src/providers/smm-api.ts";
 import type { Writer } from "../../../src/writer/writer.ts";
 import { type Asked, type Auditor, createAuditor, Finding } from "./auditor.ts";
+import { type Engine, openMarketDatabase } from "./databases.ts";
 import { operate } from "./operator.ts";
 import { createProvider, type SimulatedProvider } from "./upstream.ts";
 import { createWorld, type Life, type World } from "./world.ts";
@@ -64,7 +61,8 @@ const RESELLERS = ["ana", "bob", "cleo"];
 /** Everything of one market. */
 export interface Market {
   world: World;
-  store: SqliteStore;
+  store: ReadStore;
+  close(): void;
   auditor: Auditor;
   /** Starts of the process. */
   starts: number;
@@ -80,11 +78,19 @@ interface Process {
   delivery: DeliveryService | null;
 }
 
-export async function simulate(seed: number, print?: (line: string) => void): Promise<Outcome> {
+export async function simulate(
+  seed: number,
+  print?: (line: string) => void,
+  engine: Engine = "sqlite",
+): Promise<Outcome> {
   const world = createWorld(seed, print ?? (() => {}));
   const { chance } = world;
   const crowded = chance.happens(CROWDED);
-  const market = openMarket(world, crowded ? CREDITS_MICROS[1]! : chance.pick(CREDITS_MICROS));
+  const market = openMarket(
+    engine,
+    world,
+    crowded ? CREDITS_MICROS[1]! : chance.pick(CREDITS_MICROS),
+  );
   const trouble = { faults: chance.pick([0.3, 1, 2]), crashes: chance.pick([0, 0.001, 0.004]) };
   let calm = false;
   for (const name of ["a", "b"]) {
@@ -138,31 +144,22 @@ export async function simulate(seed: number, print?: (line: string) => void): Pr
     return { seed, orders, crashes, finding: error.message };
   } finally {
     process.life.dead = true;
-    market.store.close();
+    market.close();
   }
 }
 
-function openMarket(world: World, creditMicros: number): Market {
-  const sqlite = new Database(":memory:");
-  migrate(sqlite, MIGRATIONS, 0);
-  const store = createSqliteStore(sqlite);
-  const auditor = createAuditor(sqlite);
-  let lastId = 0;
-  const createId = () => {
-    lastId += 1;
-    return `s${String(lastId).padStart(23, "0")}`;
-  };
+function openMarket(engine: Engine, world: World, creditMicros: number): Market {
+  const database = openMarketDatabase(engine);
+  const auditor = createAuditor(database);
   const market: Market = {
     world,
-    store,
+    store: database.store,
+    close: () => database.close(),
     auditor,
     starts: 0,
     providers: new Map(),
     sentAt: new Map(),
-    run: (name, input) => {
-      const run = (tx: Tx) => runCommand(tx, name, input, { now: world.now(), createId });
-      return transact(store, run as (tx: Tx) => object) as CommandOutput<typeof name>;
-    },
+    run: (name, input) => database.execute(name, input, world.now()),
   };
   const actor = { keyId: null, operator: "sim" };
   for (const username of RESELLERS) {
@@ -317,7 +314,7 @@ function planOrders(market: Market, crowded: boolean, process: () => Process): n
 }
 
 async function order(
-  { world, auditor, store }: Market,
+  { world, auditor }: Market,
   { life, writer, delivery }: Process,
   asked: Asked & { service: string },
 ): Promise<void> {
@@ -325,9 +322,7 @@ async function order(
   if (life.dead || !delivery) return;
   auditor.asks(asked);
   const { link, service, quantity, reseller } = asked;
-  const account = store.sqlite
-    .query<{ account: number }, [string]>("SELECT account FROM users WHERE username = ?")
-    .get(reseller)!.account;
+  const account = auditor.accountOf(reseller);
   const keyId = keyIds.get(reseller)!;
   try {
     const input = { resellerAccount: account, keyId, service, link, quantity };

@@ -1,0 +1,151 @@
+// `move`: a whole database from a data directory to PostgreSQL, or back.
+
+import { resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { ConfigError } from "../config/settings.ts";
+import { jsonAmount } from "../domain/money.ts";
+import {
+  move,
+  type Moved,
+  MoveError,
+  type MoveProgress,
+  type MoveSide,
+  type MoveTarget,
+} from "../storage/move.ts";
+import * as postgres from "../storage/move-postgres.ts";
+import * as sqlite from "../storage/move-sqlite.ts";
+import { asFailure, CommandFailure } from "./command.ts";
+import { addressOf, type DatabaseName, databaseOf } from "./database-name.ts";
+import { print } from "./output.ts";
+import { type Progress, startProgress } from "./progress.ts";
+
+const ADDRESS = /^postgres(ql)?:\/\//;
+
+interface MoveOptions {
+  from: string;
+  to: string;
+  json?: true;
+}
+
+export function declareMove(program: Command): void {
+  const place = (flags: string, description: string) =>
+    new Option(flags, description).makeOptionMandatory();
+  program
+    .command("move")
+    .description("copy a whole database from a data directory to PostgreSQL, or back; verified")
+    .addOption(place("--from <place>", "a data directory or postgres://…, which no server uses"))
+    .addOption(place("--to <place>", "an empty one of the other kind"))
+    .option("--json", "print the result as one JSON document")
+    .addHelpText(
+      "after",
+      "\nExample:\n  reseller move --from /var/lib/reseller --to postgres://reseller@db.example/reseller",
+    )
+    .action(async ({ from, to, json }: MoveOptions) => {
+      const source = placeOf(from, "--from");
+      const target = placeOf(to, "--to");
+      if ((source.address === null) === (target.address === null)) {
+        throw new ConfigError(
+          "move is between a data directory and PostgreSQL: copy one to its like by backup and restore, or by PostgreSQL's own tools",
+        );
+      }
+      const moved = await moveShown(source, target);
+      print(json, result(source, target, moved), () => report(source, target, moved));
+    });
+}
+
+function placeOf(text: string, flag: string): DatabaseName {
+  if (!ADDRESS.test(text)) return databaseOf({ data: text, database: null });
+  const address = addressOf(text, flag);
+  return { ...databaseOf({ data: "", database: text }), address };
+}
+
+async function moveShown(from: DatabaseName, to: DatabaseName): Promise<Moved> {
+  const shown = showProgress();
+  try {
+    const source = await within(from, () => openSource(from));
+    try {
+      const target = await within(to, () => openTarget(to));
+      try {
+        return await within(to, () => within(from, () => move(source, target, shown.update)));
+      } finally {
+        await target.close();
+      }
+    } finally {
+      await source.close();
+    }
+  } finally {
+    shown.end();
+  }
+}
+
+function openSource({ address, data }: DatabaseName): MoveSide | Promise<MoveSide> {
+  return address === null ? sqlite.openSource(data) : postgres.openSource(address, Date.now());
+}
+
+function openTarget({ address, data }: DatabaseName): MoveTarget | Promise<MoveTarget> {
+  return address === null
+    ? sqlite.openTarget(data, Date.now())
+    : postgres.openTarget(address, Date.now());
+}
+
+/** What goes wrong is a sentence about that database. */
+async function within<T>(database: DatabaseName, body: () => T | Promise<T>): Promise<T> {
+  try {
+    return await body();
+  } catch (error) {
+    if (error instanceof CommandFailure) throw error;
+    if (error instanceof MoveError) throw new CommandFailure(error.message);
+    throw asFailure(error, database);
+  }
+}
+
+/** A line for each step in turn. */
+function showProgress(): { update: MoveProgress; end: () => void } {
+  let step = "";
+  let line: Progress | null = null;
+  return {
+    update(what, done, total) {
+      if (what !== step) {
+        line?.end();
+        line = startProgress(what, total);
+        step = what;
+      }
+      line!.update(done);
+    },
+    end: () => line?.end(),
+  };
+}
+
+function result(from: DatabaseName, to: DatabaseName, moved: Moved) {
+  const { users, orders, transfers, rows, balanceMicros } = moved;
+  const next = nextNumbers(moved);
+  const balance = jsonAmount(balanceMicros);
+  return {
+    ok: true,
+    from: from.shown,
+    to: to.shown,
+    users,
+    orders,
+    transfers,
+    rows,
+    balance,
+    next,
+  };
+}
+
+function nextNumbers({ numbers }: Moved) {
+  const next = (name: string) => {
+    for (const [table, given] of numbers) if (table.name === name) return given + 1;
+    return 1;
+  };
+  return { orderId: next("orders"), transaction: next("transfers"), audit: next("audit") };
+}
+
+function report(from: DatabaseName, to: DatabaseName, moved: Moved): string {
+  const { users, orders, transfers } = moved;
+  const option = to.address === null ? `--data ${resolve(to.data)}` : "--database";
+  return [
+    `ok: ${from.shown} is in ${to.shown} too, compared and verified: ${users} users, ${orders} orders, ${transfers} transfers; the next order is number ${nextNumbers(moved).orderId}`,
+    `Serve it with ${option} from now on, and never both: ${from.shown} is as it was.`,
+  ].join("\n");
+}

@@ -1,0 +1,238 @@
+// `move` copies everything to the other engine and back, or changes nothing.
+
+import { existsSync, readdirSync } from "node:fs";
+import { SQL } from "bun";
+import { describe, expect, test } from "bun:test";
+import { TABLES } from "../../src/db/tables.ts";
+import { lockDataDirectory, openForCommand } from "../../src/storage/open.ts";
+import { fillInBulk } from "../support/bulk.ts";
+import { openShopIn, reseller, type Shop } from "../support/cli.ts";
+import { below, type Random, randomFrom } from "../support/seeded.ts";
+import {
+  dumpOf,
+  freshFolder,
+  freshPostgresDatabase,
+  freshSqliteDatabase,
+  OPERATOR,
+  type TestDatabase,
+} from "../support/service.ts";
+
+const placeOf = ({ location }: TestDatabase): string => location.database ?? location.data;
+const move = (from: string, to: string, ...more: string[]) =>
+  reseller("move", "--from", from, "--to", to, ...more);
+const moved = (from: TestDatabase, to: TestDatabase) => move(placeOf(from), placeOf(to), "--json");
+
+/** Everything but what only one engine has. */
+function dump(database: TestDatabase): string {
+  const version = database.query("SELECT version FROM catalogue_version");
+  return [...TABLES.map((table) => dumpOf(database, table)), JSON.stringify(version)].join("\n");
+}
+
+/** Of every table some rows: orders in every state, used keys, replaced keys, grants, deliveries that wait. */
+function randomMarket(shop: Shop, random: Random): void {
+  const attempt = (body: () => unknown) => {
+    try {
+      body();
+    } catch {
+      // Refused: the next does something else.
+    }
+  };
+  shop.run("createProvider", {
+    name: "acme",
+    protocol: "smm-api",
+    url: "http://127.0.0.1:1/",
+    key: "k",
+  });
+  const delivered = shop.service({ id: "delivered", provider: { name: "acme", service: "7" } });
+  const steps: (() => unknown)[] = [
+    () => shop.order(10 + below(random, 500)),
+    () => shop.run("transitionOrder", { id: String(1 + below(random, 40)), to: (["COMPLETED", "CANCELLED", "FAILED", "REFUNDED"] as const)[below(random, 4)]!, note: "ümlaut \u{1f600}", actor: OPERATOR }),
+    () => shop.run("transitionOrder", { id: String(1 + below(random, 40)), to: "PARTIAL", remains: below(random, 10), note: null, actor: OPERATOR }),
+    () => shop.run("creditUser", { username: "alice", amountMicros: 1 + below(random, 5e6), note: null, actor: OPERATOR }),
+    () => shop.run("debitUser", { username: "kid", amountMicros: 1 + below(random, 5e5), note: "x", actor: OPERATOR }),
+    () => shop.run("grantService", { id: "secret", username: "alice", priceMicros: below(random, 2) ? 5 : null }),
+    () => shop.key("bob", "order"),
+    () => shop.user(`user${below(random, 1e6)}`, "3", "alice"),
+    () => shop.run("startAttempt", { orderId: 1 + below(random, 40), server: null } as never),
+    () => {
+      const [key] = shop.query<{ id: string; account: number }>(
+        "SELECT keys.id AS id, account FROM keys JOIN users ON account = reseller_account WHERE username = 'alice'",
+      );
+      const order = { resellerAccount: Number(key!.account), keyId: key!.id, service: delivered, link: "x", quantity: 20, reference: `r${below(random, 1e9)}` };
+      return shop.run("placeOrderOnce", { order, claim: { key: `k${below(random, 1e9)}`, requestHash: "0".repeat(64) } } as never);
+    },
+    () => {
+      const [key] = shop.query<{ id: string }>("SELECT id FROM keys WHERE replaced_by IS NULL AND active = 1");
+      const text = String(below(random, 1e9));
+      const hash = new Bun.CryptoHasher("sha256").update(text).digest("hex");
+      return shop.run("rotateKey", { id: key!.id, hash, start: "rk_x", graceMilliseconds: 1000 });
+    },
+  ]; // prettier-ignore
+  for (let step = 0; step < 120; step++) attempt(steps[below(random, steps.length)]!);
+}
+
+describe("everything moves and comes back as it was:", () => {
+  test.each([1, 2, 3])("market %i", async (seed) => {
+    const shop = openShopIn(freshSqliteDatabase());
+    randomMarket(shop, randomFrom(seed));
+    for (const { name } of TABLES) {
+      const rows = shop.query(`SELECT 1 FROM ${name}`).length;
+      if (!["late_reports", "servers"].includes(name)) expect([name, rows]).not.toEqual([name, 0]);
+    }
+    const before = dump(shop);
+    const there = freshPostgresDatabase();
+    const { code, stderr, json } = await moved(shop, there);
+    expect([code, stderr]).toEqual([0, ""]);
+    const [{ orders }] = shop.query<{ orders: number }>("SELECT count(*) AS orders FROM orders") as [{ orders: number }]; // prettier-ignore
+    expect(json).toMatchObject({ ok: true, orders, next: { orderId: orders + 1 } });
+    expect(dump(shop)).toBe(before);
+    const back = freshSqliteDatabase();
+    expect((await moved(there, back)).code).toBe(0);
+    expect(dump(back)).toBe(before);
+    for (const database of [there, back]) database.close();
+  });
+});
+
+describe("no number is given again:", () => {
+  test("the floors of a restore become sequences, and those floors again", async () => {
+    const shop = openShopIn(freshSqliteDatabase());
+    shop.order(10);
+    const floors = { orders: 500, transfers: 600, audit: 700 };
+    shop.run("carryOver", { floors, endedKeys: [], actor: OPERATOR });
+    const there = freshPostgresDatabase();
+    const { json } = await moved(shop, there);
+    expect(json.next).toEqual({ orderId: 501, transaction: 601, audit: 701 });
+    const back = freshSqliteDatabase();
+    expect((await moved(there, back)).json.next).toEqual(json.next);
+    for (const database of [there, back]) {
+      database.user("zoe", "1");
+      const [{ highest }] = database.query<{ highest: number }>(
+        "SELECT max(seq) AS highest FROM transfers",
+      ) as [{ highest: number }];
+      expect(Number(highest)).toBe(601);
+      database.close();
+    }
+  });
+});
+
+describe("is refused, and changes nothing, where", () => {
+  test("the target holds anything", async () => {
+    const shop = openShopIn(freshSqliteDatabase());
+    const other = freshPostgresDatabase();
+    other.user("somebody");
+    const before = dump(other);
+    const { code, stderr } = await move(placeOf(shop), placeOf(other));
+    expect([code, stderr]).toEqual([1, expect.stringContaining("is not empty (accounts: 3 rows)")]);
+    expect(dump(other)).toBe(before);
+    const empty = freshSqliteDatabase();
+    expect((await move(placeOf(other), placeOf(shop))).stderr).toContain("is not empty");
+    expect((await move(placeOf(other), placeOf(empty))).code).toBe(0);
+    other.close();
+  });
+
+  test("a server has the data directory", async () => {
+    const shop = openShopIn(freshSqliteDatabase());
+    const empty = freshPostgresDatabase();
+    const release = lockDataDirectory(shop.folder);
+    const { code, stderr } = await move(placeOf(shop), placeOf(empty));
+    release();
+    expect([code, stderr]).toEqual([1, expect.stringContaining("another reseller serves")]);
+    expect(empty.query("SELECT 1 FROM users")).toEqual([]);
+    empty.close();
+  });
+
+  test("a server holds a lease on the database, as source or as target", async () => {
+    const served = openShopIn(freshPostgresDatabase());
+    const lease = { id: "b".repeat(24), name: "left", replaces: [] };
+    served.execute("renewLease", lease, Date.now());
+    const folder = freshFolder();
+    const { code, stderr } = await move(placeOf(served), folder);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining("is served by left: stop it first"),
+    ]);
+    expect(existsSync(`${folder}/reseller.db`)).toBe(false);
+    const empty = freshPostgresDatabase();
+    empty.execute("renewLease", lease, Date.now());
+    const shop = openShopIn(freshSqliteDatabase());
+    expect((await move(placeOf(shop), placeOf(empty))).stderr).toContain("is served by left");
+    // A minute later it counts as ended.
+    served.execute("renewLease", lease, Date.now() - 60_000);
+    expect((await move(placeOf(served), folder)).stderr).toBe("");
+    for (const database of [served, empty]) database.close();
+  });
+
+  test("the source does not add up", async () => {
+    const shop = openShopIn(freshSqliteDatabase());
+    shop.connection.sqlite.run("UPDATE users SET balance_micros = 7 WHERE username = 'kid'");
+    const empty = freshPostgresDatabase();
+    const { code, stderr } = await move(placeOf(shop), placeOf(empty));
+    expect([code, stderr]).toEqual([1, expect.stringContaining("does not add up")]);
+    expect(empty.query("SELECT 1 FROM users")).toEqual([]);
+    empty.close();
+  });
+
+  test("both places are of one kind, or one is no place: wrong usage", async () => {
+    const url = "postgres://me:s3cret@127.0.0.1:1/shop";
+    expect((await move("a", "b")).code).toBe(2);
+    expect((await move(url, url)).code).toBe(2);
+    expect((await move("a", "postgres://me:s3cret@")).code).toBe(2);
+    expect(await move(freshFolder(), url)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("there is no database at"),
+    });
+    const unreachable = await move(freshSqliteDatabase().folder, url);
+    expect(unreachable).toMatchObject({ code: 1, stderr: expect.stringContaining("be reached") });
+    expect(unreachable.stderr).not.toContain("s3cret");
+  });
+});
+
+test("a move that is killed leaves an empty target and the source as it was; the next one succeeds", async () => {
+  const database = freshSqliteDatabase();
+  fillInBulk(database, 5000);
+  const before = dump(database);
+  const target = freshPostgresDatabase();
+  const administrator = new SQL(target.location.database!, { max: 1 });
+  const program = [process.execPath, "src/main.ts", "move"];
+  for (const [from, to] of [[database.folder, target.location.database!]] as const) {
+    const child = Bun.spawn([...program, "--from", from, "--to", to], { stderr: "ignore" });
+    // It has written something by the time it has a transaction id.
+    const writing = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'reseller move' AND backend_xid IS NOT NULL"; // prettier-ignore
+    while ((await administrator.unsafe(writing)).length === 0) expect(child.exitCode).toBe(null);
+    child.kill("SIGKILL");
+    expect(await child.exited).not.toBe(0);
+  }
+  while ((await administrator.unsafe("SELECT 1 FROM pg_stat_activity WHERE application_name = 'reseller move'")).length > 0); // prettier-ignore
+  await administrator.close();
+  expect(target.query("SELECT 1 FROM users")).toEqual([]);
+  expect(dump(database)).toBe(before);
+  expect((await moved(database, target)).json).toMatchObject({ ok: true, orders: 5000 });
+  target.close();
+});
+
+test("a move to a data directory that is killed leaves an empty database there", async () => {
+  const filled = freshSqliteDatabase();
+  fillInBulk(filled, 5000);
+  const source = freshPostgresDatabase();
+  expect((await moved(filled, source)).code).toBe(0);
+  const folder = freshFolder();
+  const child = Bun.spawn(
+    [process.execPath, "src/main.ts", "move", "--from", source.location.database!, "--to", folder],
+    { stderr: "ignore" },
+  );
+  // What does not fit the cache is written to the log, long before the COMMIT.
+  const log = `${folder}/reseller.db-wal`;
+  while (!existsSync(log) || Bun.file(log).size < 1e6) {
+    expect(child.exitCode).toBe(null);
+    await new Promise(setImmediate);
+  }
+  child.kill("SIGKILL");
+  await child.exited;
+  const left = openForCommand(folder);
+  expect(left.sqlite.query("SELECT 1 FROM users").all()).toEqual([]);
+  left.sqlite.close(true);
+  const again = await move(source.location.database!, folder, "--json");
+  expect([again.stderr, again.json?.orders]).toEqual(["", 5000]);
+  expect(readdirSync(folder).filter((name) => name.includes("migration"))).toEqual([]);
+  source.close();
+});
