@@ -105,11 +105,7 @@ test("a key that another server is deactivating recharges nobody once that is co
   const other = await connect(server.address(database), options);
   const lock = `SELECT 1 FROM accounts WHERE account = ${reseller} FOR NO KEY UPDATE`;
   const deactivate = `UPDATE keys SET active = 0 WHERE reseller_account = ${reseller}`;
-  await other.turn([
-    BEGIN,
-    { text: lock, values: [] },
-    { text: deactivate, values: [] },
-  ]);
+  await other.turn([BEGIN, { text: lock, values: [] }, { text: deactivate, values: [] }]);
   const input = { keyId, resellerAccount: reseller, username: "child", amountMicros: 5 };
   let isDone = false;
   const recharged = runBatch(store, [{ name: "recharge", input, ids: [] }], 1);
