@@ -31,8 +31,8 @@ export function errorClassOf(error: unknown): ErrorClass {
 }
 
 /**
- * Whether the session ended with it, of which nobody can say whether it committed. A server that cannot write or sync its
- * log (53100, 58030) ends by a PANIC in the COMMIT, and may find the commit in its log when it recovers.
+ * Whether the session ended with the error, so that the outcome of its COMMIT is not known. A server that cannot write or
+ * sync its log (53100, 58030) ends by a PANIC in the COMMIT, and may find the commit in its log when it recovers.
  */
 export function endsSession(error: unknown): boolean {
   const state = sqlStateOf(error);
