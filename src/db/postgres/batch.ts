@@ -82,7 +82,7 @@ async function commit(
   try {
     results = await connection.turn([...statements, marker, COMMIT]);
   } catch (error) {
-    // An ERROR of a statement or of the COMMIT is the server's word that nothing was committed; an end of the session is not.
+    // After an ERROR of a statement or of the COMMIT nothing was committed. An end of the session says nothing.
     if (connection.isLost || endsSession(error)) {
       throw new CommitLostError(batchId, outcomes, error);
     }

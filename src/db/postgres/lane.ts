@@ -5,7 +5,7 @@ import { type Job, type Outcome, OutcomeUnknownError, TransientError } from "../
 import type { Address } from "./address.ts";
 import { type BatchResult, CommitLostError, runInTransaction } from "./batch.ts";
 import { connect, type Connection, type ConnectionOptions } from "./connection.ts";
-import { troubleOf } from "./errors.ts";
+import { errorClassOf } from "./errors.ts";
 
 export interface LaneOptions extends ConnectionOptions {
   /** How long a batch waits for a primary, and for the outcome of a lost COMMIT. */
@@ -65,10 +65,10 @@ export class Lane {
           const transient = new TransientError(error.message, { cause: error });
           return error.outcomes.map(() => ({ threw: transient }));
         }
-        const trouble = troubleOf(error);
-        if (trouble === "retry" && tries < TRIES_LIMIT) continue;
-        if (trouble === "lost" && performance.now() < deadline && !this.#isClosed) continue;
-        if (trouble === "lost" || trouble === "unavailable") {
+        const errorClass = errorClassOf(error);
+        if (errorClass === "retry" && tries < TRIES_LIMIT) continue;
+        if (errorClass === "lost" && performance.now() < deadline && !this.#isClosed) continue;
+        if (errorClass === "lost" || errorClass === "unavailable") {
           const transient = new TransientError(String(error), { cause: error });
           return jobs.map(() => ({ threw: transient }));
         }
@@ -76,7 +76,9 @@ export class Lane {
           return [
             {
               threw:
-                trouble === "retry" ? new TransientError(String(error), { cause: error }) : error,
+                errorClass === "retry"
+                  ? new TransientError(String(error), { cause: error })
+                  : error,
             },
           ];
         }
@@ -93,7 +95,7 @@ export class Lane {
     try {
       return await runInTransaction(connection, jobs);
     } catch (error) {
-      if (error instanceof CommitLostError || troubleOf(error) === "lost") connection.close();
+      if (error instanceof CommitLostError || errorClassOf(error) === "lost") connection.close();
       throw error;
     }
   }
@@ -105,7 +107,11 @@ export class Lane {
       try {
         this.#connection = await connect(this.address, this.options);
       } catch (error) {
-        if (troubleOf(error) !== "lost" || performance.now() + pause > deadline || this.#isClosed) {
+        if (
+          errorClassOf(error) !== "lost" ||
+          performance.now() + pause > deadline ||
+          this.#isClosed
+        ) {
           throw error;
         }
         await Bun.sleep(pause);
@@ -132,7 +138,7 @@ export class Lane {
         this.#connection?.close();
         // An error says nothing of the batch: ask again.
         if (performance.now() + RECONNECT_FIRST_MS >= deadline) return null;
-        if (troubleOf(error) === "refused") return null;
+        if (errorClassOf(error) === "refused") return null;
         await Bun.sleep(RECONNECT_FIRST_MS);
       }
     }
