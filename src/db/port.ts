@@ -44,7 +44,8 @@ declare const writing: unique symbol;
 /**
  * A transaction. The rules that both engines hold, so that what passes on one works on the other:
  * - a query comes before the command's own writes to the tables that it names;
- * - a statement comes before every other write of its command.
+ * - a statement comes before every other write of its command;
+ * - what a statement wrote is not read after it by its command.
  */
 export interface Tx extends Reader {
   readonly [writing]?: true;

@@ -66,7 +66,7 @@ export interface Table<Row = object, New = object, Key extends string = string> 
   readonly unlocked: ReadonlySet<string>;
   /** Several updates of one row in a batch are written as one. */
   readonly coalesced: boolean;
-  /** Its rows are read by most commands: an engine may keep them in memory while nobody else writes. */
+  /** Its rows are read by most commands: an engine may keep them in memory while no other connection writes. */
   readonly kept: boolean;
   readonly types?: { row: Row; new: New; key: Key };
 }

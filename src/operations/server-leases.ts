@@ -47,7 +47,7 @@ export function renewLease(tx: Tx, command: RenewLease, { now }: Context): Lease
   return { servers: others.length + 1, isLeader: others.every((each) => isLonger(own, each)) };
 }
 
-/** At the end of a process: nobody need wait for the end of its lease. */
+/** At the end of a process, so that no server has to wait for its lease to end. */
 export function endLease(tx: Tx, { id }: { id: string }): null {
   if (tx.row(servers.byKey, id)) tx.delete(servers, { id });
   return null;

@@ -1,4 +1,4 @@
-// Attempts whose outcome nobody will report: their orders become unknown and wait for settlement. docs/specification.md#delivery.
+// Attempts whose outcome will never be reported: their orders become unknown and wait for settlement. docs/specification.md#delivery.
 
 import { isInterrupted } from "../domain/deliveries.ts";
 import { attemptOf, finishAttemptRow, listQueued, listSending, orderOf } from "../db/deliveries.ts";

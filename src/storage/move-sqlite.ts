@@ -95,7 +95,7 @@ function sideOn(connection: Connection, path: string, release: () => void): Move
   };
 }
 
-/** Of tables whose numbers nobody was told the highest that is there. */
+/** For tables whose numbers no caller knows: the highest in the table. */
 function numbersOf(sqlite: Database): GivenNumbers {
   const numbers = new Map<AnyTable, number>();
   for (const table of TABLES) {

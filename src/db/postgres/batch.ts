@@ -26,6 +26,12 @@ export interface BatchResult {
 const BEGIN: Statement = { text: "BEGIN", values: [] };
 const COMMIT: Statement = { text: "COMMIT", values: [] };
 const ROLLBACK: Statement = { text: "ROLLBACK", values: [] };
+/** A batch of more rows computes for seconds between its turns: it may hold its locks for longer (store.ts). */
+const LARGE_ROWS = 2000;
+const PATIENT: Statement = {
+  text: "SET LOCAL idle_in_transaction_session_timeout = '30s'",
+  values: [],
+};
 /** More rounds of loading than any correct batch needs. */
 const ROUNDS_LIMIT = 100;
 
@@ -76,7 +82,7 @@ async function commit(
   try {
     results = await connection.turn([...statements, marker, COMMIT]);
   } catch (error) {
-    // An ERROR of a statement or of the COMMIT is the server's word that nothing was committed; an end of the session is not.
+    // After an ERROR of a statement or of the COMMIT nothing was committed. An end of the session says nothing.
     if (connection.isLost || endsSession(error)) {
       throw new CommitLostError(batchId, outcomes, error);
     }
@@ -125,6 +131,8 @@ class Batch {
       const isMissing = this.#noteMissingNumbers(tx);
       const { missingLocks, missingRun } = tx;
       if (!isMissing && missingLocks.size === 0 && !missingRun && !this.#known.isMissing()) {
+        // Nothing was loaded: without it each statement would be committed by itself.
+        if (!this.#isBegun) await this.#load(new Set(), null);
         return { outcomes, writes: tx.writes };
       }
       this.#known.rows.undo(0);
@@ -203,6 +211,7 @@ class Batch {
       send(accountLockStatement(this.#locks));
     }
     const { rows, queries } = this.#known.takeWanted();
+    if (rows.some(({ length }) => length > LARGE_ROWS)) send(PATIENT);
     for (const wanted of rows) {
       const { index } = wanted[0]!;
       for (const each of wanted)

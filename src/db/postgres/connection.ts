@@ -3,7 +3,7 @@
 
 import { SQL } from "bun";
 import type { Address, Host } from "./address.ts";
-import { NoPrimaryError, troubleOf } from "./errors.ts";
+import { NoPrimaryError, errorClassOf } from "./errors.ts";
 
 type Row = Record<string, unknown>;
 export type Rows = Row[] & { count: number; command: string };
@@ -101,7 +101,7 @@ export async function connect(address: Address, options: ConnectionOptions): Pro
   } catch (error) {
     const { errors } = error as AggregateError;
     // A host that may yet become the primary is worth waiting for, whatever the others say.
-    const lost = errors.filter((each) => troubleOf(each) === "lost");
+    const lost = errors.filter((each) => errorClassOf(each) === "lost");
     throw lost.find((each) => !(each instanceof NoPrimaryError)) ?? lost[0] ?? errors[0];
   }
 }

@@ -1,6 +1,6 @@
 // What an error of PostgreSQL or of its connection means to a batch.
 
-export type Trouble =
+export type ErrorClass =
   /** The connection or the server is gone, or it is no primary any more: another connection may do. */
   | "lost"
   /** Another transaction was in the way, or a plan is out of date: the same again. */
@@ -21,7 +21,7 @@ const RETRY = new Set(["40001", "40P01", "23505", "0A000", "55P03"]);
 const LOST = /^(08...|57P0[1-5]|25006|25P0[13])$/;
 const UNAVAILABLE = /^(53...|58...|57014)$/;
 
-export function troubleOf(error: unknown): Trouble {
+export function errorClassOf(error: unknown): ErrorClass {
   const state = sqlStateOf(error);
   if (state === null) return isConnectionError(error) ? "lost" : "refused";
   if (severityOf(error) === "PANIC") return "lost";
@@ -31,8 +31,8 @@ export function troubleOf(error: unknown): Trouble {
 }
 
 /**
- * Whether the session ended with it, of which nobody can say whether it committed. A server that cannot write or sync its
- * log (53100, 58030) ends by a PANIC in the COMMIT, and may find the commit in its log when it recovers.
+ * Whether the session ended with the error, so that the outcome of its COMMIT is not known. A server that cannot write or
+ * sync its log (53100, 58030) ends by a PANIC in the COMMIT, and may find the commit in its log when it recovers.
  */
 export function endsSession(error: unknown): boolean {
   const state = sqlStateOf(error);

@@ -5,7 +5,7 @@ import { type Job, type Outcome, OutcomeUnknownError, TransientError } from "../
 import type { Address } from "./address.ts";
 import { type BatchResult, CommitLostError, runInTransaction } from "./batch.ts";
 import { connect, type Connection, type ConnectionOptions } from "./connection.ts";
-import { troubleOf } from "./errors.ts";
+import { errorClassOf } from "./errors.ts";
 
 export interface LaneOptions extends ConnectionOptions {
   /** How long a batch waits for a primary, and for the outcome of a lost COMMIT. */
@@ -65,10 +65,10 @@ export class Lane {
           const transient = new TransientError(error.message, { cause: error });
           return error.outcomes.map(() => ({ threw: transient }));
         }
-        const trouble = troubleOf(error);
-        if (trouble === "retry" && tries < TRIES_LIMIT) continue;
-        if (trouble === "lost" && performance.now() < deadline && !this.#isClosed) continue;
-        if (trouble === "lost" || trouble === "unavailable") {
+        const errorClass = errorClassOf(error);
+        if (errorClass === "retry" && tries < TRIES_LIMIT) continue;
+        if (errorClass === "lost" && performance.now() < deadline && !this.#isClosed) continue;
+        if (errorClass === "lost" || errorClass === "unavailable") {
           const transient = new TransientError(String(error), { cause: error });
           return jobs.map(() => ({ threw: transient }));
         }
@@ -76,16 +76,29 @@ export class Lane {
           return [
             {
               threw:
-                trouble === "retry" ? new TransientError(String(error), { cause: error }) : error,
+                errorClass === "retry"
+                  ? new TransientError(String(error), { cause: error })
+                  : error,
             },
           ];
         }
-        // One of them is what the database refuses; alone it fails alone.
-        const outcomes: Outcome[] = [];
-        for (const job of jobs) outcomes.push(...(await this.run([job])));
-        return outcomes;
+        return this.#runSingly(jobs, error);
       }
     }
+  }
+
+  /**
+   * One of them is what the database refuses: alone it fails alone. Where each waits for a lock that somebody keeps, those
+   * that come too late are not tried.
+   */
+  async #runSingly(jobs: readonly Job[], cause: unknown): Promise<Outcome[]> {
+    const deadline = performance.now() + this.options.patienceMs;
+    const outcomes: Outcome[] = [];
+    for (const job of jobs) {
+      if (performance.now() < deadline) outcomes.push(...(await this.run([job])));
+      else outcomes.push({ threw: new TransientError(String(cause), { cause }) });
+    }
+    return outcomes;
   }
 
   async #attempt(jobs: readonly Job[], deadline: number): Promise<BatchResult> {
@@ -93,7 +106,7 @@ export class Lane {
     try {
       return await runInTransaction(connection, jobs);
     } catch (error) {
-      if (error instanceof CommitLostError || troubleOf(error) === "lost") connection.close();
+      if (error instanceof CommitLostError || errorClassOf(error) === "lost") connection.close();
       throw error;
     }
   }
@@ -105,7 +118,11 @@ export class Lane {
       try {
         this.#connection = await connect(this.address, this.options);
       } catch (error) {
-        if (troubleOf(error) !== "lost" || performance.now() + pause > deadline || this.#isClosed) {
+        if (
+          errorClassOf(error) !== "lost" ||
+          performance.now() + pause > deadline ||
+          this.#isClosed
+        ) {
           throw error;
         }
         await Bun.sleep(pause);
@@ -132,7 +149,7 @@ export class Lane {
         this.#connection?.close();
         // An error says nothing of the batch: ask again.
         if (performance.now() + RECONNECT_FIRST_MS >= deadline) return null;
-        if (troubleOf(error) === "refused") return null;
+        if (errorClassOf(error) === "refused") return null;
         await Bun.sleep(RECONNECT_FIRST_MS);
       }
     }

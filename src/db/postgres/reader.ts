@@ -22,7 +22,7 @@ import {
   type Rows,
   type Statement,
 } from "./connection.ts";
-import { troubleOf } from "./errors.ts";
+import { errorClassOf } from "./errors.ts";
 import { eachOf, Known, Missing, type Wanted } from "./known.ts";
 import { spansWithin } from "./time-spans.ts";
 import { decodeRows, kindsOf, loadStatement, queryStatement } from "./text.ts";
@@ -149,9 +149,9 @@ export class ReadLane {
         connection = await this.#connected();
         return await connection.turn(statements);
       } catch (error) {
-        const trouble = troubleOf(error);
-        if (trouble === "refused") throw error;
-        if (connection && trouble === "lost") connection.close();
+        const errorClass = errorClassOf(error);
+        if (errorClass === "refused") throw error;
+        if (connection && errorClass === "lost") connection.close();
         if (performance.now() + RECONNECT_MS > deadline || this.#isClosed) {
           throw new TransientError(String(error), { cause: error });
         }

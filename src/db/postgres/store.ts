@@ -28,7 +28,7 @@ const PATIENCE_MS = 15_000;
 const CONNECT_MS = 5000;
 
 /**
- * enable_seqscan: plans are kept, and one made while a table was empty would read all of it for ever.
+ * enable_seqscan: plans are kept, and one made while a table was empty would go on reading the whole table.
  * enable_bitmapscan: a bitmap of all entries of an account, then sorted, would be preferred to reading the newest in the index's order.
  * jit: the cost of a plan that needs a sequential scan is then estimated so high that it would be compiled, for 400 ms.
  * lock_timeout: by then the transaction that holds the lock has ended; the batch is tried again.

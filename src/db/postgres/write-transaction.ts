@@ -51,7 +51,7 @@ export class PostgresTx implements Tx {
   /** How many numbers of a table were used; where that is more than are there, some are missing. */
   readonly usedNumbers = new Map<AnyTable, number>();
   missingRun: Ran | null = null;
-  /** Accounts that this transaction makes: nobody else knows of them, and each round may number them anew. */
+  /** Accounts that this transaction creates: no other sees them, so they need no lock. Each round may number them anew. */
   readonly #newAccounts = new Set<Value>();
   /** Where the command's own writes begin. */
   #commandStart = 0;

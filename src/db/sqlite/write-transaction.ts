@@ -39,8 +39,8 @@ export class SqliteTx implements Tx {
   readonly #pending = new Map<AnyTable, Pending>();
   /** The tables that the command wrote, in order. */
   #written: AnyTable[] = [];
-  /** Whether the command ran a statement over many rows. */
-  #hasRun = false;
+  /** The tables of statements that the command ran; null: it ran none. */
+  #ran: Set<AnyTable> | null = null;
   #depth = 0;
 
   readonly #rows: RowMap;
@@ -122,7 +122,8 @@ export class SqliteTx implements Tx {
     }
     this.flush();
     this.#rows.forget(statement.writes);
-    this.#hasRun = true;
+    this.#ran ??= new Set();
+    for (const table of statement.writes) this.#ran.add(table);
     return this.statements.run(statement as unknown as Statement, values[0] as AnyRow);
   }
 
@@ -161,7 +162,7 @@ export class SqliteTx implements Tx {
    */
   command(run: (tx: Tx) => unknown, savepoints: boolean): Outcome {
     this.#written = [];
-    this.#hasRun = false;
+    this.#ran = null;
     if (savepoints) return this.attempt(() => run(this) as object);
     try {
       const done = run(this);
@@ -169,7 +170,7 @@ export class SqliteTx implements Tx {
       return { done };
     } catch (error) {
       if (!this.sqlite.inTransaction || isDatabaseError(error)) throw error;
-      if (this.#written.length > 0 || this.#hasRun) throw new SavepointNeeded();
+      if (this.#written.length > 0 || this.#ran) throw new SavepointNeeded();
       return { threw: error };
     }
   }
@@ -188,6 +189,9 @@ export class SqliteTx implements Tx {
   }
 
   #row(index: Index, values: readonly Value[]): AnyRow | null {
+    if (this.#ran?.has(index.table)) {
+      throw new PortError(`a row of ${index.table.name} after a statement that wrote the table`);
+    }
     const key = keyOf(index, values);
     if (key === null) return null;
     const known = this.#rows.find(index, key);
@@ -216,6 +220,11 @@ export class SqliteTx implements Tx {
     const own = this.#written.find((table) => names(query, table));
     if (own) {
       throw new PortError(`a query of what its command wrote to ${own.name}: ${query.text.sqlite}`);
+    }
+    for (const table of this.#ran ?? []) {
+      if (names(query, table)) {
+        throw new PortError(`a query of ${table.name} after a statement that wrote it`);
+      }
     }
     this.flush();
   }

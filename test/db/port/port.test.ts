@@ -9,9 +9,11 @@ import {
   attempts,
   grants,
   keys,
+  lateReports,
   orderEvents,
   orders,
   providers,
+  servers,
   services,
   transfers,
   users,
@@ -190,6 +192,19 @@ for (const engine of ENGINES) {
       expect(after).toBe(90n);
     });
 
+    test("commits a batch whole although it read nothing before it wrote", async () => {
+      const id = createId();
+      const outcomes = await store.batch(
+        (tx) => tx.insert(servers, { id, name: "one", startedAt: 1, leaseUntil: 1 }).id,
+        // Of an order that is not there.
+        (tx) => {
+          const row = { orderId: 999_999, reported: "FAILED", status: "FAILED", createdAt: 1 };
+          return tx.insert(lateReports, row as never);
+        },
+      );
+      expect(outcomes).toEqual([{ done: id }, { threw: expect.any(Error) as unknown }]);
+    });
+
     test("undoes the statement of a command that throws after it", async () => {
       const raise = statement({
         writes: [services],
@@ -286,6 +301,23 @@ for (const engine of ENGINES) {
       expect(ran).rejects.toBeInstanceOf(PortError);
       await ran.catch(() => {});
       expect(await store.query("SELECT 1 FROM users WHERE username = 'late'")).toEqual([]);
+    });
+
+    test("refuses to read what a statement of the same command wrote", async () => {
+      const clear = statement({
+        writes: [grants],
+        text: "DELETE FROM grants WHERE created_at < 0",
+      });
+      const all = query({
+        gives: fields(grants, "serviceId"),
+        text: `SELECT ${select(grants, "serviceId")} FROM grants`,
+      });
+      const reads = [(tx: Tx) => tx.row(grants.byKey, service, account), (tx: Tx) => tx.one(all)];
+      for (const read of reads) {
+        const outcomes = await store.batch((tx) => [tx.run(clear), read(tx)], read);
+        expect(outcomes[0]).toEqual({ threw: expect.any(PortError) as unknown });
+        expect(outcomes[1]).toHaveProperty("done");
+      }
     });
 
     test("lets a query see what earlier commands of its batch wrote", async () => {

@@ -10,7 +10,7 @@ import { insertUser } from "../../support/stores.ts";
 const NEVER_MS = 120_000;
 
 /** As a machine does that has lost its power: connections stay, and nothing answers. */
-async function freeze(server: Cluster): Promise<{ thaw(): void }> {
+async function freeze(server: Cluster): Promise<{ thaw: () => void }> {
   const children = await server.query("postgres", "SELECT pid FROM pg_stat_activity");
   const pids = [server.pid(), ...children.map(({ pid }) => pid as number)];
   const signal = (name: NodeJS.Signals) => {

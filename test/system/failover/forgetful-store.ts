@@ -4,7 +4,7 @@ import type { Job, Outcome } from "../../../src/db/port.ts";
 import type { Address } from "../../../src/db/postgres/address.ts";
 import { CommitLostError, runInTransaction } from "../../../src/db/postgres/batch.ts";
 import { connect, type Connection } from "../../../src/db/postgres/connection.ts";
-import { troubleOf } from "../../../src/db/postgres/errors.ts";
+import { errorClassOf } from "../../../src/db/postgres/errors.ts";
 
 const RECONNECT_MS = 20;
 
@@ -27,7 +27,7 @@ export function createForgetfulStore(address: Address, { turnMs }: { turnMs: num
         const result = await runInTransaction(open, jobs.slice(outcomes.length));
         outcomes.push(...result.outcomes);
       } catch (error) {
-        if (!(error instanceof CommitLostError) && troubleOf(error) !== "lost") throw error;
+        if (!(error instanceof CommitLostError) && errorClassOf(error) !== "lost") throw error;
         open?.close();
         await Bun.sleep(RECONNECT_MS);
       }
