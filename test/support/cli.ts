@@ -7,12 +7,12 @@ import { TABLES } from "../../src/db/tables.ts";
 import {
   type Body,
   dumpOf,
-  ENGINE,
   freshDatabase,
   freshFolder,
   freshSqliteDatabase,
   type TestDatabase,
 } from "./service.ts";
+import { ENGINE } from "./engine.ts";
 
 export interface Ran {
   code: number;
