@@ -7,7 +7,8 @@ import type { Finding } from "../storage/findings.ts";
 import { runPostgresDoctor } from "../storage/postgres-doctor.ts";
 import { CommandFailure, type CommonOptions, declare } from "./command.ts";
 import { databaseOf } from "./database-name.ts";
-import { print, table } from "./output.ts";
+import { print } from "./output.ts";
+import { table } from "./text-table.ts";
 
 export function declareDoctor(program: Command): void {
   declare(
