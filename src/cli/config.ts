@@ -9,7 +9,7 @@ import {
   serveOptions,
   showSettings,
   unknownVariables,
-} from "../config/settings.ts";
+} from "../config/flags.ts";
 import { formatEndpoint } from "../config/values.ts";
 import { readTls, TlsError } from "../config/tls.ts";
 import type { State } from "../storage/findings.ts";

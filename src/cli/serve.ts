@@ -1,7 +1,7 @@
 // `serve`: the server, until a signal stops it.
 
 import type { Command } from "commander";
-import { type Config, conflictOf, freezeConfig, serveOptions } from "../config/settings.ts";
+import { type Config, conflictOf, freezeConfig, serveOptions } from "../config/flags.ts";
 import { maskKeys } from "../domain/keys.ts";
 import { logConsole } from "../monitoring/log.ts";
 import { TlsError } from "../config/tls.ts";
