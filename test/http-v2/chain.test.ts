@@ -244,19 +244,21 @@ describe("an order is not sent, and tried again,", () => {
   });
 
   test("while the maker's rate limit answers 429, and then placed once", async () => {
+    const ORDERS = 60;
     const limited = await freshService({
       ...SETTINGS,
-      rateLimit: { requests: 1, milliseconds: 1000 },
+      // The shop's polls take some of it too.
+      rateLimit: { requests: 20, milliseconds: 1000 },
     });
     limited.user("shop", "100");
     limited.service({ id: "by-hand", price: PRICE_AT_MAKER });
     addMaker("limited", limited.key("shop", "order").text, `${limited.url}/api/v2`);
     shop.service({ id: "s6", price: "3", provider: { name: "limited", service: "1" } });
-    const orders = await Promise.all(Array.from({ length: 4 }, () => place("s6")));
+    const orders = await Promise.all(Array.from({ length: ORDERS }, () => place("s6")));
     const held = orders.filter(({ order }) => order.status === "PENDING");
     expect(held.length).toBeGreaterThan(0);
     for (const { order } of orders) await becomes(order.orderId, "PROCESSING");
-    expect(limited.query("SELECT order_id FROM orders")).toHaveLength(4);
+    expect(limited.query("SELECT order_id FROM orders")).toHaveLength(ORDERS);
     await limited.stop();
   });
 });
