@@ -24,9 +24,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http1: [],
   "api-docs": ["domain"],
   http: ["http1", "api-docs", "writer", "operations", "db", "domain", "monitoring", "config"],
+  "http-v2": ["http", "http1", "db", "domain"],
   jobs: ["writer", "storage", "domain", "monitoring", "config"],
   server: [
     "http",
+    "http-v2",
     "http1",
     "delivery",
     "providers",
@@ -176,10 +178,10 @@ const g = await import("./g.ts");
     expect(wrong).toEqual([]);
   });
 
-  test("of http/ take types alone from operations/ and monitoring/, and reads alone from db/", () => {
+  test("of http/ and http-v2/ take types alone from operations/ and monitoring/, and reads alone from db/", () => {
     const READS = /^(type .*|find\w*|list\w*|balanceOf|after|TransientError)$/;
     const wrong = offences((source) => {
-      if (source.place !== "http") return [];
+      if (source.place !== "http" && source.place !== "http-v2") return [];
       return source.imports
         .filter((entry) => {
           const place = placeOf(source, entry);

@@ -34,6 +34,9 @@ function termsOf({ priceMicros, min, max }: SyncedFields): string {
 function changesOf(before: SyncedFields, after: SyncedFields): string {
   const changes: string[] = [];
   if (before.name !== after.name) changes.push(`was called ${before.name}`);
+  if (before.category !== after.category) {
+    changes.push(`category ${before.category} → ${after.category}`);
+  }
   if (termsOf(before) !== termsOf(after)) {
     changes.push(`${termsOf(before)} → ${termsOf(after)}`);
   }

@@ -143,7 +143,12 @@ function nextNumbers({ numbers }: Moved) {
     for (const [table, given] of numbers) if (table.name === name) return given + 1;
     return 1;
   };
-  return { orderId: next("orders"), transaction: next("transfers"), audit: next("audit") };
+  return {
+    orderId: next("orders"),
+    transaction: next("transfers"),
+    audit: next("audit"),
+    service: next("services"),
+  };
 }
 
 function report(from: DatabaseName, to: DatabaseName, moved: Moved): string {

@@ -11,7 +11,7 @@ import { type Row, table } from "./text-table.ts";
 const CHANGES_SHOWN = 50;
 
 export interface Outcome extends Restored {
-  /** The numbers above which those of orders, transfers and audit entries continue. */
+  /** The numbers above which those of orders, transfers, audit entries and services continue. */
   floors: Numbers;
 }
 
@@ -33,6 +33,7 @@ export function result(
       orderId: floors.orders + 1,
       transaction: floors.transfers + 1,
       audit: floors.audit + 1,
+      service: floors.services + 1,
     },
     keys: { ended: ended.map(keyJson), revived: revived.map(keyJson), lost: lost.map(keyJson) },
     changes: since.changes,

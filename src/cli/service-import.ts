@@ -13,6 +13,7 @@ import { sentenceOf } from "./errors.ts";
 import { print } from "./output.ts";
 import { startProgress } from "./progress.ts";
 import {
+  category,
   price,
   providerName,
   providerService,
@@ -22,7 +23,15 @@ import {
 } from "./values.ts";
 
 const REQUIRED_COLUMNS = ["name", "price", "min", "max"];
-const COLUMNS = [...REQUIRED_COLUMNS, "per", "id", "private", "provider", "providerService"];
+const COLUMNS = [
+  ...REQUIRED_COLUMNS,
+  "per",
+  "id",
+  "private",
+  "provider",
+  "providerService",
+  "category",
+];
 /** The CSV parser's error codes as sentences for the operator. */
 const CSV_PROBLEMS: Record<string, string> = {
   CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: "it has not as many cells as the header",
@@ -50,7 +59,7 @@ export function declareImport(group: Command): void {
   )
     .argument(
       "<file>",
-      "FILE.csv or FILE.json with name,price,min,max[,per,id,private,provider,providerService]",
+      "FILE.csv or FILE.json with name,price,min,max[,per,id,private,provider,providerService,category]",
       fileName,
     )
     .action(async (file: string, options: CommonOptions) => {
@@ -114,6 +123,7 @@ function serviceOf(place: string, cells: Record<string, unknown>): ServiceTerms 
     min: cell("min", quantity),
     max: cell("max", quantity),
     private: optional("private", yesOrNo, false),
+    ...categoryOf(optional<string | null>("category", category, null)),
   };
   const provider = optional<string | null>("provider", providerName, null);
   const atProvider = optional<string | null>("providerService", providerService, null);
@@ -125,6 +135,8 @@ function serviceOf(place: string, cells: Record<string, unknown>): ServiceTerms 
     ? service
     : { ...service, provider: { name: provider, service: atProvider! } };
 }
+
+const categoryOf = (category: string | null) => (category === null ? {} : { category });
 
 function per(text: string): PriceUnit {
   const found = PRICE_UNITS.find((unit) => unit === text);
@@ -211,7 +223,7 @@ function csvRows(file: string, text: string): FileRow[] {
     const missing = REQUIRED_COLUMNS.filter((column) => !columns.includes(column));
     if (missing.length > 0) {
       throw new CommandFailure(
-        `${file} has no column ${missing.join(", ")}: its first line must be name,price,min,max[,per,id,private,provider,providerService]`,
+        `${file} has no column ${missing.join(", ")}: its first line must be name,price,min,max[,per,id,private,provider,providerService,category]`,
       );
     }
     return rows.map(({ record, info }) => ({

@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import type { Awaitable } from "../db/port.ts";
 import { listServices, type Service } from "../db/services.ts";
 import { jsonAmount } from "../domain/money.ts";
-import { type PriceUnit, PRICE_UNITS } from "../domain/services.ts";
+import { DEFAULT_CATEGORY, panelTerms, type PriceUnit, PRICE_UNITS } from "../domain/services.ts";
 import {
   type CommonOptions,
   declare,
@@ -17,6 +17,7 @@ import { declareImport } from "./service-import.ts";
 import { dollars, print } from "./output.ts";
 import { fields, table } from "./text-table.ts";
 import {
+  category,
   price,
   providerName,
   providerService,
@@ -29,6 +30,7 @@ import {
 interface ServiceOptions extends CommonOptions {
   id?: string;
   name?: string;
+  category?: string;
   price?: number;
   min?: number;
   max?: number;
@@ -58,16 +60,19 @@ export function declareServices(admin: Command): void {
       print(options.json, services.map(serviceJson), () =>
         table(
           services.map(
-            ({ id, name, priceMicros, per, min, max, active, private: hidden, provider }) => ({
+            ({ number, id, name, category: group, provider, private: hidden, ...service }) => ({
+              number,
               id,
               name,
-              "price usd": dollars(priceMicros),
-              per,
-              min,
-              max,
-              active,
+              category: group,
+              "price usd": dollars(service.priceMicros),
+              per: service.per,
+              min: service.min,
+              max: service.max,
+              active: service.active,
               private: hidden,
               provider,
+              "api v2": panelTerms(service) ? "yes" : "no: per order, and min is below max",
             }),
           ),
           "no services yet: create one with `reseller admin service create`",
@@ -101,6 +106,7 @@ function declareCreate(group: Command): void {
         execute("createService", {
           id: options.id ?? null,
           name: options.name!,
+          ...(options.category === undefined ? {} : { category: options.category }),
           priceMicros: options.price!,
           per: options.per ?? "1000",
           min: options.min!,
@@ -124,9 +130,9 @@ function declareUpdate(group: Command): void {
     .addOption(new Option("--public", "open to every reseller").conflicts("private"))
     .action(async (id: string, options: ServiceOptions, command: Command) => {
       refuseCrossedBounds(command, options);
-      const { name, price: priceMicros, per, min, max } = options;
+      const { name, category: group, price: priceMicros, per, min, max } = options;
       const hidden = options.private ? true : options.public ? false : undefined;
-      const changes = { name, priceMicros, per, min, max, private: hidden };
+      const changes = { name, category: group, priceMicros, per, min, max, private: hidden };
       const named = Object.entries(changes).filter(([, value]) => value !== undefined);
       const { provider: providerName, providerService: service } = options;
       if (providerName !== undefined && service === undefined) {
@@ -159,6 +165,11 @@ function addServiceOptions(command: Command, mandatory: boolean): Command {
         "--per <unit>",
         mandatory ? "what the price buys (default: 1000)" : "what the price buys",
       ).choices(PRICE_UNITS),
+    )
+    .option(
+      "--category <category>",
+      mandatory ? `where panels list it (default: ${DEFAULT_CATEGORY})` : "where panels list it",
+      category,
     )
     .option("--private", "only for resellers with a grant")
     .option("--provider <name>", "who delivers it (default: you, by hand)", providerName)
@@ -234,7 +245,9 @@ async function changeService(
 function serviceJson(service: Service & { provider: string | null }) {
   return {
     id: service.id,
+    number: service.number,
     name: service.name,
+    category: service.category,
     price: jsonAmount(service.priceMicros),
     per: service.per,
     min: service.min,
@@ -243,5 +256,6 @@ function serviceJson(service: Service & { provider: string | null }) {
     private: service.private,
     provider: service.provider,
     providerService: service.providerService,
+    apiV2: panelTerms(service) !== null,
   };
 }

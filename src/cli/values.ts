@@ -8,7 +8,11 @@ import { QUANTITY_LIMIT } from "../domain/orders.ts";
 import { parseDecimal } from "../domain/catalogue-sync.ts";
 import { isProviderOrder } from "../domain/deliveries.ts";
 import { isProviderUrl } from "../domain/providers.ts";
-import { isQuantity, SERVICE_NAME_LENGTH_LIMIT } from "../domain/services.ts";
+import {
+  CATEGORY_LENGTH_LIMIT,
+  isQuantity,
+  SERVICE_NAME_LENGTH_LIMIT,
+} from "../domain/services.ts";
 import { IDENTIFIER_FORM, isIdentifier, isLabel } from "../domain/text.ts";
 import { parseDuration } from "../domain/units.ts";
 import { isUsername, USERNAME_FORM, USER_NAME_LENGTH_LIMIT } from "../domain/users.ts";
@@ -26,6 +30,7 @@ export function username(text: string): string {
 
 export const userDisplayName = label(USER_NAME_LENGTH_LIMIT);
 export const serviceName = label(SERVICE_NAME_LENGTH_LIMIT);
+export const category = label(CATEGORY_LENGTH_LIMIT);
 export const keyLabel = label(KEY_LABEL_LENGTH_LIMIT);
 export const note = label(NOTE_LENGTH_LIMIT);
 

@@ -42,10 +42,47 @@ const PUBLIC_BY_ID = query({
 const NAMED = query({
   takes: { orderIds: numbers, ids: texts },
   gives: fields(orders, ...PUBLIC_COLUMNS),
-  text: byDialect(
-    (dialect) => `${SELECT_PUBLIC} WHERE ${isOneOf("order_id", ":orderIds", dialect)}
-      UNION ALL ${SELECT_PUBLIC} WHERE ${isOneOf("id", ":ids", dialect)}`,
-  ),
+  text: namedText(SELECT_PUBLIC),
+});
+
+/** The rows of `selected` with one of the given ids, of either kind. */
+function namedText(selected: string) {
+  return byDialect(
+    (dialect) => `${selected} WHERE ${isOneOf("order_id", ":orderIds", dialect)}
+      UNION ALL ${selected} WHERE ${isOneOf("id", ":ids", dialect)}`,
+  );
+}
+
+/** What became of an order and what it costs after refunds. */
+export type OrderOutcome = Pick<
+  Order,
+  | "orderId"
+  | "id"
+  | "resellerAccount"
+  | "quantity"
+  | "chargeMicros"
+  | "refundedMicros"
+  | "status"
+  | "startCount"
+  | "remains"
+>;
+
+const OUTCOME_COLUMNS = [
+  "orderId",
+  "id",
+  "resellerAccount",
+  "quantity",
+  "chargeMicros",
+  "refundedMicros",
+  "status",
+  "startCount",
+  "remains",
+] as const;
+
+const OUTCOMES = query({
+  takes: { orderIds: numbers, ids: texts },
+  gives: fields(orders, ...OUTCOME_COLUMNS),
+  text: namedText(`SELECT ${select(orders, ...OUTCOME_COLUMNS)} FROM orders`),
 });
 
 /** Only the columns that the API returns; by either of its ids. */
@@ -74,10 +111,29 @@ export function listOrdersById(
   reader: Reader,
   ids: readonly string[],
 ): Map<string, OwnedPublicOrder> {
-  const found = new Map<string, OwnedPublicOrder>();
-  const orderIds = ids.filter((id) => NUMERIC_ID.test(id)).map(Number);
-  for (const order of reader.all(NAMED, { orderIds, ids: ids.filter((id) => CUID.test(id)) })) {
-    found.set(String(order.orderId), order).set(order.id, order);
-  }
-  return found;
+  return byEitherId(reader.all(NAMED, idsByKind(ids)));
+}
+
+/** The same of what became of them. */
+export function listOrderOutcomes(
+  reader: Reader,
+  ids: readonly string[],
+): Map<string, OrderOutcome> {
+  return byEitherId(reader.all(OUTCOMES, idsByKind(ids)));
+}
+
+function idsByKind(ids: readonly string[]) {
+  return {
+    orderIds: ids.filter((id) => NUMERIC_ID.test(id)).map(Number),
+    ids: ids.filter((id) => CUID.test(id)),
+  };
+}
+
+function byEitherId<T extends { orderId: number; id: string }>(found: readonly T[]) {
+  return new Map(
+    found.flatMap((order): [string, T][] => [
+      [String(order.orderId), order],
+      [order.id, order],
+    ]),
+  );
 }

@@ -6,7 +6,7 @@ import type { KeyScope, KeyType } from "../domain/keys.ts";
 import type { TransferKind } from "../domain/ledger.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
-import type { PriceUnit } from "../domain/services.ts";
+import { DEFAULT_CATEGORY, type PriceUnit } from "../domain/services.ts";
 
 /** An integer that may exceed 2^53: engines read it as a bigint (db/table-definition.ts). */
 const bigInteger = customType<{ data: bigint; driverData: bigint }>({
@@ -58,8 +58,10 @@ export const providers = sqliteTable("providers", {
 });
 
 export const services = sqliteTable("services", {
-  id: text().primaryKey(),
+  number: integer().primaryKey(),
+  id: text().notNull(),
   name: text().notNull(),
+  category: text().notNull().default(DEFAULT_CATEGORY),
   priceMicros: integer("price_micros").notNull(),
   per: text().$type<PriceUnit>().notNull(),
   min: integer().notNull(),
@@ -70,6 +72,7 @@ export const services = sqliteTable("services", {
   providerId: integer("provider_id"),
   providerService: text("provider_service"),
   nameByHand: integer("name_by_hand", { mode: "boolean" }).notNull(),
+  categoryByHand: integer("category_by_hand", { mode: "boolean" }).notNull().default(false),
   priceByHand: integer("price_by_hand", { mode: "boolean" }).notNull(),
   minByHand: integer("min_by_hand", { mode: "boolean" }).notNull(),
   maxByHand: integer("max_by_hand", { mode: "boolean" }).notNull(),

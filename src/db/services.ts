@@ -7,8 +7,12 @@ import { boolean, number } from "./table-definition.ts";
 import { catalogueVersion, grants, services } from "./tables.ts";
 
 export interface Service {
+  /** Given once, in the order of creation: what panels call it. */
+  number: number;
   id: string;
   name: string;
+  /** Under which panels list it. */
+  category: string;
   priceMicros: number;
   per: PriceUnit;
   min: number;
@@ -22,6 +26,7 @@ export interface Service {
   providerService: string | null;
   /** Set by the operator: a catalogue sync does not change that field. */
   nameByHand: boolean;
+  categoryByHand: boolean;
   priceByHand: boolean;
   minByHand: boolean;
   maxByHand: boolean;
@@ -29,10 +34,18 @@ export interface Service {
   delisted: boolean;
 }
 
+export type NewService = Omit<Service, "number">;
+
 /** An active service that a reseller may order, at the price that reseller pays. */
 export type OpenService = Pick<
   Service,
   "id" | "name" | "priceMicros" | "per" | "min" | "max" | "providerId" | "providerService"
+>;
+
+/** An open service as panels see it. */
+export type NumberedService = Pick<
+  Service,
+  "number" | "name" | "category" | "priceMicros" | "per" | "min" | "max"
 >;
 
 export interface Grant {
@@ -71,6 +84,11 @@ const OF_PROVIDER = query({
     WHERE provider_id = :providerId AND provider_id IS NOT NULL ORDER BY name, id`,
 });
 
+const OF_OPEN_SERVICES = `FROM services
+    LEFT JOIN grants ON grants.service_id = services.id AND grants.reseller_account = :account
+    WHERE services.active = 1 AND (services.private = 0 OR grants.service_id IS NOT NULL)`;
+const PRICE_PAID = `coalesce(grants.price_micros, services.price_micros) AS "priceMicros"`;
+
 const OPEN = query({
   takes: { account: number },
   gives: fields(
@@ -85,11 +103,16 @@ const OPEN = query({
     "providerService",
   ),
   text: `SELECT ${select(services, "id", "name", "per", "min", "max", "providerId", "providerService")},
-      coalesce(grants.price_micros, services.price_micros) AS "priceMicros"
-    FROM services
-    LEFT JOIN grants ON grants.service_id = services.id AND grants.reseller_account = :account
-    WHERE services.active = 1 AND (services.private = 0 OR grants.service_id IS NOT NULL)
+      ${PRICE_PAID} ${OF_OPEN_SERVICES}
     ORDER BY services.name, services.id`,
+});
+
+const NUMBERED = query({
+  takes: { account: number },
+  gives: fields(services, "number", "name", "category", "priceMicros", "per", "min", "max"),
+  text: `SELECT ${select(services, "number", "name", "category", "per", "min", "max")},
+      ${PRICE_PAID} ${OF_OPEN_SERVICES}
+    ORDER BY services.category, services.number`,
 });
 
 export function findService(reader: Reader, id: string): Service | undefined {
@@ -125,6 +148,16 @@ export function findOpenService(
   return { id, name, priceMicros, per, min, max, providerId, providerService };
 }
 
+/** findOpenService by the service's number. */
+export function findOpenServiceByNumber(
+  reader: Reader,
+  account: number,
+  serviceNumber: number,
+): OpenService | undefined {
+  const service = reader.row(services.byNumber, serviceNumber);
+  return service && findOpenService(reader, account, service.id);
+}
+
 export function findCatalogueState(reader: Reader, account: number): CatalogueState {
   return reader.one(STATE, { account })!;
 }
@@ -134,8 +167,13 @@ export function listOpenServices(reader: Reader, account: number): OpenService[]
   return reader.all(OPEN, { account });
 }
 
-/** Returns the service as it is in the table. */
-export function insertService(tx: Tx, service: Service): Service {
+/** By category, then in the order of creation. */
+export function listNumberedServices(reader: Reader, account: number): NumberedService[] {
+  return reader.all(NUMBERED, { account });
+}
+
+/** Returns the service as it is in the table, with its number. */
+export function insertService(tx: Tx, service: NewService): Service {
   return tx.insert(services, service);
 }
 

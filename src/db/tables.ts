@@ -42,7 +42,13 @@ export const providers = table(schema.providers, {
   unlocked: ["lastSuccessAt", "outOfFundsAt"],
 });
 
-export const services = table(schema.services, { key: ["id"], lock: catalogue, kept: true });
+export const services = table(schema.services, {
+  key: ["id"],
+  numbered: "number",
+  unique: { byNumber: ["number"] },
+  lock: catalogue,
+  kept: true,
+});
 
 export const grants = table(schema.grants, {
   key: ["serviceId", "resellerAccount"],

@@ -15,6 +15,8 @@ export interface Decimal {
 export interface UpstreamService {
   service: string;
   name: string;
+  /** DEFAULT_CATEGORY where the provider says none. */
+  category: string;
   type: string;
   /** The price of 1,000 units. */
   rate: string;
@@ -37,12 +39,14 @@ export interface KnownService {
   id: string;
   providerService: string | null;
   name: string;
+  category: string;
   priceMicros: number;
   per: PriceUnit;
   min: number;
   max: number;
   active: boolean;
   nameByHand: boolean;
+  categoryByHand: boolean;
   priceByHand: boolean;
   minByHand: boolean;
   maxByHand: boolean;
@@ -52,6 +56,7 @@ export interface KnownService {
 /** The fields of a service that a sync takes over from the provider. */
 export interface SyncedFields {
   name: string;
+  category: string;
   priceMicros: number;
   min: number;
   max: number;
@@ -163,14 +168,15 @@ function refuseUnreadable(entries: number, unreadable: SyncPlan["unreadable"]): 
 }
 
 function planLinked(plan: SyncPlan, known: KnownService, target: TargetService | undefined): void {
-  const { id, name, priceMicros, min, max } = known;
+  const { id, name, category, priceMicros, min, max } = known;
   if (!target) {
     if (known.active) plan.deactivated.push({ id, name });
     return;
   }
-  const before = { name, priceMicros, min, max };
+  const before = { name, category, priceMicros, min, max };
   const after = {
     name: known.nameByHand ? name : target.name,
+    category: known.categoryByHand ? category : target.category,
     priceMicros: known.priceByHand ? priceMicros : target.priceMicros,
     min: known.minByHand ? min : target.min,
     max: known.maxByHand ? max : target.max,
@@ -212,7 +218,7 @@ function targetServices(
 
 /** What is wrong with it where it cannot be sold. */
 function targetService(entry: UpstreamService, markupPercent: Decimal): TargetService | string {
-  const { service, name, rate } = entry;
+  const { service, name, category, rate } = entry;
   const decimal = parseDecimal(rate);
   const priceMicros = decimal && priceWithMarkup(decimal, markupPercent);
   if (priceMicros === null) return `its rate ${rate} is no price`;
@@ -220,7 +226,7 @@ function targetService(entry: UpstreamService, markupPercent: Decimal): TargetSe
   const min = Math.max(entry.min, 1);
   const max = Math.min(entry.max, QUANTITY_LIMIT);
   if (min > max) return `its min ${entry.min} is above its max ${entry.max}`;
-  return { service, name, rate, priceMicros, min, max };
+  return { service, name, category, rate, priceMicros, min, max };
 }
 
 function warnBelowCost(
@@ -234,7 +240,13 @@ function warnBelowCost(
 }
 
 function sameFields(a: SyncedFields, b: SyncedFields): boolean {
-  return a.name === b.name && a.priceMicros === b.priceMicros && a.min === b.min && a.max === b.max;
+  return (
+    a.name === b.name &&
+    a.category === b.category &&
+    a.priceMicros === b.priceMicros &&
+    a.min === b.min &&
+    a.max === b.max
+  );
 }
 
 export interface SyncCounts {

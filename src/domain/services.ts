@@ -7,8 +7,32 @@ export const PRICE_UNITS = ["1000", "1", "order"] as const;
 export type PriceUnit = (typeof PRICE_UNITS)[number];
 
 export const SERVICE_NAME_LENGTH_LIMIT = 200;
+export const CATEGORY_LENGTH_LIMIT = 200;
+/** Of a service that was given none. */
+export const DEFAULT_CATEGORY = "Services";
 
 /** Whether a number can be the `min` or `max` of a service. */
 export function isQuantity(value: number): boolean {
   return Number.isInteger(value) && value >= 1 && value <= QUANTITY_LIMIT;
+}
+
+/** What a service is in the words of panels: an order of any quantity at a rate, or a package at a price. */
+export interface PanelTerms {
+  type: "Default" | "Package";
+  /** Of 1,000 units, or of the package. */
+  rateMicros: bigint;
+}
+
+/** Null for a price that panels have no words for: per order, whatever its quantity. docs/specification.md#v2-services. */
+export function panelTerms(service: {
+  priceMicros: number;
+  per: PriceUnit;
+  min: number;
+  max: number;
+}): PanelTerms | null {
+  const { per, min, max } = service;
+  const price = BigInt(service.priceMicros);
+  if (per === "1000") return { type: "Default", rateMicros: price };
+  if (per === "1") return { type: "Default", rateMicros: price * 1000n };
+  return min === max ? { type: "Package", rateMicros: price } : null;
 }

@@ -12,7 +12,6 @@ import {
   refuseEndedKey,
   refuseMissingPermission,
 } from "../domain/keys.ts";
-import type { IncomingRequest } from "../http1/request.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
 /** Allow lists cached in parsed form: parsing one of two networks takes 10 µs of CPU time, a third of a request. */
@@ -28,7 +27,6 @@ export interface AuthDeps {
 
 /** The request that is authenticated. */
 export interface AuthRequest {
-  request: Pick<IncomingRequest, "headers">;
   /** Computed only where it is needed: most requests need no address. */
   address(): string;
   /** Set as soon as the key is found, even if it is refused after that. */
@@ -45,10 +43,11 @@ export function authenticate(
   deps: AuthDeps,
   caller: AuthRequest,
   permission: Permission,
+  /** The text of the key, as it was sent. */
+  text: string | null,
 ): Awaitable<Readonly<CallerKey>> {
   const { limits } = deps;
   if (limits.hasFailures()) limits.refuseGuessing(caller.address());
-  const text = caller.request.headers.get("x-api-key");
   if (!text) throw refusal("api_key_missing");
   // Any key costs one hash and one look-up of that hash: timing reveals nothing about how close it is to a real one.
   return after(deps.findKey(hashKey(text)), (key) => {

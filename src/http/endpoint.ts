@@ -2,44 +2,25 @@
 // key → permission → the handler (body, then the operation) → one response, one log line, one measurement.
 // Handlers return the JSON value of a 200 and throw Refusal; they catch nothing.
 
-import type { Network } from "../config/networks.ts";
 import type { CallerKey } from "../db/keys.ts";
-import { after, TransientError } from "../db/port.ts";
-import { Refusal, refusal } from "../domain/refusals.ts";
-import { maskKeys, type Permission } from "../domain/keys.ts";
+import { after } from "../db/port.ts";
 import type { StoredResponse } from "../domain/idempotency.ts";
-import type { Logger } from "../monitoring/log.ts";
-import type { Observer } from "../monitoring/metrics.ts";
-import type { RequestLog } from "../monitoring/request-line.ts";
-import { type AuthRequest, authenticate, type AuthDeps } from "./auth.ts";
-import type { IncomingRequest } from "../http1/request.ts";
+import type { Permission } from "../domain/keys.ts";
 import { UNKNOWN_METHOD } from "../http1/parser.ts";
-import type { ResponseTemplate } from "../http1/response.ts";
+import type { IncomingRequest } from "../http1/request.ts";
+import { authenticate } from "./auth.ts";
 import { announcesTooMuch } from "./body.ts";
-import { clientAddress, FORWARDED_HEADER, UNKNOWN_ADDRESS } from "./client-address.ts";
-import { REQUEST_ID_PATTERN } from "../domain/limits.ts";
-import { type ErrorResponse, errorResponseOf, errorBody, INTERNAL } from "./errors.ts";
+import { UNKNOWN_ADDRESS } from "./client-address.ts";
+import { type ErrorResponse, errorBody } from "./errors.ts";
+import {
+  type EndpointDeps,
+  errorResponseFor,
+  recordRequest,
+  RequestContext,
+  type RequestHead,
+  write,
+} from "./request-context.ts";
 import type { RouteContext } from "./router.ts";
-
-/** Dependencies of every endpoint; each handler declares its own besides. */
-export interface EndpointDeps extends AuthDeps, InternalErrorDeps {
-  log: Logger;
-  observer: Observer;
-  /** The proxies whose X-Forwarded-For is trusted. */
-  trustedProxy: readonly Network[];
-  /** Called when the client's address is needed and X-Forwarded-For is there, but no trusted proxy is configured. */
-  noteUntrustedProxy(): void;
-  /** The share of successful reads that is logged, 0 to 1. */
-  logReads: number;
-  /** Makes responses with the headers that all of them have; see response-template.ts. */
-  template: ResponseTemplate;
-}
-
-export interface InternalErrorDeps {
-  log: Pick<Logger, "error">;
-  /** Called with every error that is not a refusal: a fatal database error ends the server. */
-  onInternalError(error: unknown): void;
-}
 
 export interface Call {
   request: IncomingRequest;
@@ -59,12 +40,8 @@ export class PreparedResponse {
 /** Returns the JSON value of a 200, a PreparedResponse, or a Response that is no JSON. */
 export type Handler = (call: Call) => object | Promise<object>;
 
-/** The members of a request that its response and its log line need. */
-type RequestHead = Pick<IncomingRequest, "sentMethod" | "headers" | "address">;
-
 /** Marks the response to a duplicate. */
 const REPLAYED = { "idempotent-replayed": "true" };
-const REQUEST_ID = new RegExp(REQUEST_ID_PATTERN);
 
 /** The Elysia handler of a route whose key must have `permission`. `method` and `route` are for the log. */
 export function endpoint(
@@ -78,8 +55,9 @@ export function endpoint(
   return ({ request, params }: RouteContext): Response | Promise<Response> => {
     const context = new RequestContext(deps, request, route, log);
     try {
-      const result = after(authenticate(deps, context, permission), (key) =>
-        handle({ request, params, key, requestId: context.requestId }),
+      const result = after(
+        authenticate(deps, context, permission, request.headers.get("x-api-key")),
+        (key) => handle({ request, params, key, requestId: context.requestId }),
       );
       return result instanceof Promise
         ? result.then(
@@ -155,39 +133,6 @@ const UNREAD: RequestHead = {
   address: UNKNOWN_ADDRESS,
 };
 
-/** One request and what its log line needs. */
-class RequestContext implements AuthRequest {
-  readonly started = performance.now();
-  readonly requestId: string;
-  /** The request id with keys masked: a caller may have put one there. */
-  readonly loggedId: string;
-  keyId: string | null = null;
-
-  constructor(
-    readonly deps: EndpointDeps,
-    readonly request: RequestHead,
-    /** The route's pattern, never the requested path; null where no route matches. */
-    readonly route: string | null,
-    readonly log: RequestLog = deps.log.requests(request.sentMethod, route),
-  ) {
-    const given = request.headers.get("x-request-id");
-    const isGiven = given !== null && REQUEST_ID.test(given);
-    this.requestId = isGiven ? given : crypto.randomUUID();
-    this.loggedId = isGiven ? maskKeys(given) : this.requestId;
-  }
-
-  address(): string {
-    const { deps, request } = this;
-    const forwarded = request.headers.get(FORWARDED_HEADER);
-    if (forwarded !== null && deps.trustedProxy.length === 0) deps.noteUntrustedProxy();
-    return clientAddress(request.address, forwarded, deps.trustedProxy);
-  }
-
-  noteUnknownKey(mistyped: boolean): void {
-    this.deps.log.info({ requestId: this.loggedId, mistyped }, "unknown key");
-  }
-}
-
 function succeed(context: RequestContext, body: object): Response {
   if (body instanceof PreparedResponse) {
     const { response, replayed } = body;
@@ -199,39 +144,7 @@ function succeed(context: RequestContext, body: object): Response {
 }
 
 function fail(context: RequestContext, thrown: unknown): Response {
-  const { deps, loggedId: requestId } = context;
-  const error = unavailableFor(context, thrown) ?? thrown;
-  const response = error instanceof Refusal ? errorResponseOf(error) : undefined;
-  if (error instanceof Refusal && response) {
-    deps.observer.refusal(error.code);
-    if (error.code === "too_many_requests") deps.observer.rateLimited(error.details.by);
-    return respond(context, response);
-  }
-  noteInternalError(deps, requestId, error);
-  return respond(context, INTERNAL);
-}
-
-/** The refusal for a read that failed and may succeed later. Of a request that may have written something: null. */
-function unavailableFor(context: RequestContext, error: unknown): Refusal | null {
-  const { deps, request, loggedId: requestId, keyId } = context;
-  if (!(error instanceof TransientError)) return null;
-  if (request.sentMethod !== "GET" && keyId !== null) return null;
-  deps.log.warn({ requestId, error: errorText(error) }, "the database cannot be read");
-  return refusal("service_unavailable");
-}
-
-/** Logs an error that is not a refusal, even if the response has already begun. */
-export function noteInternalError(
-  deps: InternalErrorDeps,
-  requestId: string,
-  error: unknown,
-): void {
-  deps.log.error({ requestId: maskKeys(requestId), error: errorText(error) }, "internal error");
-  deps.onInternalError(error);
-}
-
-function errorText(error: unknown): string {
-  return maskKeys(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  return respond(context, errorResponseFor(context, thrown));
 }
 
 function respond(context: RequestContext, response: ErrorResponse): Response {
@@ -240,17 +153,6 @@ function respond(context: RequestContext, response: ErrorResponse): Response {
   // A body over the limit stays unread: close the connection instead.
   const unread = announcesTooMuch(context.request);
   return write(context, status, body, unread ? { ...headers, connection: "close" } : headers);
-}
-
-function write(
-  context: RequestContext,
-  status: number,
-  body: string,
-  headers?: Record<string, string>,
-): Response {
-  const { deps, requestId } = context;
-  recordRequest(context, status);
-  return deps.template.make(status, body, { "x-request-id": requestId, ...headers });
 }
 
 /** A Response that the handler made itself: recorded when it begins. */
@@ -262,19 +164,4 @@ function streamResponse(context: RequestContext, response: Response): Response {
   }
   response.headers.set("x-request-id", requestId);
   return response;
-}
-
-function recordRequest(context: RequestContext, status: number): void {
-  const { deps, route, loggedId: requestId, started, keyId } = context;
-  const { sentMethod: method } = context.request;
-  const elapsed = performance.now() - started;
-  deps.observer.request(method, route, status, elapsed / 1000);
-  if (!isLogged(deps, method, status)) return;
-  const milliseconds = Math.round(elapsed * 1000) / 1000;
-  context.log({ requestId, keyId, status, milliseconds });
-}
-
-/** Logs everything but successful reads, and of those the share that --log-reads sets. */
-function isLogged({ logReads }: EndpointDeps, method: string, status: number): boolean {
-  return logReads === 1 || method !== "GET" || status !== 200 || Math.random() < logReads;
 }

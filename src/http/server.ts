@@ -11,13 +11,13 @@ import {
   respondInternalError,
   respondMalformed,
   respondWith,
-  type EndpointDeps,
   endpoint,
   publicEndpoint,
   openPage,
 } from "./endpoint.ts";
 import { MALFORMED, methodNotAllowed, NOT_FOUND } from "./errors.ts";
 import { getLivez, getReadyz, type HealthDeps } from "./health.ts";
+import type { EndpointDeps } from "./request-context.ts";
 import { addRoute, type RouteContext, type Router, routerOf } from "./router.ts";
 import { type HandlerDeps, methodsByPath, ROUTES } from "./routes.ts";
 
@@ -26,21 +26,35 @@ const PLAIN_PATH = /^[A-Za-z0-9/._~-]+$/;
 
 export type ServerDeps = EndpointDeps & HandlerDeps & HealthDeps;
 
-/** Throws when the address cannot be listened on. */
-export function startServer(deps: ServerDeps, address: Address, tls: Tls | null): Server {
-  return listen(handlerOf(deps), address, tls);
+/** A path of another folder, with its own form of responses. */
+export interface MountedRoute {
+  method: "GET" | "POST";
+  path: string;
+  handle(context: RouteContext): Promise<Response>;
+  /** Responds to every other method. */
+  refuseMethod(context: RouteContext): Response;
 }
 
-function handlerOf(deps: ServerDeps): Handler {
+/** Throws when the address cannot be listened on. */
+export function startServer(
+  deps: ServerDeps,
+  address: Address,
+  tls: Tls | null,
+  mounted: readonly MountedRoute[] = [],
+): Server {
+  return listen(handlerOf(deps, mounted), address, tls);
+}
+
+function handlerOf(deps: ServerDeps, mounted: readonly MountedRoute[]): Handler {
   return {
-    handle: createRouter(deps).fetch,
+    handle: createRouter(deps, mounted).fetch,
     refuse: (status: Malformed) => respondMalformed(deps, MALFORMED[status]),
     fail: (error) => respondInternalError(deps, null, error),
     bodyLimitBytes: BODY_LIMIT_BYTES,
   };
 }
 
-function createRouter(deps: ServerDeps): Router {
+function createRouter(deps: ServerDeps, mounted: readonly MountedRoute[]): Router {
   const router = routerOf(new Elysia({ name: "reseller", strictPath: true }));
   for (const [method, path, permission, handle] of ROUTES) {
     const respond = endpoint(deps, method, path, permission, (call) => handle(deps, call));
@@ -68,6 +82,10 @@ function createRouter(deps: ServerDeps): Router {
     };
     // HEAD and OPTIONS are 405 too, docs/specification.md#http-paths.
     addRoute(router, "ALL", path, refuse);
+  }
+  for (const { method, path, handle, refuseMethod } of mounted) {
+    addRoute(router, method, path, handle);
+    addRoute(router, "ALL", path, refuseMethod);
   }
   router.onError(({ error, request }) => {
     if (!(error instanceof NotFoundError)) return respondInternalError(deps, request, error);

@@ -4,13 +4,15 @@ import type { Awaitable, Reader, ReadStore } from "../db/port.ts";
 import { listOpenServices } from "../db/services.ts";
 import { jsonAmount } from "../domain/money.ts";
 import type { Call, PreparedResponse } from "./endpoint.ts";
-import { cachedServiceList } from "./service-list-cache.ts";
+import { createServiceListCache } from "./service-list-cache.ts";
+
+const cachedServiceList = createServiceListCache(serviceList);
 
 export function getServices(
   { store }: { store: ReadStore },
   { key: { resellerAccount } }: Call,
 ): Awaitable<PreparedResponse> {
-  return cachedServiceList(store, resellerAccount, serviceList);
+  return cachedServiceList(store, resellerAccount);
 }
 
 /** Every column read here, and in the choice of services, must be watched by the catalogue_version triggers. */

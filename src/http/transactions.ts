@@ -4,7 +4,8 @@
 import { after, type Awaitable, type ReadStore } from "../db/port.ts";
 import { listTransactionsBelow, type TransactionRow } from "../db/transactions.ts";
 import { jsonAmount } from "../domain/money.ts";
-import { type Call, type InternalErrorDeps, noteInternalError } from "./endpoint.ts";
+import type { Call } from "./endpoint.ts";
+import { type InternalErrorDeps, noteInternalError } from "./request-context.ts";
 import { kindFilter, orderFilter, queryOf } from "./query.ts";
 import { cursorFilter, formatCursor, limitFilter } from "./paging.ts";
 import { windowFilter } from "./time-windows.ts";

@@ -8,6 +8,8 @@ export interface LoggedRequest {
   /** Null: no key was sent, or one that does not exist. */
   keyId: string | null;
   status: number;
+  /** Of a refusal whose status does not tell it; null: of none. */
+  code?: string | null;
   milliseconds: number;
 }
 
@@ -21,9 +23,10 @@ export function createRequestLog(
   write: (line: string) => void,
 ): RequestLog {
   const start = `,"method":${JSON.stringify(method)},"route":${JSON.stringify(route)},"requestId":"`;
-  return ({ requestId, keyId, status, milliseconds }) => {
+  return ({ requestId, keyId, status, code = null, milliseconds }) => {
     const key = keyId === null ? "null" : `"${keyId}"`;
-    const rest = `,"keyId":${key},"status":${status},"milliseconds":${milliseconds},"msg":"request"}`;
+    const why = code === null ? "" : `,"code":"${code}"`;
+    const rest = `,"keyId":${key},"status":${status}${why},"milliseconds":${milliseconds},"msg":"request"}`;
     write(`{"level":"info"${timestamp()}${start}${requestId}"${rest}\n`);
   };
 }

@@ -55,9 +55,9 @@ export function auditService(
 }
 
 function serviceFacts(service: Service): AuditFacts {
-  const { name, priceMicros, per, min, max, active, private: hidden } = service;
+  const { number, name, category, priceMicros, per, min, max, active, private: hidden } = service;
   const { providerId, providerService } = service;
-  const terms = { name, priceMicros, per, min, max, active, private: hidden };
+  const terms = { number, name, category, priceMicros, per, min, max, active, private: hidden };
   return { ...terms, providerId, providerService };
 }
 

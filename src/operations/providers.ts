@@ -70,8 +70,7 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
   if (!Bun.deepEquals(plan, command.plan, true)) throw refusal("catalogue_changed");
   // Nothing is refused from here on.
   tx.each(plan.added, ({ providerService, ...fields }) => {
-    const added = addedService(provider, providerService, fields, context);
-    insertService(tx, added);
+    const added = insertService(tx, addedService(provider, providerService, fields, context));
     auditService(tx, context, command.actor, "service.create", null, added);
   });
   tx.each(plan.updated, ({ id, after, returns }) => {
@@ -126,6 +125,7 @@ function addedService(
     providerId: provider.providerId,
     providerService,
     nameByHand: false,
+    categoryByHand: false,
     priceByHand: false,
     minByHand: false,
     maxByHand: false,

@@ -22,6 +22,7 @@ export function carryOver(tx: Tx, command: CarryOver, context: Context): null {
   raiseFloor(tx, "orders", floors.orders);
   raiseFloor(tx, "transfers", floors.transfers);
   raiseFloor(tx, "audit", floors.audit);
+  raiseFloor(tx, "services", floors.services);
   for (const id of endedKeys) setKeyActive(tx, { id, active: false, actor }, context);
   markQueuedUnknown(tx, { cause: "restored from a backup: it may have been sent since" }, context);
   return null;

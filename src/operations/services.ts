@@ -3,7 +3,7 @@
 import type { AuditFacts } from "../domain/audit.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import type { Actor } from "../domain/ledger.ts";
-import type { PriceUnit } from "../domain/services.ts";
+import { DEFAULT_CATEGORY, type PriceUnit } from "../domain/services.ts";
 import type { Tx } from "../db/port.ts";
 import {
   findService,
@@ -24,6 +24,8 @@ export interface ServiceTerms {
   /** Null for a new one. */
   id: string | null;
   name: string;
+  /** Absent for a new one: DEFAULT_CATEGORY, until a sync or the operator says another. */
+  category?: string;
   priceMicros: number;
   per: PriceUnit;
   min: number;
@@ -45,16 +47,18 @@ export interface ServiceProvider {
 
 /** Its fields count as set by hand: a catalogue sync does not change them. Refuses: service_id_taken, provider_not_found. */
 export function createService(tx: Tx, command: CreateService, context: Context): Service {
-  const { provider, actor, ...fields } = command;
+  const { provider, actor, category, ...fields } = command;
   const id = command.id ?? context.createId();
   if (findService(tx, id)) throw refusal("service_id_taken");
   const service = insertService(tx, {
     ...fields,
     ...linkOf(tx, provider),
     id,
+    category: category ?? DEFAULT_CATEGORY,
     active: true,
     createdAt: context.now,
     nameByHand: true,
+    categoryByHand: category !== undefined,
     priceByHand: true,
     minByHand: true,
     maxByHand: true,
@@ -84,6 +88,7 @@ export function updateService(tx: Tx, command: UpdateService, context: Context):
   const { min, max } = service;
   if (min > max) throw new Refusal("service_bounds_crossed", { min, max });
   service.nameByHand ||= changes.name !== undefined;
+  service.categoryByHand ||= changes.category !== undefined;
   service.priceByHand ||= changes.priceMicros !== undefined || changes.per !== undefined;
   service.minByHand ||= changes.min !== undefined;
   service.maxByHand ||= changes.max !== undefined;

@@ -7,7 +7,11 @@ import { parseDecimal } from "../domain/catalogue-sync.ts";
 import { isProviderOrder, type SubmissionResult } from "../domain/deliveries.ts";
 import { isIdentifier } from "../domain/text.ts";
 import type { Report } from "../domain/polling.ts";
-import { SERVICE_NAME_LENGTH_LIMIT } from "../domain/services.ts";
+import {
+  CATEGORY_LENGTH_LIMIT,
+  DEFAULT_CATEGORY,
+  SERVICE_NAME_LENGTH_LIMIT,
+} from "../domain/services.ts";
 import type { Mask } from "./mask.ts";
 import { type ProviderBalance, ProviderFailure, type StatusReply } from "./provider.ts";
 
@@ -34,7 +38,11 @@ const statusEntry = v.looseObject({
 const entries = v.record(v.string(), v.unknown());
 const funds = v.looseObject({ balance: numberOrText, currency: v.optional(v.unknown()) });
 const identifiedService = v.looseObject({ service: numberOrText });
-const listedService = v.looseObject({ name: v.string(), type: v.string() });
+const listedService = v.looseObject({
+  name: v.string(),
+  type: v.string(),
+  category: v.optional(v.unknown()),
+});
 const listedTerms = v.looseObject({ rate: numberOrText, min: numberOrText, max: numberOrText });
 
 /** Accepted, refused or unknown: docs/specification.md#delivery-outcomes. */
@@ -133,17 +141,27 @@ function readService(service: string, listed: unknown, mask: Mask): UpstreamServ
   const named = v.safeParse(listedService, listed);
   if (!named.success) return null;
   const name = mask(named.output.name).slice(0, SERVICE_NAME_LENGTH_LIMIT).toWellFormed().trim();
+  const category = categoryOf(named.output.category, mask);
   const type = mask(named.output.type);
   if (name === "") return null;
   // Other types are only counted and skipped, so their rate and limits do not matter.
-  if (type.toLowerCase() !== "default") return { service, name, type, rate: "0", min: 0, max: 0 };
+  if (type.toLowerCase() !== "default") {
+    return { service, name, category, type, rate: "0", min: 0, max: 0 };
+  }
   const terms = v.safeParse(listedTerms, listed);
   if (!terms.success) return null;
   const rate = String(terms.output.rate).trim();
   const min = wholeNumber(terms.output.min);
   const max = wholeNumber(terms.output.max);
   if (!parseDecimal(rate) || min === null || max === null) return null;
-  return { service, name, type, rate, min, max };
+  return { service, name, category, type, rate, min, max };
+}
+
+/** Some panels leave it out or send null: that is no reason to leave the service out. */
+function categoryOf(category: unknown, mask: Mask): string {
+  if (typeof category !== "string") return DEFAULT_CATEGORY;
+  const text = mask(category).slice(0, CATEGORY_LENGTH_LIMIT).toWellFormed().trim();
+  return text === "" ? DEFAULT_CATEGORY : text;
 }
 
 /** One order's entry. Anything but an object with a text as `status` gives no status. */

@@ -4,6 +4,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { backupFolder, type Config } from "../config/flags.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
 import { startServer } from "../http/server.ts";
+import { panelRoutes } from "../http-v2/routes.ts";
 import { type Backups, startBackups } from "../jobs/backups.ts";
 import { startExpiry } from "../jobs/expiry.ts";
 import { startKeyUsage } from "../jobs/key-usage.ts";
@@ -62,7 +63,9 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   let listeners: Listeners;
   try {
     const deps = apiDeps(config, started);
-    listeners = startListeners(config, metrics, (address) => startServer(deps, address, tls));
+    listeners = startListeners(config, metrics, (address) =>
+      startServer(deps, address, tls, panelRoutes(deps)),
+    );
   } catch (error) {
     await closeDatabase();
     throw error;

@@ -152,6 +152,8 @@ const IDENTITY = {
   transfers: "created_at || ' ' || amount_micros || ' ' || debit_account || ' ' || credit_account",
   audit: "created_at || ' ' || action || ' ' || subject",
 } as const;
+/** Those of every version, so that a backup is compared with a database of an older one too. */
+const IDENTIFIED = Object.keys(IDENTITY) as (keyof typeof IDENTITY)[];
 
 /**
  * Whether it is the same database as in the backup, at the same or a later time: created at the same moment, and it has the
@@ -169,7 +171,7 @@ function isContinuationOf(backup: Database, replaced: Database): boolean {
   return (
     replaced.query(origin).values()[0]?.[0] === backup.query(origin).values()[0]?.[0] &&
     isIn(newestUser, "SELECT id FROM users WHERE account = ?") &&
-    NUMBERED_TABLES.every((table) =>
+    IDENTIFIED.every((table) =>
       isIn(newestOf(table), `SELECT ${IDENTITY[table]} FROM ${table} WHERE ${NUMBERED[table]} = ?`),
     )
   );

@@ -2,6 +2,7 @@
 
 import type { Database } from "bun:sqlite";
 import { formatMicros } from "../domain/money.ts";
+import { DEFAULT_CATEGORY } from "../domain/services.ts";
 
 export interface KeyState {
   id: string;
@@ -79,7 +80,8 @@ export function readSettings(sqlite: Database): Settings {
     ORDER BY services.id`,
     ({ id }) => `service ${id}`,
     ({ name, price_micros: price, per, min, max, active, private: hidden, provider, ...row }) => {
-      const terms = { name, price: dollars(price), per, min, max, active: yes(active) };
+      const { category = DEFAULT_CATEGORY } = row;
+      const terms = { name, category, price: dollars(price), per, min, max, active: yes(active) };
       return { ...terms, private: yes(hidden), provider, providerService: row["provider_service"] };
     },
   );

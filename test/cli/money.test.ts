@@ -159,7 +159,11 @@ describe("services", () => {
       ...first,
       per: "order",
       name: "F",
+      // A price per order of any quantity has no words there.
+      apiV2: false,
     });
+    const { json: moved } = await update("--category", "Instagram");
+    expect(moved).toMatchObject({ category: "Instagram", number: first.number });
   });
 
   test("a second grant replaces the price, without --price by the service's own", async () => {

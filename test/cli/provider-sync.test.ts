@@ -46,7 +46,10 @@ describe("sync", () => {
     const { json: services } = await shop.cli("admin", "service", "list", "--json");
     const { id, ...likes } = services.find(({ name }: { name: string }) => name === "Likes");
     expect(likes).toEqual({
+      number: 3,
       name: "Likes",
+      category: "Services",
+      apiV2: true,
       price: 1.17,
       per: "1000",
       min: 50,
@@ -60,6 +63,10 @@ describe("sync", () => {
       ...COUNTS,
       unchanged: 1,
     });
+    const elsewhere = { ...LISTED, category: "Instagram" };
+    const dryRun = await sync(shop, [elsewhere], "--markup", "30%", "--dry-run");
+    expect(dryRun.json).toEqual({ ...COUNTS, updated: 1 });
+    expect(dryRun.stderr).toContain("category Services → Instagram");
     // By hand: the price stays, the rest follows.
     await shop.cli("admin", "service", "update", id, "--price", "0.5");
     const changed = { ...LISTED, name: "Likes HQ", max: 500 };

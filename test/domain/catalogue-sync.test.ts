@@ -17,6 +17,7 @@ const NONE = parseDecimal("0")!;
 const UPSTREAM: UpstreamService = {
   service: "1",
   name: "Likes",
+  category: "Instagram",
   type: "Default",
   rate: "0.90",
   min: 50,
@@ -26,12 +27,14 @@ const KNOWN: KnownService = {
   id: "ours",
   providerService: "1",
   name: "Likes",
+  category: "Instagram",
   priceMicros: 900_000,
   per: "1000",
   min: 50,
   max: 10_000,
   active: true,
   nameByHand: false,
+  categoryByHand: false,
   priceByHand: false,
   minByHand: false,
   maxByHand: false,
@@ -92,7 +95,14 @@ describe("a sync", () => {
   test("adds what is new, at the rate with the markup", () => {
     const plan = planSync([UPSTREAM], [], parseDecimal("30")!);
     expect(plan.added).toEqual([
-      { name: "Likes", priceMicros: 1_170_000, min: 50, max: 10_000, providerService: "1" },
+      {
+        name: "Likes",
+        category: "Instagram",
+        priceMicros: 1_170_000,
+        min: 50,
+        max: 10_000,
+        providerService: "1",
+      },
     ]);
     expect(countsOf(plan)).toEqual({ ...NOTHING, added: 1 });
   });
@@ -101,19 +111,24 @@ describe("a sync", () => {
     expect(counts([UPSTREAM], [KNOWN])).toEqual({ ...NOTHING, unchanged: 1 });
     expect(counts([UPSTREAM], [KNOWN], "10")).toEqual({ ...NOTHING, updated: 1 });
     expect(counts([{ ...UPSTREAM, max: 5000 }], [KNOWN])).toEqual({ ...NOTHING, updated: 1 });
+    const moved = { ...UPSTREAM, category: "TikTok" };
+    expect(counts([moved], [KNOWN])).toEqual({ ...NOTHING, updated: 1 });
   });
 
   test("keeps each field that was set by hand, and warns of a price below the rate", () => {
     const byHand = {
       ...KNOWN,
       nameByHand: true,
+      categoryByHand: true,
       priceByHand: true,
       priceMicros: 899_999,
       name: "Mine",
+      category: "My own",
     };
-    const plan = planSync([{ ...UPSTREAM, max: 5000 }], [byHand], NONE);
+    const plan = planSync([{ ...UPSTREAM, category: "TikTok", max: 5000 }], [byHand], NONE);
     expect(plan.updated[0]!.after).toEqual({
       name: "Mine",
+      category: "My own",
       priceMicros: 899_999,
       min: 50,
       max: 5000,

@@ -18,6 +18,7 @@ const upstream = ["1", "2", "3"].map((service) => ({
   rate: "1.5",
   min: 1,
   max: 1000,
+  category: "Likes",
   type: "Default",
 }));
 

@@ -146,6 +146,7 @@ describe("services", () => {
     const wanted = {
       service: "1",
       name: "Likes",
+      category: "Services",
       type: "Default",
       rate: "0.90",
       min: 50,
@@ -154,6 +155,17 @@ describe("services", () => {
     expect(await api([LISTED]).services(never)).toEqual([wanted]);
     const asNumbers = { ...LISTED, service: "1", rate: 0.9, min: 50, max: 10_000 };
     expect(await api([asNumbers]).services(never)).toEqual([{ ...wanted, rate: "0.9" }]);
+  });
+
+  test.each([
+    ["Instagram Likes", "Instagram Likes"],
+    ["  Instagram\u0007 ", "Instagram"],
+    ["", "Services"],
+    [null, "Services"],
+    [7, "Services"],
+  ])("in category %j are listed in %j", async (category, wanted) => {
+    const [listed] = await api([{ ...LISTED, category }]).services(never);
+    expect(listed).toMatchObject({ category: wanted });
   });
 
   test("of other types only the name is read", async () => {

@@ -14,6 +14,8 @@ import { OpenError } from "../../src/storage/open-error.ts";
 const NOTES = { version: 1, name: "0001_notes", sql: "CREATE TABLE notes (text TEXT) STRICT" };
 const TAGS = { version: 2, name: "0002_tags", sql: "CREATE TABLE tags (text TEXT) STRICT" };
 
+const SERVICE_NUMBERS = MIGRATIONS.find(({ name }) => name.endsWith("_service_numbers"))!.version;
+
 const tablesOf = (sqlite: Database) =>
   sqlite.query("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").values().flat();
 
@@ -105,5 +107,40 @@ describe("migrate", () => {
     const oneByOne = new Database(":memory:");
     for (const migration of MIGRATIONS) migrate(oneByOne, [migration], 1);
     expect(schemaOf(oneByOne)).toEqual(schemaOf(databaseWith(MIGRATIONS)));
+  });
+
+  test("numbers services in the order of their creation, and they keep everything else", () => {
+    const before = MIGRATIONS.filter(({ version }) => version < SERVICE_NUMBERS);
+    const sqlite = databaseWith(before);
+    const insert = sqlite.prepare(
+      `INSERT INTO services (id, name, price_micros, per, min, max, active, private, created_at, name_by_hand)
+      VALUES (?, 'n', 1, '1', 1, 2, 1, 0, ?, 0)`,
+    );
+    // Two of them were imported together, at one time.
+    for (const [id, createdAt] of [
+      ["late", 30],
+      ["b", 20],
+      ["a", 20],
+      ["first", 10],
+    ] as const) {
+      insert.run(id, createdAt);
+    }
+    sqlite.run("INSERT INTO accounts VALUES (3, 'user')");
+    sqlite.run(
+      "INSERT INTO users (account, id, username, name, created_at) VALUES (3, 'abcdefghijklmnopqrstuvwx', 'u', 'u', 1)",
+    );
+    sqlite.run("INSERT INTO grants VALUES ('a', 3, NULL, 1)");
+    const old = sqlite.query("SELECT * FROM services ORDER BY created_at, rowid").all() as object[];
+    migrate(sqlite, MIGRATIONS.slice(before.length), 2);
+    expect(sqlite.query("SELECT * FROM services ORDER BY number").all()).toEqual(
+      old.map((row, index) => {
+        return { number: index + 1, category: "Services", category_by_hand: 0, ...row };
+      }),
+    );
+    expect(sqlite.query("SELECT id FROM services ORDER BY number").values().flat()).toEqual([
+      "first", "b", "a", "late",
+    ]); // prettier-ignore
+    expect(() => sqlite.run("UPDATE services SET number = 9 WHERE id = 'a'")).toThrow("keeps its");
+    expect(() => sqlite.run("DELETE FROM services WHERE id = 'a'")).toThrow("FOREIGN KEY");
   });
 });

@@ -103,11 +103,11 @@ describe("no number is given again:", () => {
   test("the floors of a restore become sequences, and those floors again", async () => {
     const shop = openShopIn(freshSqliteDatabase());
     shop.order(10);
-    const floors = { orders: 500, transfers: 600, audit: 700 };
+    const floors = { orders: 500, transfers: 600, audit: 700, services: 800 };
     shop.run("carryOver", { floors, endedKeys: [], actor: OPERATOR });
     const there = freshPostgresDatabase();
     const { json } = await moved(shop, there);
-    expect(json.next).toEqual({ orderId: 501, transaction: 601, audit: 701 });
+    expect(json.next).toEqual({ orderId: 501, transaction: 601, audit: 701, service: 801 });
     const back = freshSqliteDatabase();
     expect((await moved(there, back)).json.next).toEqual(json.next);
     for (const database of [there, back]) {

@@ -21,6 +21,22 @@ test("a command that writes to the database while it is replaced is not lost: no
   expect((await shop.cli("admin", "user", "show", "carol")).code).toBe(0);
 });
 
+test("a service's number that was given since the backup is given to no other service", async () => {
+  const shop = openShop();
+  const file = join(shop.folder, "copy.db");
+  copyDatabase(shop.connection.path, file);
+  const create = async () => {
+    const terms = ["--price", "1", "--min", "1", "--max", "2", "--json"];
+    const { json } = await shop.cli("admin", "service", "create", "--name", "N", ...terms);
+    return json.number as number;
+  };
+  const given = [await create(), await create()];
+  shop.connection.sqlite.close();
+  const { json } = await reseller("restore", file, "--data", shop.folder, "--json");
+  expect(json.next.service).toBe(Math.max(...given) + 1);
+  expect(await create()).toBe(json.next.service);
+});
+
 describe("what a damaged or foreign database holds does not keep a backup from replacing it:", () => {
   const DAMAGES: [what: string, sql: string, isUnknown: boolean][] = [
     ["an order number of 64 bits", "UPDATE orders SET order_id = 9223372036854775807", true],

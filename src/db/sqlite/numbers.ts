@@ -1,4 +1,4 @@
-// The numbers of orders, transfers and audit entries, which callers and operators know. They only grow, also across a
+// The numbers of orders, transfers, audit entries and services, which callers and operators know. They only grow, also across a
 // restore: a number that was issued after the backup must not be issued again.
 
 import type { Database } from "bun:sqlite";
@@ -12,6 +12,7 @@ export const NUMBERED: Readonly<Record<NumberedTable, string>> = {
   orders: "order_id",
   transfers: "seq",
   audit: "seq",
+  services: "number",
 };
 
 export const NUMBERED_TABLES = Object.keys(NUMBERED) as NumberedTable[];
@@ -27,10 +28,12 @@ export function isPlausible(number: number): boolean {
   return Number.isSafeInteger(number) && number <= PLAUSIBLE_LIMIT;
 }
 
-/** The highest number issued in a database of any version, floor included; 0 without the table. In a damaged or foreign one it may be any value. */
+/** The highest number issued in a database of any version, floor included; 0 without the table or its number. In a damaged or foreign one it may be any value. */
 export function highestNumber(sqlite: Database, table: NumberedTable): number {
+  // An older version numbered fewer tables.
+  const isNumbered = sqlite.query("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
+  if (!isNumbered.get(table, NUMBERED[table])) return 0;
   const isThere = sqlite.query<unknown, [string]>("SELECT 1 FROM sqlite_schema WHERE name = ?");
-  if (!isThere.get(table)) return 0;
   const highest = `SELECT max(${NUMBERED[table]}) AS number FROM ${table}`;
   const floor = `SELECT floor FROM number_floors WHERE table_name = '${table}'`;
   return numberIn(sqlite, isThere.get("number_floors") ? `${highest} UNION ALL ${floor}` : highest);
@@ -44,7 +47,12 @@ export function margins(sqlite: Database): Numbers {
 }
 
 export function numbersBy(number: (table: NumberedTable) => number): Numbers {
-  return { orders: number("orders"), transfers: number("transfers"), audit: number("audit") };
+  return {
+    orders: number("orders"),
+    transfers: number("transfers"),
+    audit: number("audit"),
+    services: number("services"),
+  };
 }
 
 /** The greatest number in the result of a query; 0 without rows. */

@@ -1,0 +1,33 @@
+// The actions of the protocol, one row each. docs/specification.md#v2-actions.
+
+import type { CallerKey } from "../db/keys.ts";
+import type { Awaitable, ReadStore } from "../db/port.ts";
+import type { OrderDeps } from "../http/orders.ts";
+import type { EndpointDeps } from "../http/request-context.ts";
+import { getBalance } from "./balance.ts";
+import type { Fields } from "./fields.ts";
+import { addOrder, getStatus } from "./orders.ts";
+import { getServices } from "./services.ts";
+
+export type ActionDeps = EndpointDeps & OrderDeps & { store: ReadStore };
+
+export interface PanelCall {
+  fields: Fields;
+  key: Readonly<CallerKey>;
+  requestId: string;
+}
+
+export interface Action {
+  name: string;
+  /** Whether it changes nothing. */
+  isRead: boolean;
+  /** Returns the JSON value of the response, or throws a Refusal. */
+  act(deps: ActionDeps, call: PanelCall): Awaitable<object>;
+}
+
+export const ACTIONS: readonly Action[] = [
+  { name: "services", isRead: true, act: getServices },
+  { name: "add", isRead: false, act: addOrder },
+  { name: "status", isRead: true, act: getStatus },
+  { name: "balance", isRead: true, act: getBalance },
+];

@@ -1,0 +1,57 @@
+// A refusal in the words that panels match. docs/specification.md#v2-errors. The refusals are those of /api/v1.
+
+import { type ErrorResponse, INTERNAL } from "../http/errors.ts";
+
+const INCORRECT_REQUEST = "Incorrect request";
+const INVALID_KEY = "Invalid API key";
+const INCORRECT_SERVICE = "error.incorrect_service_id";
+
+/** By the refusal's code; those of a field that is missing or malformed are in FIELD_WORDS. */
+const WORDS: Readonly<Record<string, string>> = {
+  api_key_missing: INVALID_KEY,
+  api_key_invalid: INVALID_KEY,
+  api_key_inactive: INVALID_KEY,
+  api_key_expired: INVALID_KEY,
+  api_key_address_refused: INVALID_KEY,
+  permission_denied: INVALID_KEY,
+  body_invalid: INCORRECT_REQUEST,
+  body_too_large: INCORRECT_REQUEST,
+  method_not_allowed: INCORRECT_REQUEST,
+  service_not_found: INCORRECT_SERVICE,
+  quantity_below_minimum: "neworder.error.min_quantity",
+  quantity_above_maximum: "neworder.error.max_quantity",
+  charge_too_large: "neworder.error.max_quantity",
+  insufficient_balance: "neworder.error.not_enough_funds",
+  order_not_found: "Incorrect order ID",
+  too_many_requests: "Too many requests",
+  service_unavailable: "Service temporarily unavailable",
+  internal_error: INTERNAL.message,
+};
+
+const FIELD_WORDS: Readonly<Record<string, string>> = {
+  service: INCORRECT_SERVICE,
+  link: "neworder.error.link",
+  quantity: "neworder.error.min_quantity",
+};
+
+/**
+ * Panels lose the message of any other status, or send the request again: with these nothing was changed, or it is not
+ * known, or the request as such is at fault.
+ */
+const KEPT_STATUSES = new Set([405, 413, 429, 500, 503]);
+
+export interface PanelError {
+  status: number;
+  words: string;
+  headers: Record<string, string>;
+}
+
+/** `null`: a refusal that a request of a panel cannot meet. */
+export function panelErrorOf(response: ErrorResponse): PanelError | null {
+  const { code, members, status } = response;
+  const field = code === "field_missing" || code === "field_invalid" ? members?.["field"] : null;
+  const words = typeof field === "string" ? (FIELD_WORDS[field] ?? INCORRECT_REQUEST) : WORDS[code];
+  if (words === undefined) return null;
+  const isKept = KEPT_STATUSES.has(status);
+  return { status: isKept ? status : 200, words, headers: isKept ? (response.headers ?? {}) : {} };
+}

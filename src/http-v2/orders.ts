@@ -1,0 +1,155 @@
+// `add` places an order by the operation of POST /orders, `status` tells what became of orders.
+// docs/specification.md#v2-add, #v2-status.
+
+import { type Awaitable, type Reader, type Synchronous, TransientError } from "../db/port.ts";
+import { findOrderByReference, listOrderOutcomes, type OrderOutcome } from "../db/public-orders.ts";
+import { findOpenServiceByNumber, type OpenService } from "../db/services.ts";
+import { IDS_LIMIT } from "../domain/limits.ts";
+import { formatMicros } from "../domain/money.ts";
+import { isReference, type OrderStatus, QUANTITY_LIMIT, REFERENCE_FORM } from "../domain/orders.ts";
+import { Refusal, refusal } from "../domain/refusals.ts";
+import { panelTerms } from "../domain/services.ts";
+import { invalidField, linkField } from "../http/body.ts";
+import type { ActionDeps, PanelCall } from "./actions.ts";
+import type { Fields } from "./fields.ts";
+
+const DIGITS = /^\d+$/;
+/** A number of an order or of a service; leading zeros are of no meaning. */
+const NUMBER = /^0*([1-9]\d{0,14})$/;
+/** What decoding a form puts in the place of bytes that are no UTF-8. */
+const REPLACEMENT = "\ufffd";
+
+/**
+ * Responds once the order is committed: panels place one after the other and must not wait for the provider. No other
+ * member than `order`: a client takes any other for a failure and places the order again.
+ */
+export async function addOrder(deps: ActionDeps, { fields, key }: PanelCall): Promise<object> {
+  const { resellerAccount } = key;
+  const reference = fields.text("reference");
+  const isNamed = reference !== null && isReference(reference);
+  const found = await readBefore(deps, (reader) => {
+    const first = isNamed ? findOrderByReference(reader, resellerAccount, reference) : undefined;
+    return { first, service: openService(reader, resellerAccount, fields) };
+  });
+  const { first, service } = found;
+  if (first) return { order: first.orderId };
+  if (!service) throw refusal("service_not_found");
+  const order = {
+    resellerAccount,
+    keyId: key.id,
+    service: service.id,
+    link: linkOf(fields),
+    quantity: quantityOf(fields, service),
+    reference,
+  };
+  if (reference !== null && !isReference(reference))
+    throw invalidField("reference", REFERENCE_FORM);
+  try {
+    const placed = await deps.writer.submit("placeOrder", order);
+    beginSubmission(deps, placed);
+    return { order: placed.orderId };
+  } catch (error) {
+    // Another request with the reference was committed since it was looked up.
+    if (!(error instanceof Refusal) || error.code !== "reference_taken") throw error;
+    return { order: (error as Refusal<"reference_taken">).details.order.orderId };
+  }
+}
+
+/** Not awaited. Where it fails, the next tick of the delivery begins it. */
+function beginSubmission({ placed, log }: ActionDeps, order: Parameters<ActionDeps["placed"]>[0]) {
+  placed(order).catch((error: unknown) => {
+    log.warn({ order: order.orderId, error: String(error) }, "a submission was not begun at once");
+  });
+}
+
+/** Nothing was written yet: where the database cannot be read, the same request may be sent again. */
+async function readBefore<T>(
+  { store }: ActionDeps,
+  body: (reader: Reader) => Synchronous<T>,
+): Promise<T> {
+  try {
+    return await store.read(body);
+  } catch (error) {
+    throw error instanceof TransientError ? refusal("service_unavailable") : error;
+  }
+}
+
+/** Undefined too for a service that panels have no words for. */
+function openService(reader: Reader, account: number, fields: Fields): OpenService | undefined {
+  const [, digits] = NUMBER.exec(fields.text("service") ?? "") ?? [];
+  const service = digits && findOpenServiceByNumber(reader, account, Number(digits));
+  return service && panelTerms(service) ? service : undefined;
+}
+
+/** Refuses: field_missing, field_invalid. */
+function linkOf(fields: Fields): string {
+  const link = linkField({ link: fields.text("link") });
+  if (link.includes(REPLACEMENT)) throw invalidField("link", "UTF-8");
+  return link;
+}
+
+/** A package has the quantity that it is sold with. Refuses: field_invalid, quantity_above_maximum. */
+function quantityOf(fields: Fields, service: OpenService): number {
+  const { min, max } = service;
+  if (panelTerms(service)?.type === "Package") return min;
+  const text = fields.text("quantity") ?? "";
+  if (!DIGITS.test(text)) throw invalidField("quantity", "a whole number");
+  if (Number(text) > QUANTITY_LIMIT) throw new Refusal("quantity_above_maximum", { max });
+  return Number(text);
+}
+
+export function getStatus({ store }: ActionDeps, { fields, key }: PanelCall): Awaitable<object> {
+  const { resellerAccount } = key;
+  const ids = fields.list("orders");
+  if (ids.length > IDS_LIMIT) throw invalidField("orders", `at most ${IDS_LIMIT} orders`);
+  if (ids.length > 0) {
+    return store.read((reader) => {
+      const statuses = listStatuses(reader, resellerAccount, ids);
+      return Object.fromEntries(
+        ids.map((id) => [id, statuses(id) ?? { error: "Incorrect order ID" }]),
+      );
+    });
+  }
+  const id = fields.text("order");
+  if (id === null) throw refusal("order_not_found");
+  return store.read((reader) => {
+    const status = listStatuses(reader, resellerAccount, [id])(id);
+    if (!status) throw refusal("order_not_found");
+    return status;
+  });
+}
+
+/** The status of each order by its id as it was sent; undefined where it is not one of the reseller's orders. */
+function listStatuses(reader: Reader, resellerAccount: number, ids: readonly string[]) {
+  const idOf = (sent: string) => NUMBER.exec(sent)?.[1] ?? sent;
+  const orders = listOrderOutcomes(reader, ids.map(idOf));
+  return (sent: string) => {
+    const order = orders.get(idOf(sent));
+    return order?.resellerAccount === resellerAccount ? statusOf(order) : undefined;
+  };
+}
+
+const WORDS: Readonly<Record<OrderStatus, string>> = {
+  PENDING: "Pending",
+  PROCESSING: "In progress",
+  COMPLETED: "Completed",
+  PARTIAL: "Partial",
+  CANCELLED: "Canceled",
+  FAILED: "Canceled",
+  REFUNDED: "Canceled",
+};
+
+/** Clients refund the remaining part of what they charged: all of it for an order that was undone. */
+function statusOf(order: OrderOutcome) {
+  const { quantity, chargeMicros, refundedMicros, status } = order;
+  const word = WORDS[status];
+  const remains = word === "Canceled" ? quantity : order.remains;
+  return {
+    charge: formatMicros(chargeMicros - refundedMicros),
+    start_count: String(order.startCount),
+    // A client takes one with nothing left to deliver for cancelled, without a refund.
+    status: status === "PARTIAL" && remains === 0 ? WORDS.COMPLETED : word,
+    remains: String(remains),
+    currency: "USD",
+  };
+}

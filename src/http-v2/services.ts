@@ -1,0 +1,34 @@
+// `services`: what the reseller may order, in the terms of panels. docs/specification.md#v2-services.
+
+import type { Awaitable, Reader } from "../db/port.ts";
+import { listNumberedServices } from "../db/services.ts";
+import { formatMicros } from "../domain/money.ts";
+import { panelTerms } from "../domain/services.ts";
+import { createServiceListCache } from "../http/service-list-cache.ts";
+import type { ActionDeps, PanelCall } from "./actions.ts";
+
+const cachedServices = createServiceListCache(listPanelServices);
+
+export function getServices({ store }: ActionDeps, { key }: PanelCall): Awaitable<object> {
+  return cachedServices(store, key.resellerAccount);
+}
+
+/** Every column read here, and in the choice of services, must be watched by the catalogue_version triggers. */
+function listPanelServices(reader: Reader, account: number): object[] {
+  return listNumberedServices(reader, account).flatMap((service) => {
+    const terms = panelTerms(service);
+    if (!terms) return [];
+    return {
+      service: service.number,
+      name: service.name,
+      type: terms.type,
+      category: service.category,
+      rate: formatMicros(terms.rateMicros),
+      min: String(service.min),
+      max: String(service.max),
+      dripfeed: false,
+      refill: false,
+      cancel: false,
+    };
+  });
+}
