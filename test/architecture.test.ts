@@ -13,6 +13,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   domain: [],
   db: ["domain"],
   storage: ["db", "domain"],
+  offsite: ["storage", "domain"],
   operations: ["db", "domain"],
   writer: ["operations", "storage", "db", "domain"],
   providers: ["domain"],
@@ -39,6 +40,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   cli: [
     "server",
     "providers",
+    "offsite",
     "writer",
     "operations",
     "storage",
@@ -56,6 +58,7 @@ const OWNERS: Record<string, readonly string[]> = {
   "@elysiajs/openapi": ["http"],
   "drizzle-orm": ["db", "storage"],
   "bun:sqlite": ["db", "storage"],
+  "age-encryption": ["offsite"],
   commander: ["cli", "config"],
   "csv-parse": ["cli"],
   pino: ["monitoring"],
@@ -63,7 +66,7 @@ const OWNERS: Record<string, readonly string[]> = {
   "prom-client": ["monitoring"],
   limiter: ["http"],
   "ipaddr.js": ["config"],
-  valibot: ["providers"],
+  valibot: ["providers", "offsite"],
   cockatiel: ["delivery"],
   "@paralleldrive/cuid2": ["db"],
 };
@@ -216,6 +219,10 @@ describe("only its owner touches", () => {
   test("the network: fetch is called in providers/ and by `health`", () => {
     const callers = filesWith(/\bfetch\(/).filter((path) => !path.startsWith("providers/"));
     expect(callers).toEqual(["cli/health.ts"]);
+  });
+
+  test("the S3 client: offsite/store.ts", () => {
+    expect(filesWith(/S3Client/)).toEqual(["offsite/store.ts"]);
   });
 
   test("connections that others open: http1/", () => {

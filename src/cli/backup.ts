@@ -10,9 +10,10 @@ import type { Backup } from "../storage/copy.ts";
 import { asFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
 import { print } from "./output.ts";
 import { startProgress } from "./progress.ts";
+import { declareRemoteBackups } from "./remote-backups.ts";
 
 export function declareBackup(program: Command): void {
-  declare(
+  const command = declare(
     program,
     "backup <file>",
     "copy the database while it is used, and verify the copy",
@@ -26,6 +27,9 @@ export function declareBackup(program: Command): void {
     const backup = await shown(path, resolve(file));
     print(options.json, { database: path, ...backup }, () => report(path, backup));
   });
+  // What stands behind the name of a subcommand is the subcommand's, --data and --json too.
+  command.enablePositionalOptions();
+  declareRemoteBackups(command);
 }
 
 async function shown(path: string, target: string): Promise<Backup> {

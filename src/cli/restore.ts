@@ -1,54 +1,72 @@
-// `restore FILE`: a backup becomes the database; the present one is renamed, not deleted.
+// `restore FILE`: a backup becomes the database; the present one is renamed, not deleted. An address s3://… is fetched first.
 
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
+import { isRemote, parseRemote } from "../config/remote-values.ts";
 import type { Connection } from "../db/connection.ts";
 import { databasePath } from "../storage/open.ts";
 import type { SinceBackup } from "../storage/replaced-database.ts";
 import { restoreDatabase } from "../storage/restore.ts";
 import { execute } from "../operations/execute.ts";
-import {
-  asFailure,
-  CommandFailure,
-  type CommonOptions,
-  declare,
-  signed,
-  withDatabase,
-} from "./command.ts";
+import { asFailure, CommandFailure, declare, signed, withDatabase } from "./command.ts";
 import { print } from "./output.ts";
+import { addRemoteOptions, identityOption, openRemote, type RemoteOptions } from "./remote.ts";
+import { withFetched } from "./remote-backups.ts";
 import { type Outcome, report, result } from "./restore-report.ts";
 import { orderNumber } from "./values.ts";
 import { verifyShown } from "./verify.ts";
 
-interface RestoreOptions extends CommonOptions {
+interface RestoreOptions extends RemoteOptions {
   orderNumbersFrom?: number;
 }
 
 export function declareRestore(program: Command): void {
-  declare(
+  const command = declare(
     program,
     "restore <file>",
     "put a backup in the place of the database, which is kept aside; refused while a server runs",
     "reseller restore /backup/reseller-monday.db --data /var/lib/reseller",
-  )
+  );
+  addRemoteOptions(command)
+    .addOption(identityOption())
     .addOption(
       new Option(
         "--order-numbers-from <number>",
         "the number of the next order (default: above those of the database that is replaced; where that does not tell, a million or more above the backup's)",
       ).argParser(orderNumber),
     )
-    .action((file: string, options: RestoreOptions) => {
-      const path = databasePath(options.data);
-      const restored = restore(resolve(file), options, path);
-      const { problemCount } = withDatabase(options, ({ connection }) => verifyShown(connection));
-      const ok = problemCount === 0;
-      print(options.json, result(path, ok, restored), () => report(path, resolve(file), restored));
-      if (!ok)
-        throw new CommandFailure(`${problemCount} problems in ${path}: run \`reseller verify\``);
+    .action(async (file: string, options: RestoreOptions) => {
+      if (isRemote(file)) await restoreRemote(file, options);
+      else restoreShown(resolve(file), resolve(file), options);
     });
 }
 
-function restore(file: string, options: RestoreOptions, path: string): Outcome {
+/** `name`: what the file is called in messages. */
+function restoreShown(file: string, name: string, options: RestoreOptions): void {
+  const path = databasePath(options.data);
+  const restored = restore(file, name, options, path);
+  const { problemCount } = withDatabase(options, ({ connection }) => verifyShown(connection));
+  const ok = problemCount === 0;
+  print(options.json, result(path, ok, restored), () => report(path, name, restored));
+  if (!ok) throw new CommandFailure(`${problemCount} problems in ${path}: run \`reseller verify\``);
+}
+
+/** `address`: of the folder of the copies, whose newest is taken, or of one of them. */
+async function restoreRemote(address: string, options: RestoreOptions): Promise<void> {
+  const [, folder, name = null] = /^(.*?)(?:\/(reseller-[^/]*))?$/.exec(address)!;
+  const remote = parseRemote(folder!);
+  if (!remote)
+    throw new CommandFailure(`${address} is no S3 address such as s3://backups/reseller`);
+  try {
+    await withFetched(openRemote(options, remote), name, options, (file, url) =>
+      restoreShown(file, url, options),
+    );
+  } catch (error) {
+    throw asFailure(error, databasePath(options.data));
+  }
+}
+
+function restore(file: string, name: string, options: RestoreOptions, path: string): Outcome {
   const now = Date.now();
   let floors: SinceBackup["floors"] | undefined;
   const carryOver = (staged: Connection, since: SinceBackup) => {
@@ -60,7 +78,9 @@ function restore(file: string, options: RestoreOptions, path: string): Outcome {
     const restored = restoreDatabase(file, options.data, now, carryOver);
     return { ...restored, floors: floors ?? restored.since.floors };
   } catch (error) {
-    throw asFailure(error, path);
+    const failure = asFailure(error, path);
+    if (!(failure instanceof CommandFailure)) throw failure;
+    throw new CommandFailure(failure.message.replaceAll(file, name));
   }
 }
 

@@ -2,6 +2,8 @@
 
 import type { Command } from "commander";
 import { type Config, conflictOf, freezeConfig, serveOptions } from "../config/settings.ts";
+import { missingForRemote } from "../config/remote-values.ts";
+import { requireRecipient } from "../offsite/encryption.ts";
 import { databasePath } from "../storage/open.ts";
 import { maskKeys } from "../domain/keys.ts";
 import { logConsole } from "../monitoring/log.ts";
@@ -29,7 +31,7 @@ export function declareServe(program: Command): void {
 
 /** Starts the server, which runs until a signal or a fatal error ends the process. */
 export async function serve(options: Config, command: Command): Promise<Service> {
-  const conflict = conflictOf(options);
+  const conflict = conflictOf(options) ?? missingForRemote(options);
   if (conflict) command.error(`error: ${conflict}.`);
   const service = await start(options);
   const { log, url } = service;
@@ -49,6 +51,7 @@ export async function serve(options: Config, command: Command): Promise<Service>
 
 async function start(options: Config): Promise<Service> {
   try {
+    if (options.backupRecipient !== null) await requireRecipient(options.backupRecipient);
     return await startService(freezeConfig(options), () => process.exit(1));
   } catch (error) {
     const path = databasePath(options.data);

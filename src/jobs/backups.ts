@@ -25,6 +25,10 @@ export interface BackupPlan {
   /** Milliseconds; 0: only on SIGUSR1. */
   every: number;
   keep: number;
+  /** Called with each backup that was made. */
+  onMade?: (file: string) => void;
+  /** The backup that must not be removed now. */
+  inUse?: () => string | null;
 }
 
 export interface Backups extends BackgroundJob {
@@ -32,7 +36,7 @@ export interface Backups extends BackgroundJob {
 }
 
 export function startBackups(plan: BackupPlan, log: Logger): Backups {
-  const { data, every, folder, keep, path } = plan;
+  const { data, every, folder, keep, path, onMade = () => {}, inUse = () => null } = plan;
   let stopped = false;
   let child: Bun.Subprocess | null = null;
   let running: Promise<void> | null = null;
@@ -74,7 +78,10 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
     const made = await attempt("backup not made", make);
     // The backup's process may have been killed and have left an incomplete file.
     if (made === null) await clear();
-    await attempt("old backups not removed", () => removeOutdated(folder, id(), keep, made));
+    else onMade(made);
+    await attempt("old backups not removed", () =>
+      removeOutdated(folder, id(), keep, made, inUse()),
+    );
   };
   const backUpNow = () => {
     if (stopped) return;

@@ -32,6 +32,8 @@ export interface Figures {
   diskFreeBytes(): number;
   /** Null: there is none. */
   backupAgeSeconds(): number | null;
+  /** Null: none is known to be off-site. */
+  remoteBackupAgeSeconds(): number | null;
   /** Null: no placed order is open. */
   oldestUncheckedSeconds(): number | null;
   ordersByStatus(): Promise<Record<OrderStatus, number>>;
@@ -139,6 +141,12 @@ function addFigures(registry: Registry, figures: Figures): void {
   );
   gauge(registry, "reseller_backup_age_seconds", "Time since the newest backup was begun.", () =>
     figures.backupAgeSeconds(),
+  );
+  gauge(
+    registry,
+    "reseller_remote_backup_age_seconds",
+    "Time since the newest backup that was copied off-site was begun.",
+    () => figures.remoteBackupAgeSeconds(),
   );
   gauge(
     registry,

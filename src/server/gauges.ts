@@ -17,6 +17,7 @@ export function readGauges(
   connection: Connection,
   writer: Writer,
   log: Logger,
+  newestRemoteAt: () => number | null,
 ): Figures {
   const { path } = connection;
   const folder = backupFolder(config);
@@ -34,6 +35,10 @@ export function readGauges(
         // The folder cannot be read: the next backup logs it, and the other figures remain available.
         return null;
       }
+    },
+    remoteBackupAgeSeconds() {
+      const begunAt = newestRemoteAt();
+      return begunAt && (Date.now() - begunAt) / 1000;
     },
     oldestUncheckedSeconds() {
       const uncheckedAt = oldestUncheckedAt(connection);

@@ -1,11 +1,12 @@
 // `reseller serve`: starts the database, the listeners, the delivery and the background jobs, and stops them in order.
 
 import packageJson from "../../package.json" with { type: "json" };
-import { backupFolder, type Config } from "../config/settings.ts";
+import { backupFolder, type Config, environmentWith, REMOTE_FLAGS } from "../config/settings.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
 import { startServer } from "../http/server.ts";
 import { startBackups } from "../jobs/backups.ts";
 import { startExpiry } from "../jobs/expiry.ts";
+import { type Offsite, startOffsite } from "../jobs/offsite.ts";
 import { startKeyUsage } from "../jobs/key-usage.ts";
 import { createLog, type Logger } from "../monitoring/log.ts";
 import { createMetrics, type Metrics } from "../monitoring/metrics.ts";
@@ -36,12 +37,16 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   const tls = readCertificate(config);
 
   let metrics: Metrics | null = null;
+  let offsite: Offsite | null = null;
   const database = await openServerDatabase(config.data, log, onFatal, (commands, seconds) =>
     metrics?.commit(commands, seconds),
   );
   const { path, writer, slowReader } = database;
   if (config.metricsListen) {
-    metrics = createMetrics(readGauges(config, slowReader, writer, log), packageJson.version);
+    metrics = createMetrics(
+      readGauges(config, slowReader, writer, log, () => offsite?.newestAt() ?? null),
+      packageJson.version,
+    );
   }
   const keyUsage = startKeyUsage(writer, log);
   const closeDatabase = async () => {
@@ -71,7 +76,12 @@ export async function startService(config: Config, end: () => void): Promise<Ser
 
   const expiry = startExpiry(writer, log);
   const { data, backupEvery: every, backupKeep: keep } = config;
-  const backups = startBackups({ path, data, every, keep, folder: backupFolder(config) }, log);
+  const folder = backupFolder(config);
+  offsite =
+    config.backupTo && startOffsite({ data, folder, environment: remoteEnvironment(config) }, log);
+  const onMade = (file: string) => offsite?.copy(file);
+  const inUse = () => offsite?.inUse() ?? null;
+  const backups = startBackups({ path, data, every, keep, folder, onMade, inUse }, log);
   const url = urlOf(tls ? "https" : "http", listeners.api);
   writeAddressFile(database.addressFile, url, log);
   log.info({ url, path, metrics: listeners.metricsUrl }, "started");
@@ -91,10 +101,16 @@ export async function startService(config: Config, end: () => void): Promise<Ser
       ]);
       await delivered;
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
-      await Promise.all([expiry.stop(), backups.stop()]);
+      await Promise.all([expiry.stop(), backups.stop(), offsite?.stop()]);
       await closeDatabase();
       log.info({}, "stopped");
       await log.close();
     },
   };
+}
+
+/** For the process that copies a backup off-site. */
+function remoteEnvironment(config: Config): Record<string, string | undefined> {
+  const flags = [...REMOTE_FLAGS, "backup-keep-remote", "backup-recipient"] as const;
+  return environmentWith(config, flags);
 }

@@ -8,6 +8,8 @@ import { dirname, join } from "node:path";
 import { connectionOf } from "../db/connection.ts";
 import { freeBytesIn, mebibytes, sizeOf, syncPath } from "./files.ts";
 import { takeLock } from "./lock.ts";
+import { pendingMigrations } from "./migrate.ts";
+import { openErrorOf } from "./open-error.ts";
 import { openReader } from "./open.ts";
 import { verify, type Verification } from "./verify.ts";
 import { errorCode } from "../domain/refusals.ts";
@@ -104,10 +106,7 @@ export function copyDatabase(path: string, target: string): void {
 export function verifyCopy(file: string): Verification {
   const sqlite = new Database(file, { readonly: true });
   try {
-    const { quick_check: found } = sqlite.query("PRAGMA quick_check(1)").get() as {
-      quick_check: string;
-    };
-    if (found !== "ok") throw new BackupError(`${file} is damaged: ${found}`);
+    checkPages(sqlite, file);
     const verification = verify(connectionOf(sqlite, file));
     const [first] = verification.problems;
     if (first) {
@@ -119,6 +118,31 @@ export function verifyCopy(file: string): Verification {
   } finally {
     sqlite.close();
   }
+}
+
+/**
+ * The same of a backup that may be of an older version: only its pages then, for its schema is not this binary's. Throws
+ * OpenError too.
+ */
+export function verifyBackup(file: string): void {
+  try {
+    const sqlite = new Database(file, { readonly: true });
+    try {
+      if (pendingMigrations(sqlite, file).length > 0) return checkPages(sqlite, file);
+    } finally {
+      sqlite.close();
+    }
+    verifyCopy(file);
+  } catch (error) {
+    throw openErrorOf(error, file) ?? error;
+  }
+}
+
+function checkPages(sqlite: Database, file: string): void {
+  const { quick_check: found } = sqlite.query("PRAGMA quick_check(1)").get() as {
+    quick_check: string;
+  };
+  if (found !== "ok") throw new BackupError(`${file} is damaged: ${found}`);
 }
 
 /** Syncs a finished copy and gives it its name, unless that is taken. */

@@ -66,14 +66,14 @@ export async function backUp(
   }
 }
 
-/** Only a warning on failure: some sandboxes forbid it. */
-function lowerPriority(onWarning: (warning: string) => void): void {
+/** Of this process. Only a warning on failure: some sandboxes forbid it. */
+export function lowerPriority(onWarning: (warning: string) => void): void {
   try {
     setPriority(constants.priority.PRIORITY_LOW);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     onWarning(
-      `the priority could not be lowered, orders may take longer while a backup is made (${why})`,
+      `the priority could not be lowered, orders may take longer while a backup is made or copied (${why})`,
     );
   }
 }
