@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { type Config, settingOption } from "../config/settings.ts";
 import { COPY_THREAD } from "../config/source-files.ts";
 import { backUp } from "../storage/copy.ts";
 import { mebibytes, sizeOf } from "../storage/files.ts";
@@ -12,19 +13,22 @@ import { print } from "./output.ts";
 import { startProgress } from "./progress.ts";
 import { declareRemoteBackups } from "./remote-backups.ts";
 
+type BackupOptions = CommonOptions & Pick<Config, "checkpoint">;
+
 export function declareBackup(program: Command): void {
   const command = declare(
     program,
     "backup <file>",
     "copy the database while it is used, and verify the copy",
     "reseller backup /backup/reseller-monday.db --data /var/lib/reseller",
-  ).action(async (file: string, options: CommonOptions) => {
+  ).addOption(settingOption("checkpoint"));
+  command.action(async (file: string, options: BackupOptions) => {
     // SIGUSR1 makes the server start a backup; `systemctl kill` sends it to this process as well, which ignores it.
     process.on("SIGUSR1", () => {});
     const path = databasePath(options.data);
     // Fails when the database does not exist or its schema is unknown to this version.
     withDatabase(options, () => {});
-    const backup = await shown(path, resolve(file));
+    const backup = await shown(path, resolve(file), options);
     print(options.json, { database: path, ...backup }, () => report(path, backup));
   });
   // What stands behind the name of a subcommand is the subcommand's, --data and --json too.
@@ -32,10 +36,10 @@ export function declareBackup(program: Command): void {
   declareRemoteBackups(command);
 }
 
-async function shown(path: string, target: string): Promise<Backup> {
+async function shown(path: string, target: string, { checkpoint }: BackupOptions): Promise<Backup> {
   const progress = startProgress("MiB copied:", mebibytes(sizeOf(path)));
   try {
-    return await backUp(COPY_THREAD, path, target, {
+    return await backUp(COPY_THREAD, path, target, checkpoint, {
       onCopy: (bytes) => progress.update(mebibytes(bytes)),
       onWarning: (warning) => process.stderr.write(`warning: ${warning}\n`),
     });

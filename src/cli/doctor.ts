@@ -15,19 +15,25 @@ export function declareDoctor(program: Command): void {
     "doctor",
     "look at the data directory, the disk, the clock, the database and the backups",
     "reseller doctor --data /var/lib/reseller",
-  ).addOption(settingOption("backup-dir"));
-  addRemoteOptions(command).action(async (options: RemoteOptions & Pick<Config, "backupDir">) => {
-    const findings = runDoctor({
-      data: options.data,
-      backupFolder: backupFolder(options),
-      now: Date.now(),
-    });
-    if (options.backupTo !== null) findings.push(await remoteBackupAge(options, Date.now()));
-    const failed = findings.filter(({ state }) => state === "fail").length;
-    const database = databasePath(options.data);
-    print(options.json, { ok: failed === 0, database, findings }, () => report(findings));
-    if (failed > 0) throw new CommandFailure(`${failed} checks failed for ${database}: see above`);
-  });
+  )
+    .addOption(settingOption("backup-dir"))
+    .addOption(settingOption("checkpoint"));
+  addRemoteOptions(command).action(
+    async (options: RemoteOptions & Pick<Config, "backupDir" | "checkpoint">) => {
+      const findings = runDoctor({
+        data: options.data,
+        backupFolder: backupFolder(options),
+        now: Date.now(),
+        checkpoint: options.checkpoint,
+      });
+      if (options.backupTo !== null) findings.push(await remoteBackupAge(options, Date.now()));
+      const failed = findings.filter(({ state }) => state === "fail").length;
+      const database = databasePath(options.data);
+      print(options.json, { ok: failed === 0, database, findings }, () => report(findings));
+      if (failed > 0)
+        throw new CommandFailure(`${failed} checks failed for ${database}: see above`);
+    },
+  );
 }
 
 function report(findings: readonly Finding[]): string {

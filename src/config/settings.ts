@@ -18,6 +18,8 @@ export interface Setting<Value> extends kinds.ValueKind<Value> {
   isSecret?: true;
 }
 
+const CHECKPOINT_MODES = ["internal", "external"] as const;
+
 /** By flag. The order is that of help, `config show` and docs/configuration.md. */
 export const SETTINGS = {
   data: setting(kinds.text("DIR"), "./data", "folder of the database (reseller.db)"),
@@ -82,6 +84,11 @@ export const SETTINGS = {
   "s3-region": setting(remote.region, "us-east-1", "region of the bucket"),
   "s3-access-key": { ...optional(remote.secret, "access key of the bucket"), isSecret: true },
   "s3-secret-key": { ...optional(remote.secret, "secret key of the bucket"), isSecret: true },
+  checkpoint: setting(
+    kinds.choice("MODE", CHECKPOINT_MODES),
+    "internal",
+    "who checkpoints the write-ahead log; external: Litestream does",
+  ),
   "log-level": setting(kinds.choice("LEVEL", LOG_LEVELS), "info", "least important event to log"),
   "log-format": setting(
     kinds.choice("FORMAT", LOG_FORMATS),

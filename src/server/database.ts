@@ -6,7 +6,10 @@ import { WRITER_THREAD } from "../config/source-files.ts";
 import { type Connection, isFatalError } from "../db/connection.ts";
 import { createSnapshot, type Snapshot } from "../db/snapshot.ts";
 import type { Logger } from "../monitoring/log.ts";
+import type { CheckpointMode } from "../storage/checkpoint.ts";
 import { fileSystemUnder, isMemoryFileSystem } from "../storage/file-systems.ts";
+import { sizeOf } from "../storage/files.ts";
+import { hasLitestream } from "../storage/litestream.ts";
 import { addressPath, claimDataDirectory, openReader } from "../storage/open.ts";
 import { startWriter, type Writer, type WriterOptions } from "../writer/writer.ts";
 
@@ -29,6 +32,7 @@ export interface ServerDatabase {
 /** `onFatal` is called after a fatal database error; `onCommit` after each batch, before its responses are sent. */
 export async function openServerDatabase(
   data: string,
+  mode: CheckpointMode,
   log: Logger,
   onFatal: () => void,
   onCommit: (commands: number, seconds: number) => void,
@@ -43,6 +47,7 @@ export async function openServerDatabase(
   const writer = await startWriter({
     path,
     thread: WRITER_THREAD,
+    mode,
     onBatch(commands, seconds) {
       // A caller must read its own writes: the next read takes a new snapshot.
       snapshot?.end();
@@ -51,6 +56,11 @@ export async function openServerDatabase(
     ...writerLog(path, log, onFatal),
   });
   const connection = openReader(path);
+  if (mode === "internal" && hasLitestream(connection.sqlite))
+    log.warn(
+      { path },
+      "Litestream replicates this database or did: beside it run with --checkpoint external, or a replica may not restore",
+    );
   const opened = (snapshot = createSnapshot(connection));
   const slowReader = openReader(path);
   const addressFile = addressPath(folder);
@@ -81,8 +91,14 @@ function writerLog(
   path: string,
   log: Logger,
   onFatal: () => void,
-): Pick<WriterOptions, "onWritable" | "onFatal"> {
+): Pick<WriterOptions, "onWritable" | "onFatal" | "onLongWal"> {
   return {
+    onLongWal() {
+      log.warn(
+        { path, bytes: sizeOf(`${path}-wal`) },
+        "the write-ahead log is long: does Litestream run? It is checkpointed here now",
+      );
+    },
     onWritable(writable) {
       if (writable) log.info({ path }, "the database takes writes again");
       else

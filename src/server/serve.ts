@@ -38,9 +38,8 @@ export async function startService(config: Config, end: () => void): Promise<Ser
 
   let metrics: Metrics | null = null;
   let offsite: Offsite | null = null;
-  const database = await openServerDatabase(config.data, log, onFatal, (commands, seconds) =>
-    metrics?.commit(commands, seconds),
-  );
+  const onCommit = (commands: number, seconds: number) => metrics?.commit(commands, seconds);
+  const database = await openServerDatabase(config.data, config.checkpoint, log, onFatal, onCommit);
   const { path, writer, slowReader } = database;
   if (config.metricsListen) {
     metrics = createMetrics(
@@ -81,7 +80,10 @@ export async function startService(config: Config, end: () => void): Promise<Ser
     config.backupTo && startOffsite({ data, folder, environment: remoteEnvironment(config) }, log);
   const onMade = (file: string) => offsite?.copy(file);
   const inUse = () => offsite?.inUse() ?? null;
-  const backups = startBackups({ path, data, every, keep, folder, onMade, inUse }, log);
+  const backups = startBackups(
+    { path, data, every, keep, folder, checkpoint: config.checkpoint, onMade, inUse },
+    log,
+  );
   const url = urlOf(tls ? "https" : "http", listeners.api);
   writeAddressFile(database.addressFile, url, log);
   log.info({ url, path, metrics: listeners.metricsUrl }, "started");

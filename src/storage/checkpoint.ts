@@ -3,6 +3,7 @@
 // is cheaper. The WAL restarts from its beginning only when no reader uses it, so the writer waits a few milliseconds
 // for the readers of requests. What a long reader (a backup, a verification) keeps in the WAL is checkpointed by a
 // thread of its own: PASSIVE checkpoints do not block the writer.
+// Where a replicator (Litestream) checkpoints, nothing here does: docs/decisions/0031-checkpoints-by-a-replicator.md
 
 import type { Database } from "bun:sqlite";
 import { type Connection, isTransientError } from "../db/connection.ts";
@@ -17,8 +18,16 @@ const OFFLOADED_PAGES = 8000;
 const LIMIT_PAGES = 64_000;
 /** How long the writer waits for readers: many times the lifetime of a request's snapshot. */
 const READER_WAIT_MS = 5;
+/** The same when the server ends. */
+const END_WAIT_MS = 250;
 /** The growth of the WAL behind a long reader after which the writer tries again. */
 const RETRY_GROWTH = 1.25;
+
+/** Who checkpoints: this program, or a replicator that copies the WAL before it does. */
+export type CheckpointMode = "internal" | "external";
+
+/** The length of the WAL above which something is wrong: a reader that does not end, or no replicator that runs. */
+export const WAL_LIMIT_BYTES = LIMIT_PAGES * 4096;
 
 /** Which checkpoint is due: none, idle, immediate, or offloaded to a thread. */
 export type CheckpointDue = "none" | "idle" | "immediate" | "offloaded";
@@ -29,6 +38,17 @@ export interface Checkpointer {
   checkpointDue(): CheckpointDue;
   /** Checkpoints the whole WAL and restarts it, unless a reader prevents that for longer than READER_WAIT_MS. */
   run(): void;
+}
+
+/** Of --checkpoint external: only above the limit, and then one that takes nothing from the WAL (PASSIVE). */
+export function createExternalCheckpointer(
+  { sqlite }: Connection,
+  limitPages = LIMIT_PAGES,
+): Checkpointer {
+  return {
+    checkpointDue: () => (uncheckpointedPages(sqlite) > limitPages ? "offloaded" : "none"),
+    run() {},
+  };
 }
 
 export function createCheckpointer({ sqlite }: Connection): Checkpointer {
@@ -63,6 +83,12 @@ function walPages(sqlite: Database): { log: number; checkpointed: number } {
   return sqlite.query("PRAGMA wal_checkpoint(NOOP)").get() as { log: number; checkpointed: number };
 }
 
+/** Before the server closes the database. A reader of another process must not delay the stop. */
+export function checkpointAtEnd({ sqlite }: Connection): void {
+  sqlite.run(`PRAGMA busy_timeout = ${END_WAIT_MS}`);
+  walCheckpoint(sqlite, "TRUNCATE");
+}
+
 /** A PASSIVE checkpoint, which does not block the writer. False when it could write nothing. */
 export function checkpoint({ sqlite }: Connection): boolean {
   const before = walPages(sqlite).checkpointed;
@@ -71,7 +97,7 @@ export function checkpoint({ sqlite }: Connection): boolean {
 }
 
 /** A transient error (disk full, database locked) is ignored: a later checkpoint does the work. */
-function walCheckpoint(sqlite: Database, mode: "PASSIVE" | "RESTART"): void {
+function walCheckpoint(sqlite: Database, mode: "PASSIVE" | "RESTART" | "TRUNCATE"): void {
   try {
     sqlite.query(`PRAGMA wal_checkpoint(${mode})`).get();
   } catch (error) {

@@ -3,6 +3,7 @@
 import { Database } from "bun:sqlite";
 import { OLDEST_DUE_POLL } from "../db/polling.ts";
 import { whyNoFile } from "./files.ts";
+import { hasLitestream } from "./litestream.ts";
 import { pendingMigrations } from "./migrate.ts";
 import { OpenError } from "./open-error.ts";
 import { schemaDifferences } from "./schema-check.ts";
@@ -14,6 +15,8 @@ export interface DatabaseFacts {
   pendingMigrations: number;
   /** How its schema differs from that of its migrations; empty when it does not. */
   schemaDifferences: string;
+  /** Whether Litestream replicates it, or did. */
+  hasLitestream: boolean;
   /** The latest time of a transfer, order or user, in milliseconds; null without one. */
   lastRowAt: number | null;
   /** PENDING orders whose placement is unknown. */
@@ -37,6 +40,7 @@ export function factsOf(path: string): DatabaseFacts {
     return {
       pendingMigrations: pending,
       schemaDifferences: schemaDifferences(sqlite),
+      hasLitestream: hasLitestream(sqlite),
       integrity: scalar("SELECT quick_check AS value FROM pragma_quick_check LIMIT 1"),
       lastRowAt:
         scalar(`SELECT max(

@@ -1,10 +1,14 @@
 // The messages between the main thread and the writer thread, as JSON text: a batch one way, its replies the other.
 
+import type { CheckpointMode } from "../storage/checkpoint.ts";
 import type { Reply, Request } from "../operations/commands.ts";
 
 /** `checkpoint`: for an offloaded checkpoint, in a second thread that ends after it. */
 export type ToThread =
-  { open: string } | { batch: Request[] } | { close: true } | { checkpoint: string };
+  | { open: string; mode: CheckpointMode }
+  | { batch: Request[] }
+  | { close: true }
+  | { checkpoint: string; mode: CheckpointMode };
 
 /**
  * `seconds`: how long the batch took, its commit included. `offloadCheckpoint`: the WAL is too long for the writer

@@ -11,7 +11,14 @@ import {
   runBatch,
   type SubmittableName,
 } from "../operations/commands.ts";
-import { checkpoint, type Checkpointer, createCheckpointer } from "../storage/checkpoint.ts";
+import {
+  checkpoint,
+  checkpointAtEnd,
+  type Checkpointer,
+  type CheckpointMode,
+  createCheckpointer,
+  createExternalCheckpointer,
+} from "../storage/checkpoint.ts";
 import { openWriter } from "../storage/open.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 import { createOffloadedCheckpoint } from "./offloaded-checkpoint.ts";
@@ -53,11 +60,15 @@ export interface WriterOptions {
   /** Called after each batch, committed or failed, before the promises of its commands settle. */
   onBatch?: (commands: number, seconds: number) => void;
   queueLimit?: number;
+  /** Who checkpoints the WAL. */
+  mode?: CheckpointMode;
+  /** Called when the WAL has grown above its limit. */
+  onLongWal?: () => void;
 }
 
 /** Starts the thread and resolves once it has opened the database. */
 export async function startWriter(options: WriterOptions): Promise<Writer> {
-  const { path, thread, onFatal, queueLimit = QUEUE_LIMIT } = options;
+  const { path, thread, onFatal, queueLimit = QUEUE_LIMIT, mode = "internal" } = options;
   const worker = new Worker(thread);
   const send = (message: ToThread) => worker.postMessage(JSON.stringify(message));
   const opened = Promise.withResolvers<void>();
@@ -91,7 +102,8 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
     queue.add("probe", undefined).catch(() => {});
     flushSoon();
   }, options.onWritable);
-  const offloadedCheckpoint = createOffloadedCheckpoint(thread, path, fail);
+  const noteLongWal = onRise(options.onLongWal);
+  const offloadedCheckpoint = createOffloadedCheckpoint(thread, path, mode, fail);
 
   worker.onmessage = (event: MessageEvent<string>) => {
     const message = JSON.parse(event.data) as FromThread;
@@ -99,6 +111,7 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
       const { replies, seconds, offloadCheckpoint } = message;
       probe.note(replies);
       if (offloadCheckpoint && state !== "closing") offloadedCheckpoint.start();
+      if (mode === "external") noteLongWal(offloadCheckpoint);
       const batch = queue.endBatch();
       // The next batch is sent first, so that the thread works while the promises of this one settle.
       flush();
@@ -118,7 +131,7 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
   worker.onerror = (event) => fail(`the writer thread failed: ${event.message}`);
   worker.addEventListener("close", () => fail("the writer thread ended"));
 
-  send({ open: path });
+  send({ open: path, mode });
   await opened.promise;
 
   return {
@@ -154,9 +167,19 @@ function atEndOfTurn(callback: () => void): () => void {
   };
 }
 
+/** Calls it when the value becomes true. */
+function onRise(callback: () => void = () => {}): (value: boolean) => void {
+  let before = false;
+  return (value) => {
+    if (value && !before) callback();
+    before = value;
+  };
+}
+
 /** The thread's end: runs one batch after the other. In a second thread the same code runs an offloaded checkpoint. */
 export function runWriterThread(thread: Worker): void {
   let connection: Connection | undefined;
+  let isExternal = false;
   let checkpointer: Checkpointer | undefined;
   let idleTimer: ReturnType<typeof setTimeout> | undefined;
   const send = (message: FromThread) => thread.postMessage(JSON.stringify(message));
@@ -173,8 +196,9 @@ export function runWriterThread(thread: Worker): void {
 
   const handle = (message: ToThread): void => {
     if ("open" in message) {
-      connection = openWriter(message.open);
-      checkpointer = createCheckpointer(connection);
+      isExternal = message.mode === "external";
+      connection = openWriter(message.open, message.mode);
+      checkpointer = (isExternal ? createExternalCheckpointer : createCheckpointer)(connection);
       send({ opened: true });
     } else if ("batch" in message) {
       const started = performance.now();
@@ -186,12 +210,12 @@ export function runWriterThread(thread: Worker): void {
       if (due === "immediate") run();
       else if (due === "idle") idleTimer = setTimeout(() => reportFatal(run), IDLE_MS);
     } else if ("checkpoint" in message) {
-      const own = openWriter(message.checkpoint);
+      const own = openWriter(message.checkpoint, message.mode);
       const checkpointed = checkpoint(own);
       own.sqlite.close();
       send({ checkpointed });
     } else {
-      connection?.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      if (connection && !isExternal) checkpointAtEnd(connection);
       connection?.sqlite.close();
       send({ closed: true });
     }
