@@ -33,10 +33,21 @@ export function listBackups(folder: string, instance: string, now: number): Back
   if (!existsSync(folder)) return [];
   const files = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isFile() && NAME.exec(entry.name)?.[2] === instance)
-    .map(({ name }) => ({ file: join(folder, name), begunAt: timeOf(name) }))
-    .sort((one, other) => other.begunAt - one.begunAt);
-  const isInFuture = ({ begunAt }: BackupFile) => begunAt > now;
-  return [...files.filter((file) => !isInFuture(file)), ...files.filter(isInFuture)];
+    .map(({ name }) => ({ file: join(folder, name), begunAt: timeOf(name) }));
+  return newestFirst(files, now);
+}
+
+/** A time in the future is from a wrong clock: it counts as the oldest. */
+export function newestFirst<T extends { begunAt: number }>(all: readonly T[], now: number): T[] {
+  const sorted = all.toSorted((one, other) => other.begunAt - one.begunAt);
+  const isInFuture = ({ begunAt }: T) => begunAt > now;
+  return [...sorted.filter((one) => !isInFuture(one)), ...sorted.filter(isInFuture)];
+}
+
+/** The installation and the time in the file name of a backup; null for another name. */
+export function parseBackupName(name: string): { instance: string; begunAt: number } | null {
+  const instance = NAME.exec(name)?.[2];
+  return instance === undefined ? null : { instance, begunAt: timeOf(name) };
 }
 
 /** The path of a backup that begins now. Creates the folder. */
@@ -57,14 +68,20 @@ export async function removeRemains(folder: string, instance: string): Promise<v
   await removeEach(targets, (target) => withStaging(join(folder, target), () => {}));
 }
 
-/** Removes all but the `keep` newest backups of this installation; never `made`, the one that was just made. */
+/**
+ * Removes all but the `keep` newest backups of this installation; never `made`, the one that was just made, nor `inUse`,
+ * the one that is being copied off-site.
+ */
 export async function removeOutdated(
   folder: string,
   instance: string,
   keep: number,
   made: string | null,
+  inUse: string | null = null,
 ): Promise<void> {
-  const others = listBackups(folder, instance, Date.now()).filter(({ file }) => file !== made);
+  const others = listBackups(folder, instance, Date.now()).filter(
+    ({ file }) => file !== made && file !== inUse,
+  );
   await removeEach(others.slice(made === null ? keep : keep - 1), ({ file }) =>
     // Renamed first: a partly removed file must not have the name of a backup.
     withStaging(file, (copy) => renameSync(file, copy)),
