@@ -6,17 +6,12 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import type { Reader, Store } from "../../src/db/port.ts";
 import { createPostgresStore } from "../../src/db/postgres/store.ts";
-import { fields, query, select } from "../../src/db/query.ts";
 import { createSqliteStore } from "../../src/db/sqlite/store.ts";
-import type { AnyTable } from "../../src/db/table-definition.ts";
-import * as tables from "../../src/db/tables.ts";
-import { type Problem, runChecks } from "../../src/db/verify.ts";
-import { QUERY_CHECKS } from "../../src/db/verify-queries.ts";
-import { SCAN_CHECKS } from "../../src/db/verify-scans.ts";
 import { runBatch, type CommandRequest, type Reply } from "../../src/operations/commands.ts";
 import { claimDataDirectory } from "../../src/storage/open.ts";
 import { cluster, SERVICE_ROLE } from "../support/postgres.ts";
 import { LONG_AGO } from "../support/random-chores.ts";
+import { namesIn, problemsIn, readAll } from "../support/random-world.ts";
 import { RandomCommands } from "../support/random-commands.ts";
 import type { Names } from "../support/random-parts.ts";
 import { below, randomFrom } from "../support/seeded.ts";
@@ -100,39 +95,6 @@ async function postgres(): Promise<Subject> {
   };
 }
 
-const everything = tables.TABLES.map((table: AnyTable) => ({
-  name: table.name,
-  all: query({
-    gives: fields(table),
-    text: `SELECT ${select(table)} FROM ${table.name} ORDER BY ${table.key
-      .map((field) => table.columns.find((each) => each.field === field)!.name)
-      .join()}`,
-  }),
-}));
-
-type Rows = Record<string, Row[]>;
-/** Rows of any table: a field that a table has not is never asked for. */
-type Row = Record<string, never>;
-
-const readAll = (reader: Reader): Rows =>
-  Object.fromEntries(everything.map(({ name, all }) => [name, reader.all(all) as never]));
-
-function namesIn(rows: Rows): Names {
-  const map = (table: string, key: string, value: string) =>
-    new Map(rows[table]!.map((row): [string, never] => [String(row[key]), row[value]!]));
-  const orders = map("orders", "id", "orderId");
-  const idOf = map("orders", "orderId", "id") as ReadonlyMap<string, string>;
-  const attempts = map("placement_attempts", "orderId", "attemptId");
-  const accounts = map("users", "username", "account");
-  return {
-    accounts: new Map([...accounts].map(([username, each]) => [username.toLowerCase(), each])),
-    orders,
-    attempts: new Map([...attempts].map(([orderId, each]) => [idOf.get(orderId)!, each])),
-    placements: map("orders", "id", "placement"),
-    providers: map("providers", "name", "providerId"),
-  };
-}
-
 /** The same value with ids and names in the place of the numbers that an engine gave. */
 function withoutNumbers(value: unknown, names: Names): unknown {
   const byNumber = (map: ReadonlyMap<string, number>) =>
@@ -164,18 +126,6 @@ function withoutNumbers(value: unknown, names: Names): unknown {
     return Object.fromEntries(entries);
   };
   return go(value);
-}
-
-/** All but that stored responses fit their orders, which random ones do not. */
-const CHECKS = [...QUERY_CHECKS, ...SCAN_CHECKS].filter(({ name }) => !/answer/.test(name));
-
-/** What `verify` finds, the plain model of what the ledger and orders must add up to. */
-async function problemsOf({ read }: Subject): Promise<Problem[]> {
-  const { problems } = await runChecks(
-    { read: read as never },
-    { checks: CHECKS, isUnreadable: () => false, progress() {} },
-  );
-  return problems;
 }
 
 const textOf = (reply: Reply, names: Names): unknown =>
@@ -218,7 +168,10 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     // Else it has seen nothing.
     expect(counts["placeOrder done"]).toBeGreaterThan(0);
     for (const subject of subjects) {
-      expect([subject.name, await problemsOf(subject)]).toEqual([subject.name, []]);
+      expect([subject.name, await problemsIn((body) => subject.read(body))]).toEqual([
+        subject.name,
+        [],
+      ]);
       await subject.close();
     }
   }, 600_000);

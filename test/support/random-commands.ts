@@ -87,10 +87,11 @@ export class RandomCommands extends RandomChores {
     return { username: USERNAMES[place]!, keyId: this.keys[place]! };
   }
 
-  protected claim() {
+  /** `kind`: of request, which its hash tells. */
+  protected claim(kind: "order" | "orders" | "recharge") {
     const number = below(this.random, CLAIMS);
     const other = this.chance(0.1) ? "f" : "0";
-    return { key: `claim-${number}`, requestHash: `${number}`.padEnd(64, other) };
+    return { key: `claim-${number}`, requestHash: `${kind} ${number} `.padEnd(64, other) };
   }
 
   protected place(): RandomCommand {
@@ -100,7 +101,7 @@ export class RandomCommands extends RandomChores {
 
   protected placeOnce(): RandomCommand {
     const of = { ...this.caller(), terms: this.orderTerms() };
-    const claim = this.claim();
+    const claim = this.claim("order");
     if (this.chance(0.3)) {
       const response = { status: 200, body: '{"status":"late"}' };
       return this.command("recordResponse", (names) => {
@@ -123,7 +124,7 @@ export class RandomCommands extends RandomChores {
     const { keyId } = caller;
     if (this.chance(0.5))
       return this.command("placeOrders", (names) => ({ keyId, entries: entriesOf(names) }), ids);
-    const claim = this.claim();
+    const claim = this.claim("orders");
     return this.command(
       "placeOrdersOnce",
       (names) => {
@@ -137,7 +138,7 @@ export class RandomCommands extends RandomChores {
   protected recharge(): RandomCommand {
     const caller = this.caller();
     const rest = { username: this.pick(USERNAMES), amountMicros: 1 + below(this.random, 900_000) };
-    const claim = this.chance(0.5) ? this.claim() : null;
+    const claim = this.chance(0.5) ? this.claim("recharge") : null;
     const inputOf = (names: Names) => {
       const resellerAccount = names.accounts.get(caller.username.toLowerCase())!;
       return { keyId: caller.keyId, resellerAccount, ...rest };

@@ -28,6 +28,11 @@ export class RandomParts {
 
   constructor(readonly random: Random) {}
 
+  /** With the keys of another, whose commands made them. */
+  callAs(other: RandomParts): void {
+    this.keys.push(...other.keys);
+  }
+
   protected pick<T>(values: readonly T[]): T {
     return values[below(this.random, values.length)]!;
   }

@@ -82,12 +82,23 @@ export class Lane {
             },
           ];
         }
-        // One of them is what the database refuses; alone it fails alone.
-        const outcomes: Outcome[] = [];
-        for (const job of jobs) outcomes.push(...(await this.run([job])));
-        return outcomes;
+        return this.#runSingly(jobs, error);
       }
     }
+  }
+
+  /**
+   * One of them is what the database refuses: alone it fails alone. Where each waits for a lock that somebody keeps, those
+   * that come too late are not tried.
+   */
+  async #runSingly(jobs: readonly Job[], cause: unknown): Promise<Outcome[]> {
+    const deadline = performance.now() + this.options.patienceMs;
+    const outcomes: Outcome[] = [];
+    for (const job of jobs) {
+      if (performance.now() < deadline) outcomes.push(...(await this.run([job])));
+      else outcomes.push({ threw: new TransientError(String(cause), { cause }) });
+    }
+    return outcomes;
   }
 
   async #attempt(jobs: readonly Job[], deadline: number): Promise<BatchResult> {

@@ -2,6 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { connect } from "../../../src/db/postgres/connection.ts";
+import { type Tx, TransientError } from "../../../src/db/port.ts";
+import { Lane } from "../../../src/db/postgres/lane.ts";
 import { createPostgresStore } from "../../../src/db/postgres/store.ts";
 import { createId } from "../../../src/db/ids.ts";
 import { accounts, users } from "../../../src/db/tables.ts";
@@ -127,6 +129,39 @@ test("a key that another server is deactivating recharges nobody once that is co
   expect(row).toEqual({ balance: 0 });
   other.close();
   await store.close();
+});
+
+test("an account that somebody keeps locked holds up a batch for a time, not for as long as it has commands", async () => {
+  const server = await cluster();
+  const database = await server.createDatabase();
+  const store = createPostgresStore(server.address(database));
+  const [made] = await store.runBatch([{ run: (tx) => insertUser(tx, "one") }]);
+  const account = (made as { done: number }).done;
+  await store.close();
+  const options = { turnMs: 10_000, connectMs: 5000, name: "other", settings: {} };
+  const other = await connect(server.address(database), options);
+  const lock = `SELECT 1 FROM accounts WHERE account = ${account} FOR NO KEY UPDATE`;
+  await other.turn([BEGIN, { text: lock, values: [] }]);
+  const settings = { lock_timeout: "'50ms'" };
+  const lane = new Lane(server.address(database), { ...options, settings, patienceMs: 300 });
+  const alone = new Set<number>();
+  const running: number[] = [];
+  const jobs = Array.from({ length: 30 }, (_, index) => ({
+    run(tx: Tx) {
+      // A command that runs twice in succession is alone in its batch.
+      if (running.at(-1) === index) alone.add(index);
+      running.push(index);
+      return tx.update(users, { account }, { name: `name ${index}` });
+    },
+  }));
+  const outcomes = await lane.run(jobs);
+  expect(outcomes).toEqual(jobs.map(() => ({ threw: expect.any(TransientError) as unknown })));
+  expect(alone).toContain(0);
+  expect(alone).not.toContain(29);
+  await other.turn([COMMIT]);
+  expect(await lane.run(jobs.slice(0, 1))).toMatchObject([{ done: { name: "name 0" } }]);
+  lane.close();
+  other.close();
 });
 
 test("a server that stops in the middle of a batch keeps no other from its accounts", async () => {
