@@ -4,18 +4,18 @@
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import type { Reader, Store } from "../../src/db/port.ts";
-import { createPostgresStore } from "../../src/db/postgres/store.ts";
-import { createSqliteStore } from "../../src/db/sqlite/store.ts";
-import { runBatch, type CommandRequest, type Reply } from "../../src/operations/commands.ts";
-import { claimDataDirectory } from "../../src/storage/open.ts";
-import { cluster, SERVICE_ROLE } from "../support/postgres.ts";
-import { LONG_AGO } from "../support/random-chores.ts";
-import { namesIn, problemsIn, readAll } from "../support/random-world.ts";
-import { RandomCommands } from "../support/random-commands.ts";
-import type { Names } from "../support/random-parts.ts";
-import { below, randomFrom } from "../support/seeded.ts";
-import { freshFolder } from "../support/service.ts";
+import type { Reader, Store } from "../../../src/db/port.ts";
+import { createPostgresStore } from "../../../src/db/postgres/store.ts";
+import { createSqliteStore } from "../../../src/db/sqlite/store.ts";
+import { runBatch, type CommandRequest, type Reply } from "../../../src/operations/commands.ts";
+import { claimDataDirectory } from "../../../src/storage/open.ts";
+import { cluster, SERVICE_ROLE } from "../../support/postgres.ts";
+import { LONG_AGO } from "../../support/random-chores.ts";
+import { namesIn, problemsIn, readAll } from "../../support/random-world.ts";
+import { RandomCommands } from "../../support/random-commands.ts";
+import type { Names } from "../../support/random-parts.ts";
+import { below, randomFrom } from "../../support/seeded.ts";
+import { freshFolder } from "../../support/service.ts";
 
 const SEEDS = Number(process.env["TEST_SEEDS"] ?? 3);
 const BATCHES = Number(process.env["TEST_BATCHES"] ?? 40);
