@@ -4,6 +4,8 @@
 set -euo pipefail
 package=$1 mirror=$2
 root=${3:-$(mktemp -d)}
+# mktemp lets nobody else in, the user of the service neither.
+chmod 755 "$root"
 [ -e "$root/usr/bin/dpkg" ] || debootstrap --variant=minbase bookworm "$root" "$mirror"
 cp "$package" "$root/reseller.deb"
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
