@@ -7,7 +7,8 @@ import type { AuditFacts } from "../domain/audit.ts";
 import { refusal } from "../domain/refusals.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
-import { print, table } from "./output.ts";
+import { print } from "./output.ts";
+import { table } from "./text-table.ts";
 import { limit, since, username } from "./values.ts";
 
 const LIST_DEFAULT = 50;

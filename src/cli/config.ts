@@ -18,7 +18,8 @@ import { requireRecipient } from "../offsite/encryption.ts";
 import { BackupError } from "../storage/backup.ts";
 import type { State } from "../storage/findings.ts";
 import { CommandFailure, type CommonOptions, declare, declareGroup } from "./command.ts";
-import { print, table } from "./output.ts";
+import { print } from "./output.ts";
+import { table } from "./text-table.ts";
 
 /** A certificate that expires sooner is a warning. */
 const CERTIFICATE_DAYS = 14;

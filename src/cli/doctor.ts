@@ -8,9 +8,10 @@ import type { Finding } from "../storage/findings.ts";
 import { runPostgresDoctor } from "../storage/postgres-doctor.ts";
 import { CommandFailure, declare } from "./command.ts";
 import { databaseOf } from "./database-name.ts";
-import { print, table } from "./output.ts";
+import { print } from "./output.ts";
 import { addRemoteOptions, type RemoteOptions } from "./remote.ts";
 import { remoteBackupAge } from "./remote-age.ts";
+import { table } from "./text-table.ts";
 
 type DoctorOptions = RemoteOptions & Pick<Config, "backupDir" | "checkpoint">;
 

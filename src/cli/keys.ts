@@ -17,7 +17,8 @@ import {
 } from "../domain/keys.ts";
 import type { UnsignedInput } from "../operations/commands.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
-import { fields, print, table } from "./output.ts";
+import { print } from "./output.ts";
+import { fields, table } from "./text-table.ts";
 import { duration, keyLabel, lifetime, networks, username } from "./values.ts";
 
 interface CreateOptions extends CommonOptions {

@@ -3,7 +3,8 @@
 
 import type { Reader } from "../db/port.ts";
 import { listLateReports } from "../db/polling.ts";
-import { listOrderEvents, type Order } from "../db/orders.ts";
+import type { Order } from "../db/orders.ts";
+import { listOrderEvents } from "../db/order-events.ts";
 import { listAttempts } from "../db/deliveries.ts";
 
 export interface TimelineEntry extends Record<string, string | null> {

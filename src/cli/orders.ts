@@ -18,7 +18,8 @@ import {
 } from "./command.ts";
 import { timelineOf } from "./order-timeline.ts";
 import { type ProviderNames, providerNames } from "./provider-names.ts";
-import { dollars, fields, print, table } from "./output.ts";
+import { dollars, print } from "./output.ts";
+import { fields, table } from "./text-table.ts";
 import { count, limit, note, providerOrder, username } from "./values.ts";
 
 const LIST_DEFAULT = 50;

@@ -2,14 +2,9 @@
 
 import { type Command, Option } from "commander";
 import { settingOption } from "../config/settings.ts";
-import {
-  countsOf,
-  CatalogueError,
-  type SyncedFields,
-  type SyncPlan,
-} from "../domain/catalogue-sync.ts";
-import { formatMicros } from "../domain/money.ts";
+import { countsOf, CatalogueError, type SyncPlan } from "../domain/catalogue-sync.ts";
 import { planCatalogue, requireProvider } from "../operations/providers.ts";
+import { diffLines } from "./catalogue-diff.ts";
 import { CommandFailure, declare, withDatabase } from "./command.ts";
 import { print, printError } from "./output.ts";
 import { startCounter } from "./progress.ts";
@@ -78,41 +73,4 @@ function showDiff(plan: SyncPlan, { json }: SyncOptions): void {
   if (text === "") return;
   if (json) printError(text);
   else print(json, plan, () => text);
-}
-
-function* diffLines(plan: SyncPlan): Generator<string> {
-  for (const { providerService, ...service } of plan.added) {
-    yield `+ ${service.name} (provider's ${providerService}): ${termsOf(service)}`;
-  }
-  for (const { id, before, after, returns } of plan.updated) {
-    yield `${returns ? "^" : "~"} ${after.name} (${id}): ${changesOf(before, after) || "returns"}`;
-  }
-  for (const { id, name } of plan.deactivated) yield `- ${name} (${id}): no longer listed`;
-  for (const { service, name, reason } of plan.skipped) {
-    yield `  ${name} (provider's ${service}) left out: ${reason}`;
-  }
-  for (const { entry, service, reason } of plan.unreadable) {
-    const whose = service === null ? "" : ` (provider's ${service})`;
-    yield `? entry ${entry}${whose} cannot be read, left out: ${reason}`;
-  }
-  if (plan.unreadable.some(({ service }) => service === null)) {
-    yield "? an entry without a service id may be of any service: none was taken for one that is no longer listed";
-  }
-  for (const { id, name, priceMicros, rate } of plan.belowCost) {
-    const ours = formatMicros(priceMicros);
-    yield `! ${name}${id ? ` (${id})` : ""} costs ${ours}, the provider takes ${rate} for 1000`;
-  }
-}
-
-function termsOf({ priceMicros, min, max }: SyncedFields): string {
-  return `${formatMicros(priceMicros)} USD, ${min} to ${max}`;
-}
-
-function changesOf(before: SyncedFields, after: SyncedFields): string {
-  const changes: string[] = [];
-  if (before.name !== after.name) changes.push(`was called ${before.name}`);
-  if (termsOf(before) !== termsOf(after)) {
-    changes.push(`${termsOf(before)} → ${termsOf(after)}`);
-  }
-  return changes.join(", ");
 }

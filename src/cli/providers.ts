@@ -17,7 +17,8 @@ import {
   declareGroup,
   withDatabase,
 } from "./command.ts";
-import { fields, print, table } from "./output.ts";
+import { print } from "./output.ts";
+import { fields, table } from "./text-table.ts";
 import { declareSync } from "./provider-sync.ts";
 import { providerName, providerUrl } from "./values.ts";
 

@@ -18,10 +18,11 @@ import { readInstanceId } from "../storage/instance.ts";
 import { databasePath } from "../storage/open.ts";
 import { asFailure, CommandFailure, declare } from "./command.ts";
 import { databaseOf, refusePostgres } from "./database-name.ts";
-import { print, table } from "./output.ts";
+import { print } from "./output.ts";
 import {
   addRemoteOptions, identityOption, openRemote, readIdentities, type RemoteOptions, startTransfer,
 } from "./remote.ts"; // prettier-ignore
+import { table } from "./text-table.ts";
 
 type SendOptions = RemoteOptions &
   Pick<Config, "backupDir" | "backupKeepRemote" | "backupRecipient">;

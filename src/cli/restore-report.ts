@@ -5,7 +5,7 @@ import type { Numbers } from "../db/sqlite/numbers.ts";
 import type { Restored } from "../storage/restore.ts";
 import type { Totals } from "../storage/totals.ts";
 import { jsonAmount } from "../domain/money.ts";
-import { type Row, table } from "./output.ts";
+import { type Row, table } from "./text-table.ts";
 
 /** Most changes that are printed: a catalogue sync may have made thousands. --json has all. */
 const CHANGES_SHOWN = 50;

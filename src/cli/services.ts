@@ -14,7 +14,8 @@ import {
 } from "./command.ts";
 import { providerNames } from "./provider-names.ts";
 import { declareImport } from "./service-import.ts";
-import { dollars, fields, print, table } from "./output.ts";
+import { dollars, print } from "./output.ts";
+import { fields, table } from "./text-table.ts";
 import {
   price,
   providerName,

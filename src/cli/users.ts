@@ -7,7 +7,8 @@ import { userBalances } from "../domain/responses.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { USERNAME_FORM } from "../domain/users.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
-import { dollars, fields, print, table } from "./output.ts";
+import { dollars, print } from "./output.ts";
+import { fields, table } from "./text-table.ts";
 import { amount, note, userDisplayName, username } from "./values.ts";
 
 export function declareUsers(admin: Command): void {

@@ -7,7 +7,8 @@ import { POSTGRES_CHECK_COUNT, verifyPostgres } from "../db/postgres/verify.ts";
 import { closeForCommand, openForCommand } from "../storage/open.ts";
 import { type DatabaseName, databaseOf } from "./database-name.ts";
 import { asFailure, CommandFailure, type CommonOptions, declare } from "./command.ts";
-import { print, table } from "./output.ts";
+import { print } from "./output.ts";
+import { table } from "./text-table.ts";
 import { startProgress } from "./progress.ts";
 
 export function declareVerify(program: Command): void {

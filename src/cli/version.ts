@@ -4,7 +4,8 @@ import type { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { sqliteVersion } from "../storage/open.ts";
 import { type CommonOptions, declare } from "./command.ts";
-import { fields, print } from "./output.ts";
+import { print } from "./output.ts";
+import { fields } from "./text-table.ts";
 
 /** Defined by the build; not defined when run from source. */
 declare const RESELLER_COMMIT: string | undefined;

@@ -1,22 +1,21 @@
 // A reseller's orders, newest first, in pages. A page costs the same at ten orders and at ten million: every filter
 // either has an index or examines a bounded number of orders and returns where the next page continues.
 
-import { ORDER_ID_PATTERN, ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
-import type { OwnedPublicOrder } from "./orders.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import {
   isTimed,
   LIST_PARAMETERS,
-  newestOf,
   type Page,
   ROWS_LIMIT,
-  rowsInWindow,
   spansBelow,
   timesOf,
   WINDOW_PARAMETERS,
 } from "./pages.ts";
+import { newestOf, rowsInWindow } from "./newest-entries.ts";
 import type { Reader, TimeWindow } from "./port.ts";
+import { type OwnedPublicOrder, PUBLIC_COLUMNS } from "./public-orders.ts";
 import { byDialect, type Dialect, fields, isOneOf, query, select } from "./query.ts";
-import { type Kinds, number, numbers, text, texts } from "./table-definition.ts";
+import { type Kinds, number, text } from "./table-definition.ts";
 import { orders } from "./tables.ts";
 
 /**
@@ -24,25 +23,6 @@ import { orders } from "./tables.ts";
  * service: it would make every new order a fifth more expensive.
  */
 const EXAMINED_LIMIT = 1000;
-
-const NUMERIC_ID = /^[1-9][0-9]{0,15}$/;
-const CUID = new RegExp(ORDER_ID_PATTERN);
-
-/** The fields that the API returns, and the owner. */
-const PUBLIC = [
-  "orderId",
-  "id",
-  "resellerAccount",
-  "serviceName",
-  "link",
-  "quantity",
-  "chargeMicros",
-  "status",
-  "startCount",
-  "remains",
-  "createdAt",
-  "reference",
-] as const satisfies (keyof OwnedPublicOrder)[];
 
 export interface OrderListQuery {
   resellerAccount: number;
@@ -78,9 +58,9 @@ const takesOf = ({ byStatus, byTime }: Filtered, others: Kinds = {}): Kinds => (
 const makePage = (filtered: Filtered) =>
   query({
     takes: takesOf(filtered),
-    gives: fields(orders, ...PUBLIC),
+    gives: fields(orders, ...PUBLIC_COLUMNS),
     text: byDialect(
-      (dialect) => `SELECT ${select(orders, ...PUBLIC)} FROM orders
+      (dialect) => `SELECT ${select(orders, ...PUBLIC_COLUMNS)} FROM orders
         WHERE ${isOneOf("order_id", newest(filtered, ROWS_LIMIT + 1, dialect), dialect)}
           ${rowsInWindow(filtered.byTime, dialect)}
         ORDER BY order_id DESC`,
@@ -91,10 +71,10 @@ const makePage = (filtered: Filtered) =>
 const makeExamined = (filtered: Filtered) =>
   query({
     takes: takesOf(filtered, { service: text, shown: number }),
-    gives: { ...fields(orders, ...PUBLIC, "serviceId"), examined: number },
+    gives: { ...fields(orders, ...PUBLIC_COLUMNS, "serviceId"), examined: number },
     text: byDialect(
       (dialect) => `WITH examined AS (${newest(filtered, EXAMINED_LIMIT, dialect)})
-        SELECT ${select(orders, ...PUBLIC, "serviceId")},
+        SELECT ${select(orders, ...PUBLIC_COLUMNS, "serviceId")},
           (SELECT count(*) FROM examined) AS "examined"
         FROM orders
         WHERE ${isOneOf("order_id", "SELECT order_id FROM examined", dialect)}
@@ -113,30 +93,6 @@ function byFilters<Made>(make: (filtered: Filtered) => Made): (query: OrderListQ
     [false, true].map((byTime) => make({ byStatus, byTime })),
   );
   return ({ status, window }) => made[Number(status !== null)]![Number(isTimed(window))]!;
-}
-
-const NAMED = query({
-  takes: { orderIds: numbers, ids: texts },
-  gives: fields(orders, ...PUBLIC),
-  text: byDialect(
-    (dialect) => `SELECT ${select(orders, ...PUBLIC)} FROM orders
-      WHERE ${isOneOf("order_id", ":orderIds", dialect)}
-      UNION ALL SELECT ${select(orders, ...PUBLIC)} FROM orders
-      WHERE ${isOneOf("id", ":ids", dialect)}`,
-  ),
-});
-
-/** The orders with these ids of either kind, by the id as it was given; without those that do not exist. */
-export function listOrdersById(
-  reader: Reader,
-  ids: readonly string[],
-): Map<string, OwnedPublicOrder> {
-  const found = new Map<string, OwnedPublicOrder>();
-  const orderIds = ids.filter((id) => NUMERIC_ID.test(id)).map(Number);
-  for (const order of reader.all(NAMED, { orderIds, ids: ids.filter((id) => CUID.test(id)) })) {
-    found.set(String(order.orderId), order).set(order.id, order);
-  }
-  return found;
 }
 
 /**

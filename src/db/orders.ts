@@ -1,7 +1,5 @@
-// Orders, and the events of their transitions.
+// Orders: find one by its id, list them for the operator, insert and update. As the API returns them: public-orders.ts.
 
-import type { PublicOrderStatus } from "../domain/responses.ts";
-import type { Actor } from "../domain/ledger.ts";
 import { ORDER_ID_PATTERN, ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { Delivery } from "../domain/deliveries.ts";
 import type { PriceUnit } from "../domain/services.ts";
@@ -9,7 +7,7 @@ import type { Reader, Tx } from "./port.ts";
 import { fields, type Query, query, select } from "./query.ts";
 import type { orders as schema } from "./schema.ts";
 import { type Kind, type Kinds, number, text, type Typed } from "./table-definition.ts";
-import { orderEvents, orders } from "./tables.ts";
+import { orders } from "./tables.ts";
 
 export interface Order {
   /** The numeric order number; only grows. */
@@ -44,15 +42,6 @@ export interface ListedOrder extends Order {
   username: string;
 }
 
-export interface OrderEvent {
-  orderId: number;
-  fromStatus: OrderStatus;
-  toStatus: OrderStatus;
-  actor: Actor;
-  note: string | null;
-  createdAt: number;
-}
-
 export interface OrderFilter {
   status?: OrderStatus | undefined;
   resellerAccount?: number | undefined;
@@ -63,46 +52,9 @@ export interface OrderFilter {
   limit: number;
 }
 
-const NUMERIC_ID = /^[1-9][0-9]{0,15}$/;
-const CUID = new RegExp(ORDER_ID_PATTERN);
-
-/** The columns that the API returns, and the owner. */
-export type OwnedPublicOrder = PublicOrderStatus & Pick<Order, "resellerAccount">;
-
-export const PUBLIC_COLUMNS = [
-  "orderId",
-  "id",
-  "resellerAccount",
-  "serviceName",
-  "link",
-  "quantity",
-  "chargeMicros",
-  "status",
-  "startCount",
-  "remains",
-  "createdAt",
-  "reference",
-] as const;
-
-const SELECT_PUBLIC = `SELECT ${select(orders, ...PUBLIC_COLUMNS)} FROM orders`;
-
-/** Queries and not rows: half the columns, for what callers ask most often. */
-const PUBLIC_BY_ORDER_ID = query({
-  takes: { orderId: number },
-  gives: fields(orders, ...PUBLIC_COLUMNS),
-  text: `${SELECT_PUBLIC} WHERE order_id = :orderId`,
-});
-const PUBLIC_BY_ID = query({
-  takes: { id: text },
-  gives: fields(orders, ...PUBLIC_COLUMNS),
-  text: `${SELECT_PUBLIC} WHERE id = :id`,
-});
-
-const EVENTS = query({
-  takes: { orderId: number },
-  gives: fields(orderEvents),
-  text: `SELECT ${select(orderEvents)} FROM order_events WHERE order_id = :orderId ORDER BY seq`,
-});
+/** The two ids of an order: its number as digits without a leading zero, and the cuid. */
+export const NUMERIC_ID = /^[1-9][0-9]{0,15}$/;
+export const CUID = new RegExp(ORDER_ID_PATTERN);
 
 const LISTED = { ...fields(orders), username: text };
 
@@ -117,27 +69,6 @@ export function findOrder(reader: Reader, id: string): Order | undefined {
       ? reader.row(orders.byId, id)
       : undefined;
   return row && toOrder(row);
-}
-
-/** Only the columns that the API returns; by either of its ids. */
-export function findPublicOrder(reader: Reader, id: string): OwnedPublicOrder | undefined {
-  if (NUMERIC_ID.test(id)) return reader.one(PUBLIC_BY_ORDER_ID, { orderId: Number(id) });
-  if (CUID.test(id)) return reader.one(PUBLIC_BY_ID, { id });
-  return undefined;
-}
-
-/** By the reference that its reseller gave it. */
-export function findOrderByReference(
-  reader: Reader,
-  resellerAccount: number,
-  reference: string,
-): (OwnedPublicOrder & Pick<Order, "serviceId">) | undefined {
-  const row = reader.row(orders.byReference, resellerAccount, reference);
-  if (!row) return undefined;
-  const { orderId, id, serviceId, serviceName, link, quantity, chargeMicros, status } = row;
-  const order = { orderId, id, resellerAccount, serviceId, serviceName, link, quantity };
-  const { startCount, remains, createdAt } = row;
-  return { ...order, chargeMicros, status, startCount, remains, createdAt, reference };
 }
 
 /** Newest first. */
@@ -187,12 +118,6 @@ const NEWEST_OF_EACH_STATUS = ORDER_STATUSES.map(
     ORDER BY order_id DESC LIMIT :limit) AS ${status}`,
 ).join(" UNION ALL ");
 
-export function listOrderEvents(reader: Reader, orderId: number): OrderEvent[] {
-  return reader
-    .all(EVENTS, { orderId })
-    .map(({ keyId, operator, ...event }) => ({ ...event, actor: { keyId, operator } }));
-}
-
 /** Returns the order with its number. */
 export function insertOrder(tx: Tx, order: NewOrder): Order {
   const { delivery } = order;
@@ -236,9 +161,4 @@ export function toOrder(row: OrderRow): Order {
   const times = { nextSubmitAt, nextPollAt, polledAt, changedAt };
   const delivery = { providerId, providerService, placement, providerOrder, reported, ...times };
   return { ...order, delivery };
-}
-
-export function insertOrderEvent(tx: Tx, event: OrderEvent): void {
-  const { actor, ...rest } = event;
-  tx.insert(orderEvents, { ...rest, keyId: actor.keyId, operator: actor.operator });
 }

@@ -2,17 +2,15 @@
 
 import type { TransferKind } from "../domain/ledger.ts";
 import {
-  type Entries,
   isTimed,
   LIST_PARAMETERS,
-  newestOf,
   type Page,
   ROWS_LIMIT,
-  rowsInWindow,
   spansBelow,
   timesOf,
   WINDOW_PARAMETERS,
 } from "./pages.ts";
+import { type Entries, newestOf, rowsInWindow } from "./newest-entries.ts";
 import type { Reader, TimeWindow } from "./port.ts";
 import { byDialect, type Dialect, fields, isOneOf, query, select } from "./query.ts";
 import { type Kinds, number, type Typed } from "./table-definition.ts";

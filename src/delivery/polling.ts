@@ -176,7 +176,7 @@ async function recordReports(
     const fields = { provider: worker.name, order: orderId, reported: text };
     if (kind === "invalid") log.warn(fields, "a status was rejected: the order stays as it is");
     else if (kind === "late")
-      log.warn(fields, "a status after the order's final state: recorded, not applied");
+      log.warn(fields, "a status for a closed order: recorded, not applied");
     else log.error(fields, "a status could not be stored");
   }
 }

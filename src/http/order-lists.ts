@@ -1,22 +1,18 @@
 // GET /orders: the caller's orders, newest first, or those with the ids that it names.
 
-import { listOrdersBelow, listOrdersById, type OrderListQuery } from "../db/order-lists.ts";
-import { type OwnedPublicOrder, findOrderByReference } from "../db/orders.ts";
+import { listOrdersBelow, type OrderListQuery } from "../db/order-lists.ts";
 import type { Page } from "../db/pages.ts";
 import { after, type Awaitable, type Reader, type ReadStore } from "../db/port.ts";
+import {
+  findOrderByReference,
+  listOrdersById,
+  type OwnedPublicOrder,
+} from "../db/public-orders.ts";
 import type { Call } from "./endpoint.ts";
 import { orderStatus } from "../domain/responses.ts";
-import {
-  cursorFilter,
-  formatCursor,
-  idsFilter,
-  limitFilter,
-  queryOf,
-  referenceFilter,
-  serviceFilter,
-  statusFilter,
-  windowFilter,
-} from "./query.ts";
+import { idsFilter, queryOf, referenceFilter, serviceFilter, statusFilter } from "./query.ts";
+import { cursorFilter, formatCursor, limitFilter } from "./paging.ts";
+import { windowFilter } from "./time-windows.ts";
 
 /** Maximum number of steps for one page of a service's orders: at most 5,000 are examined, so that other requests hardly wait. */
 const STEPS_A_PAGE = 5;

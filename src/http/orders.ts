@@ -1,6 +1,7 @@
 // POST /orders and GET /orders/:id. docs/specification.md#post-orders and #get-order.
 
-import { findPublicOrder, type Order } from "../db/orders.ts";
+import type { Order } from "../db/orders.ts";
+import { findPublicOrder } from "../db/public-orders.ts";
 import type { Awaitable, ReadStore } from "../db/port.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import { orderResponse, orderCreated, orderStatus } from "../domain/responses.ts";

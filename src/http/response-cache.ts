@@ -1,48 +1,5 @@
-// The response cache of GET /services: bodies are serialised once for each version of the catalogue, one for all
-// resellers without grants and one for each with grants. The database holds the version, and each request reads it,
-// so a change by any process shows in the next response. The least recently used body is evicted.
-// Gain, 1,000 services: 12,150k → 120k instructions a request, 1,500 → 29,000 requests/s.
-
-import { after, type Awaitable, type Reader, type ReadStore } from "../db/port.ts";
-import { type CatalogueState, findCatalogueState } from "../db/services.ts";
-import { PreparedResponse } from "./endpoint.ts";
-
-/** Of all cached lists: 16 MiB, at most twice that where names go beyond Latin-1. */
-const CHARACTER_LIMIT = 16 * 1024 * 1024;
-
-/** Owner of the list that every reseller without grants gets. */
-const ANYONE = null;
-
-/** One cache for each database: tests open several in one process. */
-const serviceLists = new WeakMap<ReadStore, ResponseCache>();
-
-/** A 200 with the JSON of `list`, which depends on the account and the version of the catalogue alone. */
-export function cachedServiceList(
-  store: ReadStore,
-  account: number,
-  list: (reader: Reader, account: number) => object,
-): Awaitable<PreparedResponse> {
-  let cache = serviceLists.get(store);
-  if (!cache) serviceLists.set(store, (cache = createResponseCache(CHARACTER_LIMIT)));
-  const lists = cache;
-  const stateNow = () => store.read((reader) => findCatalogueState(reader, account));
-  return after(stateNow(), (state) => {
-    const cached = lists.get(state.version, ownerOf(state, account));
-    if (cached !== undefined) return respond(cached);
-    const made = store.read((reader) => JSON.stringify(list(reader, account)));
-    return after(made, (body) =>
-      // Only a list that was read between two reads of one version is known to be of this version.
-      after(stateNow(), ({ version }) => {
-        if (version === state.version) lists.set(version, ownerOf(state, account), body);
-        return respond(body);
-      }),
-    );
-  });
-}
-
-const ownerOf = ({ hasGrants }: CatalogueState, account: number) => (hasGrants ? account : ANYONE);
-
-const respond = (body: string) => new PreparedResponse({ status: 200, body }, false);
+// A response cache: bodies of one version, each with its owner, up to a limit of characters. The least recently used body
+// is evicted. What it gains is measured where it is used: service-list-cache.ts.
 
 export interface ResponseCache {
   get(version: number, owner: number | null): string | undefined;

@@ -4,7 +4,7 @@ import type { Awaitable, Reader, ReadStore } from "../db/port.ts";
 import { listOpenServices } from "../db/services.ts";
 import { jsonAmount } from "../domain/money.ts";
 import type { Call, PreparedResponse } from "./endpoint.ts";
-import { cachedServiceList } from "./response-cache.ts";
+import { cachedServiceList } from "./service-list-cache.ts";
 
 export function getServices(
   { store }: { store: ReadStore },

@@ -4,13 +4,8 @@
 
 import { PROGRAM } from "../config/source-files.ts";
 import type { Logger } from "../monitoring/log.ts";
-import {
-  adoptOlderBackups,
-  listBackups,
-  nextBackup,
-  removeOutdated,
-  removeRemains,
-} from "../storage/backup-folder.ts";
+import { adoptOlderBackups, listBackups, nextBackup } from "../storage/backup-folder.ts";
+import { removeOutdated, removeRemains } from "../storage/backup-removal.ts";
 import type { CheckpointMode } from "../storage/checkpoint.ts";
 import { claimInstanceId } from "../storage/instance.ts";
 import type { BackgroundJob } from "./expiry.ts";

@@ -4,7 +4,8 @@
 
 import { PROGRAM } from "../config/source-files.ts";
 import type { Logger } from "../monitoring/log.ts";
-import { listBackups, parseBackupName } from "../storage/backup-folder.ts";
+import { listBackups } from "../storage/backup-folder.ts";
+import { parseBackupName } from "../storage/backup-names.ts";
 import { readInstanceId } from "../storage/instance.ts";
 import type { BackgroundJob } from "./expiry.ts";
 import { basename } from "node:path";

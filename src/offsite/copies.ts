@@ -3,7 +3,8 @@
 
 import * as v from "valibot";
 import { BackupError } from "../storage/backup.ts";
-import { newestFirst, parseBackupName } from "../storage/backup-folder.ts";
+import { newestFirst } from "../storage/backup-folder.ts";
+import { parseBackupName } from "../storage/backup-names.ts";
 import type { Store, StoredObject } from "./store.ts";
 
 const COMPRESSED = ".zst";

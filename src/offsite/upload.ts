@@ -4,7 +4,7 @@
 
 import { basename } from "node:path";
 import { BackupError, verifyBackup } from "../storage/backup.ts";
-import { parseBackupName } from "../storage/backup-folder.ts";
+import { parseBackupName } from "../storage/backup-names.ts";
 import { sizeOf } from "../storage/files.ts";
 import {
   DamagedManifest,

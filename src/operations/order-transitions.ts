@@ -7,7 +7,8 @@ import type { OrderTransition } from "../domain/order-transitions.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { Tx } from "../db/port.ts";
 import { postTransfer } from "../db/ledger.ts";
-import { insertOrderEvent, type Order, updateOrder } from "../db/orders.ts";
+import { type Order, updateOrder } from "../db/orders.ts";
+import { insertOrderEvent } from "../db/order-events.ts";
 import { audit, orderFacts } from "./audit.ts";
 import type { Context } from "./context.ts";
 

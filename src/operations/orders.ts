@@ -10,13 +10,8 @@ import { type Delivery, newDelivery, refuseOperatorTransition } from "../domain/
 import { orderResponse } from "../domain/responses.ts";
 import type { Tx } from "../db/port.ts";
 import { postTransfer } from "../db/ledger.ts";
-import {
-  findOrder,
-  findOrderByReference,
-  insertOrder,
-  type Order,
-  updateOrder,
-} from "../db/orders.ts";
+import { findOrder, insertOrder, type Order, updateOrder } from "../db/orders.ts";
+import { findOrderByReference } from "../db/public-orders.ts";
 import { findOpenService, type OpenService } from "../db/services.ts";
 import { users } from "../db/tables.ts";
 import { audit, orderFacts } from "./audit.ts";

@@ -2,14 +2,13 @@
 // share it. Each finding says what to do. docs/specification.md#doctor.
 
 import { type Address, describeAddress } from "../db/postgres/address.ts";
+import { type Conditions, readConditions } from "../db/postgres/conditions.ts";
 import {
   CLOCK_LIMIT_MS,
   CLOCK_WARN_MS,
   type Condition,
-  type Conditions,
-  readConditions,
   weaknessesOf,
-} from "../db/postgres/conditions.ts";
+} from "../db/postgres/weaknesses.ts";
 import { pendingMigrations, SchemaError } from "../db/postgres/migrate.ts";
 import { databaseOpenErrorOf } from "../db/postgres/open-error.ts";
 import { COMMAND_NAME, connectForCommand } from "../db/postgres/open-for-command.ts";

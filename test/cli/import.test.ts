@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { openShop, type Shop } from "../support/cli.ts";
-import { ENGINE } from "../support/service.ts";
+import { ENGINE } from "../support/engine.ts";
 
 const HEADER = "name,price,min,max";
 const ROWS = 100_000;

@@ -2,7 +2,8 @@
 // bound, or sorts more than it returns.
 
 import { expect, test } from "bun:test";
-import { listOrdersBelow, listOrdersById } from "../../src/db/order-lists.ts";
+import { listOrdersBelow } from "../../src/db/order-lists.ts";
+import { listOrdersById } from "../../src/db/public-orders.ts";
 import { listTransactionsBelow } from "../../src/db/transactions.ts";
 import { ORDER_STATUSES } from "../../src/domain/orders.ts";
 import { TRANSFER_KINDS } from "../../src/domain/ledger.ts";

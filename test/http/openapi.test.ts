@@ -8,7 +8,8 @@ import { REQUEST_ID } from "../../src/api-docs/examples.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import catalogue from "../../deploy/catalogue.example.csv" with { type: "text" };
 import { document, operations } from "../support/openapi.ts";
-import { type Body, ENGINE, freshService, OPERATOR, type TestService } from "../support/service.ts";
+import { type Body, freshService, OPERATOR, type TestService } from "../support/service.ts";
+import { ENGINE } from "../support/engine.ts";
 
 let service: TestService;
 let key: string;

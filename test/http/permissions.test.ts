@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { KEY_SCOPES, KEY_TYPES, type KeyType } from "../../src/domain/keys.ts";
 import { type Market, openMarket } from "../support/market.ts";
-import { ENGINE } from "../support/service.ts";
+import { ENGINE } from "../support/engine.ts";
 import { expectRefusal, type Sent } from "../support/refusal.ts";
 
 let market: Market;

@@ -6,7 +6,8 @@ import { expect, test } from "bun:test";
 import { TABLES } from "../../src/db/tables.ts";
 import { optionsOf } from "../support/cli.ts";
 import { spawnServe } from "../support/process.ts";
-import { callApi, dumpOf, ENGINE, freshDatabase, type TestDatabase } from "../support/service.ts";
+import { callApi, dumpOf, freshDatabase, type TestDatabase } from "../support/service.ts";
+import { ENGINE } from "../support/engine.ts";
 
 const SECRET_NOTE = "zqx7private";
 

@@ -9,14 +9,8 @@ import { hashRequest, IDEMPOTENCY_RETENTION_MS } from "../../src/domain/idempote
 import { executeIn } from "../../src/operations/execute.ts";
 import type { Placed } from "../../src/operations/order-batches.ts";
 import type { Outcome } from "../../src/operations/idempotency.ts";
-import {
-  ENGINE,
-  freshDatabase,
-  micros,
-  openStore,
-  tryOut,
-  type TestDatabase,
-} from "../support/service.ts";
+import { freshDatabase, micros, openStore, tryOut, type TestDatabase } from "../support/service.ts";
+import { ENGINE } from "../support/engine.ts";
 
 const HOUR = 60 * 60 * 1000;
 let database: TestDatabase;

@@ -7,13 +7,8 @@ import { AMOUNT_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS } from "../../src/domain/mone
 import { executeIn } from "../../src/operations/execute.ts";
 import { optionsOf, reseller } from "../support/cli.ts";
 import { refusalCode } from "../support/refusal.ts";
-import {
-  ENGINE,
-  freshDatabase,
-  OPERATOR,
-  openStore,
-  type TestDatabase,
-} from "../support/service.ts";
+import { freshDatabase, OPERATOR, openStore, type TestDatabase } from "../support/service.ts";
+import { ENGINE } from "../support/engine.ts";
 
 /** The largest charge of an order here: 9,000,000,000 USD. */
 const CHARGE = 9_000_000_000_000_000n;

@@ -2,7 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { findOrder, listOrderEvents, type Order } from "../../src/db/orders.ts";
+import { findOrder, type Order } from "../../src/db/orders.ts";
+import { listOrderEvents } from "../../src/db/order-events.ts";
 import { findUser } from "../../src/db/users.ts";
 import { decideTransition } from "../../src/domain/order-transitions.ts";
 import type { PriceUnit } from "../../src/domain/services.ts";

@@ -18,8 +18,8 @@ describe.each(ENGINES)("uptime on %s", (engine) => {
   });
 });
 
-test("of servers that add at the same time one alone does", async () => {
-  const store = await freshStore("postgres");
+test.each(ENGINES)("of servers that add at the same time one alone does, on %s", async (engine) => {
+  const store = await freshStore(engine);
   for (let round = 0; round < 20; round += 1) {
     const seen = round * 10;
     const results = await Promise.all([1, 2, 3, 4].map(() => add(store, 10, seen)));

@@ -7,12 +7,12 @@ import { TABLES } from "../../src/db/tables.ts";
 import {
   type Body,
   dumpOf,
-  ENGINE,
   freshDatabase,
   freshFolder,
   freshSqliteDatabase,
   type TestDatabase,
 } from "./service.ts";
+import { ENGINE, type Engine } from "./engine.ts";
 
 export interface Ran {
   code: number;
@@ -72,8 +72,8 @@ export function optionsOf({ location }: TestDatabase): string[] {
 }
 
 /** alice (100 USD), her child kid (5 USD), bob; followers at 2.32 per 1000, a private service, a key of alice. */
-export function openShop(): Shop {
-  return shopIn(ENGINE === "sqlite" ? copyOfTemplate() : fillShop(freshDatabase()));
+export function openShop(engine: Engine = ENGINE): Shop {
+  return shopIn(engine === "sqlite" ? copyOfTemplate() : fillShop(freshDatabase()));
 }
 
 /** The same on a database that is empty yet, of whatever engine. */

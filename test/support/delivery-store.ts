@@ -7,7 +7,8 @@ import { systemClock } from "../../src/delivery/clock.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../../src/operations/commands.ts";
 import { execute } from "../../src/operations/execute.ts";
-import { type Engine, freshStore, type TestStore } from "./stores.ts";
+import type { Engine } from "./engine.ts";
+import { freshStore, type TestStore } from "./stores.ts";
 
 const actor = { keyId: null, operator: "tester" };
 const PLACE_RETRY_MS = 3_600_000;

@@ -44,6 +44,7 @@ import { openPostgresDatabase } from "../../src/server/postgres-database.ts";
 import { startService } from "../../src/server/serve.ts";
 import { openSqliteDatabase } from "../../src/server/sqlite-database.ts";
 import { expectDocumented } from "./openapi.ts";
+import { ENGINE } from "./engine.ts";
 import { createPostgresDatabase } from "./postgres-sync.ts";
 
 export const WRITER_THREAD = new URL("../../src/writer/thread.ts", import.meta.url);
@@ -55,10 +56,6 @@ export function freshFolder(): string {
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
-
-/** The engine of the databases below: that of TEST_ENGINE, which .ci/run sets to each in turn. */
-export const ENGINE: Engine = process.env["TEST_ENGINE"] === "postgres" ? "postgres" : "sqlite";
-export type Engine = "sqlite" | "postgres";
 
 export interface TestDatabase {
   folder: string;

@@ -64,7 +64,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 });
 
-describe("a start under the name of a server that has a lease", () => {
+describe.each(ENGINES)("a start under the name of a server that has a lease, on %s", (engine) => {
   async function start(store: Store, connected: (id: string) => Promise<boolean>, silentMs = 1200) {
     const id = createId();
     const lease = await startLease({
@@ -80,7 +80,7 @@ describe("a start under the name of a server that has a lease", () => {
   }
 
   test("is refused while that one renews it", async () => {
-    const store = await freshStore("postgres");
+    const store = await freshStore(engine);
     const running = server(store, "one");
     await running.renew(Date.now());
     const attempt = start(store, async () => {
@@ -95,7 +95,7 @@ describe("a start under the name of a server that has a lease", () => {
   });
 
   test("takes its place at once when its connections are gone: it was killed", async () => {
-    const store = await freshStore("postgres");
+    const store = await freshStore(engine);
     const killed = server(store, "one");
     await killed.renew(Date.now());
     const { id, lease } = await start(store, () => Promise.resolve(false), 600_000);
@@ -107,7 +107,7 @@ describe("a start under the name of a server that has a lease", () => {
   });
 
   test("takes its place after a while of silence when its connections hang: its machine was lost", async () => {
-    const store = await freshStore("postgres");
+    const store = await freshStore(engine);
     const lost = server(store, "one");
     await lost.renew(Date.now());
     const { id, lease } = await start(store, () => Promise.resolve(true));

@@ -1,12 +1,11 @@
 // The ledger stays correct and every order reaches a final state, whatever fails. `bun run simulate SEED` prints the trace of one seed.
 
 import { expect, test } from "bun:test";
-import type { Engine } from "./databases.ts";
 import { simulate } from "./simulate.ts";
 
 const SEEDS = 200;
-/** Ten seconds on a quiet machine. */
-const LIMIT_MS = 180_000;
+/** A minute on a quiet machine; ends a run that hangs. */
+const LIMIT_MS = 600_000;
 
 test(
   `${SEEDS} seeded markets with faults, crashes, operators and a jumping clock leave the auditor nothing to find`,
@@ -30,22 +29,9 @@ test("a seed gives the same run each time", async () => {
   expect(traces[0]!.length).toBeGreaterThan(20);
 });
 
-test(
-  "a market on PostgreSQL goes as the same one on SQLite, step by step",
-  async () => {
-    for (const seed of [2, 3]) {
-      const onSqlite = await traceOf(seed);
-      expect(await traceOf(seed, "postgres")).toEqual(onSqlite);
-      expect(onSqlite.length).toBeGreaterThan(20);
-    }
-  },
-  LIMIT_MS,
-);
-
-async function traceOf(seed: number, engine?: Engine): Promise<string[]> {
+async function traceOf(seed: number): Promise<string[]> {
   const lines: string[] = [];
-  const { finding } = await simulate(seed, (line) => lines.push(line), engine);
+  const { finding } = await simulate(seed, (line) => lines.push(line));
   expect(finding).toBeNull();
-  // Ids are random on PostgreSQL.
-  return lines.map((line) => line.replace(/"keyId":"[a-z0-9]{24}"/, '"keyId":"an id"'));
+  return lines;
 }

@@ -3,7 +3,8 @@
 
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
-import { listOrdersBelow, listOrdersById } from "../../../src/db/order-lists.ts";
+import { listOrdersBelow } from "../../../src/db/order-lists.ts";
+import { listOrdersById } from "../../../src/db/public-orders.ts";
 import type { Reader } from "../../../src/db/port.ts";
 import { READER_SETTINGS } from "../../../src/db/postgres/store.ts";
 import { queryStatement } from "../../../src/db/postgres/text.ts";

@@ -2,11 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { describeAddress, parseAddress } from "../../../src/db/postgres/address.ts";
-import {
-  clockDifference,
-  readConditions,
-  weaknesses,
-} from "../../../src/db/postgres/conditions.ts";
+import { readConditions } from "../../../src/db/postgres/conditions.ts";
+import { clockDifference, weaknesses } from "../../../src/db/postgres/weaknesses.ts";
 import { databaseOpenErrorOf } from "../../../src/db/postgres/open-error.ts";
 import { cluster } from "../../support/postgres.ts";
 

@@ -1,0 +1,21 @@
+// The same market on both engines.
+
+import { expect, test } from "bun:test";
+import type { Engine } from "./databases.ts";
+import { simulate } from "./simulate.ts";
+
+test("a market on PostgreSQL goes as the same one on SQLite, step by step", async () => {
+  for (const seed of [2, 3]) {
+    const onSqlite = await traceOf(seed);
+    expect(await traceOf(seed, "postgres")).toEqual(onSqlite);
+    expect(onSqlite.length).toBeGreaterThan(20);
+  }
+}, 600_000);
+
+async function traceOf(seed: number, engine?: Engine): Promise<string[]> {
+  const lines: string[] = [];
+  const { finding } = await simulate(seed, (line) => lines.push(line), engine);
+  expect(finding).toBeNull();
+  // Ids are random on PostgreSQL.
+  return lines.map((line) => line.replace(/"keyId":"[a-z0-9]{24}"/, '"keyId":"an id"'));
+}
