@@ -245,9 +245,9 @@ describe("only its owner touches", () => {
     expect(listeners).toEqual(["http1/listen.ts", "http1/parser.ts"]);
   });
 
-  test("the environment: config/settings.ts", () => {
+  test("the environment: config/flags.ts", () => {
     const readers = filesWith(/process\.env|Bun\.env|import\.meta\.env|\.env\(/);
-    expect(readers).toEqual(["config/settings.ts"]);
+    expect(readers).toEqual(["config/flags.ts"]);
   });
 
   test("a balance: db/ledger.ts", () => {

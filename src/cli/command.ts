@@ -2,7 +2,7 @@
 // exit 2 for wrong usage, 1 for a refusal or a failure.
 
 import { Command } from "commander";
-import { databaseOptions } from "../config/settings.ts";
+import { databaseOptions } from "../config/flags.ts";
 import { BackupError } from "../storage/backup.ts";
 import {
   type Awaitable,

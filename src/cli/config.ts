@@ -9,7 +9,7 @@ import {
   serveOptions,
   showSettings,
   unknownVariables,
-} from "../config/settings.ts";
+} from "../config/flags.ts";
 import { formatRemote, missingForRemote } from "../config/remote-values.ts";
 import { refusedWithPostgres } from "../config/sqlite-settings.ts";
 import { formatEndpoint } from "../config/values.ts";

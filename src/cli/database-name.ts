@@ -1,6 +1,6 @@
 // Which database a command is for: the one in --data, or that of --database, of which no message shows user or password.
 
-import { ConfigError } from "../config/settings.ts";
+import { ConfigError } from "../config/flags.ts";
 import {
   type Address,
   AddressError,

@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { ConfigError } from "../config/settings.ts";
+import { ConfigError } from "../config/flags.ts";
 import { jsonAmount } from "../domain/money.ts";
 import {
   move,

@@ -1,9 +1,9 @@
 // The whole command line, and how its errors are printed.
-// Flags are declared in config/settings.ts (settings) and in the file of the command that takes them.
+// Flags are declared in config/flags.ts (settings) and in the file of the command that takes them.
 
 import { Command, CommanderError, Help, type Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { ConfigError, readValueFiles, refuseSecretFlags } from "../config/settings.ts";
+import { ConfigError, readValueFiles, refuseSecretFlags } from "../config/flags.ts";
 import { showHidden } from "../domain/text.ts";
 import { CommandFailure, declareGroup, stackOf } from "./command.ts";
 import { declareAudit } from "./audit.ts";

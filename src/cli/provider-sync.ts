@@ -1,7 +1,7 @@
 // `admin provider sync`: the provider's list into the catalogue. The diff is shown before it is applied.
 
 import { type Command, Option } from "commander";
-import { settingOption } from "../config/settings.ts";
+import { settingOption } from "../config/flags.ts";
 import { countsOf, CatalogueError, type SyncPlan } from "../domain/catalogue-sync.ts";
 import { planCatalogue, requireProvider } from "../operations/providers.ts";
 import { diffLines } from "./catalogue-diff.ts";

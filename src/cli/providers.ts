@@ -1,7 +1,7 @@
 // `admin provider …`
 
 import { type Command, Option } from "commander";
-import { settingOption } from "../config/settings.ts";
+import { settingOption } from "../config/flags.ts";
 import { countLate, oldestDuePoll } from "../db/polling.ts";
 import type { Reader } from "../db/port.ts";
 import { listProviders, type Provider, readProviderOrders } from "../db/providers.ts";

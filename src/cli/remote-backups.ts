@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { backupFolder, type Config, settingOption } from "../config/settings.ts";
+import { backupFolder, type Config, settingOption } from "../config/flags.ts";
 import { checkBackup, type Checked } from "../offsite/check.ts";
 import { chooseCopy, isEncrypted, listCopies, type RemoteCopy } from "../offsite/copies.ts";
 import { downloadCopy } from "../offsite/download.ts";

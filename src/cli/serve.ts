@@ -1,7 +1,7 @@
 // `serve`: the server, until a signal stops it.
 
 import type { Command } from "commander";
-import { type Config, conflictOf, freezeConfig, serveOptions } from "../config/settings.ts";
+import { type Config, conflictOf, freezeConfig, serveOptions } from "../config/flags.ts";
 import { missingForRemote } from "../config/remote-values.ts";
 import { refusedWithPostgres } from "../config/sqlite-settings.ts";
 import { requireRecipient } from "../offsite/encryption.ts";

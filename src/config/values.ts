@@ -62,7 +62,7 @@ export const databaseAddress: ValueKind<string> = {
   },
 };
 
-/** A label of the metrics, and told apart from others by people. */
+/** A label of the metrics, by which people tell servers apart. */
 export const serverName: ValueKind<string> = {
   ...text("NAME"),
   parse(given) {

@@ -3,8 +3,8 @@
 import type { AuditAction, AuditFacts } from "../domain/audit.ts";
 import { readExactJson, writeExactJson } from "../domain/money.ts";
 import type { Reader, Tx } from "./port.ts";
-import { fields, type Query, query, select } from "./query.ts";
-import { type Kinds, nullable, number, text, type Typed } from "./table-definition.ts";
+import { fields, listByConditions, select } from "./query.ts";
+import { nullable, number, text } from "./table-definition.ts";
 import { audit } from "./tables.ts";
 
 export interface AuditEntry {
@@ -33,10 +33,12 @@ export interface AuditFilter {
   limit: number;
 }
 
-const GIVES = { ...fields(audit), username: nullable(text) };
-
-/** The queries by their conditions, each made once. */
-const lists = new Map<string, Query<Typed<typeof GIVES>, Kinds>>();
+const LIST = listByConditions(
+  { ...fields(audit), username: nullable(text) },
+  (where) => `SELECT ${select(audit)}, users.username AS username
+    FROM audit LEFT JOIN users ON users.account = audit.account
+    ${where} ORDER BY audit.seq DESC LIMIT :limit`,
+);
 
 export function insertAuditEntry(tx: Tx, entry: AuditEntry): void {
   const { before, after } = entry;
@@ -65,19 +67,7 @@ function listBy({ account, since }: AuditFilter) {
     conditions.push("audit.created_at >= :since");
     takes["since"] = number;
   }
-  const where = conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
-  let list = lists.get(where);
-  if (!list) {
-    list = query({
-      takes,
-      gives: GIVES,
-      text: `SELECT ${select(audit)}, users.username AS username
-        FROM audit LEFT JOIN users ON users.account = audit.account
-        ${where} ORDER BY audit.seq DESC LIMIT :limit`,
-    });
-    lists.set(where, list);
-  }
-  return list;
+  return LIST(conditions, takes);
 }
 
 function facts(text: string | null): AuditFacts | null {

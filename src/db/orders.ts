@@ -4,9 +4,9 @@ import { ORDER_ID_PATTERN, ORDER_STATUSES, type OrderStatus } from "../domain/or
 import type { Delivery } from "../domain/deliveries.ts";
 import type { PriceUnit } from "../domain/services.ts";
 import type { Reader, Tx } from "./port.ts";
-import { fields, type Query, query, select } from "./query.ts";
+import { fields, listByConditions, select } from "./query.ts";
 import type { orders as schema } from "./schema.ts";
-import { type Kind, type Kinds, number, text, type Typed } from "./table-definition.ts";
+import { type Kind, number, text } from "./table-definition.ts";
 import { orders } from "./tables.ts";
 
 export interface Order {
@@ -56,10 +56,12 @@ export interface OrderFilter {
 export const NUMERIC_ID = /^[1-9][0-9]{0,15}$/;
 export const CUID = new RegExp(ORDER_ID_PATTERN);
 
-const LISTED = { ...fields(orders), username: text };
-
-/** The lists by their conditions, each made once. */
-const lists = new Map<string, Query<Typed<typeof LISTED>, Kinds>>();
+const LIST = listByConditions(
+  { ...fields(orders), username: text },
+  (where) => `SELECT ${select(orders)}, users.username AS username
+    FROM orders JOIN users ON users.account = orders.reseller_account
+    ${where} ORDER BY orders.order_id DESC LIMIT :limit`,
+);
 
 /** By either of its ids: the order number as digits without a leading zero, or the cuid. */
 export function findOrder(reader: Reader, id: string): Order | undefined {
@@ -96,19 +98,7 @@ function listBy({ status, resellerAccount, unknown, late }: OrderFilter) {
     if (conditions.length === 0) conditions.push(`orders.order_id IN (${NEWEST_OF_EACH_STATUS})`);
     conditions.push("orders.reseller_account = :resellerAccount");
   }
-  const where = conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
-  let list = lists.get(where);
-  if (!list) {
-    list = query({
-      takes,
-      gives: LISTED,
-      text: `SELECT ${select(orders)}, users.username AS username
-        FROM orders JOIN users ON users.account = orders.reseller_account
-        ${where} ORDER BY orders.order_id DESC LIMIT :limit`,
-    });
-    lists.set(where, list);
-  }
-  return list;
+  return LIST(conditions, takes);
 }
 
 /** Of a reseller's orders, since the only index by reseller is by status too. */

@@ -55,6 +55,17 @@ export function query<G extends Kinds, P extends Kinds = Record<never, never>>(
   };
 }
 
+/** A list whose filters change its text: one query for each set of conditions, made once. `where` begins with WHERE, or is empty. */
+export function listByConditions<G extends Kinds>(gives: G, textOf: (where: string) => string) {
+  const made = new Map<string, Query<Typed<G>, Kinds>>();
+  return (conditions: readonly string[], takes: Kinds): Query<Typed<G>, Kinds> => {
+    const where = conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
+    let list = made.get(where);
+    if (!list) made.set(where, (list = query({ takes, gives, text: textOf(where) })));
+    return list;
+  };
+}
+
 export function statement<P extends Kinds = Record<never, never>>(parts: {
   takes?: P;
   writes: readonly AnyTable[];

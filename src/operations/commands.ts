@@ -25,7 +25,7 @@ import { recharge, rechargeOnce } from "./recharges.ts";
 import { recordReports, takeDuePolls } from "./polling.ts";
 import { carryOver } from "./restore.ts";
 import { endLease, renewLease } from "./server-leases.ts";
-import { settleOrder } from "./settlement.ts";
+import { settleOrder } from "./unknown-settlement.ts";
 import {
   createService,
   grantService,
@@ -34,7 +34,7 @@ import {
   setServiceActive,
   updateService,
 } from "./services.ts";
-import { markInterruptedUnknown } from "./unknown-attempts.ts";
+import { markInterruptedUnknown } from "./mark-unknown.ts";
 import { addUptime } from "./uptime.ts";
 import { createUser, creditUser, debitUser } from "./users.ts";
 

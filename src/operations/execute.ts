@@ -18,13 +18,3 @@ export function execute<Name extends CommandName>(
   const run = (tx: Tx): unknown => runCommand(tx, name, input, contextOf(now, ids));
   return transact(store, run as (tx: Tx) => object) as Awaitable<CommandOutput<Name>>;
 }
-
-/** Runs a command inside a transaction that is open, at the time `now`. */
-export function executeIn<Name extends CommandName>(
-  tx: Tx,
-  name: Name,
-  input: CommandInput<Name>,
-  now: number,
-): CommandOutput<Name> {
-  return runCommand(tx, name, input, contextOf(now, createCommandIds(name, input)));
-}

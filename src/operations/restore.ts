@@ -5,7 +5,7 @@ import { type Numbers, raiseFloor } from "../db/number-floors.ts";
 import type { Tx } from "../db/port.ts";
 import type { Context } from "./context.ts";
 import { setKeyActive } from "./keys.ts";
-import { markQueuedUnknown } from "./unknown-attempts.ts";
+import { markQueuedUnknown } from "./mark-unknown.ts";
 
 export interface CarryOver {
   /** The highest numbers that may have been issued. */

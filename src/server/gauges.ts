@@ -1,6 +1,6 @@
 // The values that are read at each scrape.
 
-import { backupFolder, type Config } from "../config/settings.ts";
+import { backupFolder, type Config } from "../config/flags.ts";
 import { type Awaitable, TransientError } from "../db/port.ts";
 import { oldestUncheckedAt } from "../db/providers.ts";
 import type { Logger } from "../monitoring/log.ts";

@@ -1,7 +1,7 @@
 // `reseller serve`: starts the database, the listeners, the delivery and the background jobs, and stops them in order.
 
 import packageJson from "../../package.json" with { type: "json" };
-import { backupFolder, type Config, environmentWith, REMOTE_FLAGS } from "../config/settings.ts";
+import { backupFolder, type Config, environmentWith, REMOTE_FLAGS } from "../config/flags.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
 import { startServer } from "../http/server.ts";
 import { type Backups, startBackups } from "../jobs/backups.ts";

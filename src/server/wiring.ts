@@ -1,6 +1,6 @@
 // The dependencies of the API and of the deliveries, from the settings and the parts of the server that have started.
 
-import type { Config } from "../config/settings.ts";
+import type { Config } from "../config/flags.ts";
 import { systemClock } from "../delivery/clock.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";
 import type { DeliveryDeps } from "../delivery/provider-worker.ts";

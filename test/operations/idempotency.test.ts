@@ -6,7 +6,7 @@ import { transact } from "../../src/db/port.ts";
 import type { Order } from "../../src/db/orders.ts";
 import { findUser } from "../../src/db/users.ts";
 import { hashRequest, IDEMPOTENCY_RETENTION_MS } from "../../src/domain/idempotency.ts";
-import { executeIn } from "../../src/operations/execute.ts";
+import { executeIn } from "../support/execute-in.ts";
 import type { Placed } from "../../src/operations/order-batches.ts";
 import type { Outcome } from "../../src/operations/idempotency.ts";
 import { freshDatabase, micros, openStore, tryOut, type TestDatabase } from "../support/service.ts";

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { transact } from "../../src/db/port.ts";
 import { balanceOf, findUser } from "../../src/db/users.ts";
 import { AMOUNT_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS } from "../../src/domain/money.ts";
-import { executeIn } from "../../src/operations/execute.ts";
+import { executeIn } from "../support/execute-in.ts";
 import { optionsOf, reseller } from "../support/cli.ts";
 import { refusalCode } from "../support/refusal.ts";
 import { freshDatabase, OPERATOR, openStore, type TestDatabase } from "../support/service.ts";

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
-import { type Config, serveOptions, databaseOptions } from "../../src/config/settings.ts";
+import { type Config, serveOptions, databaseOptions } from "../../src/config/flags.ts";
 import type { Reader, ReadStore, Store } from "../../src/db/port.ts";
 import { describeAddress, parseAddress } from "../../src/db/postgres/address.ts";
 import { createPostgresStore } from "../../src/db/postgres/store.ts";
