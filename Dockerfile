@@ -3,7 +3,7 @@
 # Run:   deploy/compose.sqlite.yaml, or: docker run -d --name reseller -p 127.0.0.1:8080:8080 -v reseller-data:/data reseller
 # Admin: docker exec reseller /reseller admin user list
 
-FROM debian:trixie-slim AS files
+FROM debian:trixie-slim@sha256:a29215f6a35e51e22adffa17f89e9d2ef06214e64a2bad10d765c46aea49f11f AS files
 ARG PROGRAM=dist/release/reseller-linux-x64
 COPY --chmod=755 ${PROGRAM} /image/reseller
 # The image holds the program, the C library it is linked to, and an empty data directory: no shell, nothing else.

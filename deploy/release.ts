@@ -11,7 +11,7 @@ import { billOfMaterials } from "./sbom.ts";
 const TARGETS = {
   "linux-x64": "bun-linux-x64-baseline",
   "linux-arm64": "bun-linux-arm64",
-  "linux-x64-musl": "bun-linux-x64-musl",
+  "linux-x64-musl": "bun-linux-x64-baseline-musl",
   "linux-arm64-musl": "bun-linux-arm64-musl",
   "macos-arm64": "bun-darwin-arm64",
   "windows-x64": "bun-windows-x64-baseline",

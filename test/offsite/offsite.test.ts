@@ -124,6 +124,8 @@ describe("an upload", () => {
   test.each([
     ["is cut off", "cut", isPut, ""],
     ["meets a full bucket", "full", isPut, "QuotaExceeded: the bucket is full"],
+    ["loses its key on the way", "denied", isPut, "check RESELLER_S3_ACCESS_KEY"],
+    ["loses its key before it is read back", "denied", isGet, "check RESELLER_S3_ACCESS_KEY"],
     ["is read back cut off", "cut-response", isGet, ""],
     [
       "is stored with other bytes, under a checksum of its own",
@@ -183,7 +185,16 @@ describe("an upload", () => {
 
   test("a hundred times with faults at random: the newest copy is always whole", async () => {
     const random = randomFrom(19);
-    const FAULTS: (Fault | null)[] = ["cut", "cut-response", "full", "busy", "corrupt", null, null];
+    const FAULTS: (Fault | null)[] = [
+      "cut",
+      "cut-response",
+      "full",
+      "denied",
+      "busy",
+      "corrupt",
+      null,
+      null,
+    ];
     const content = new Map<string, Buffer>();
     const uploaded: string[] = [];
     let failed = 0;

@@ -13,10 +13,10 @@ const SERVER = new URL("s3-server.ts", import.meta.url).pathname;
 
 /**
  * `cut`: half the request reaches the store, then both connections are reset. `cut-response`: half the response comes.
- * `full`: refused for lack of room. `busy`: 503. `corrupt`: the store keeps other bytes than it was sent. `hang`: no
+ * `full`: refused for lack of room. `denied`: the key is not valid any more. `busy`: 503. `corrupt`: the store keeps other bytes than it was sent. `hang`: no
  * response ever.
  */
-export type Fault = "cut" | "cut-response" | "full" | "busy" | "corrupt" | "hang";
+export type Fault = "cut" | "cut-response" | "full" | "denied" | "busy" | "corrupt" | "hang";
 
 export interface Call {
   method: string;
@@ -91,6 +91,7 @@ async function answer(
   const body = Buffer.concat(chunks);
   if (fault === "hang") return;
   if (fault === "full") return refuse(to, 507, "QuotaExceeded", "the bucket is full");
+  if (fault === "denied") return refuse(to, 403, "InvalidAccessKeyId", "the key does not exist");
   if (fault === "busy") return refuse(to, 503, "SlowDown", "reduce your request rate");
   if (fault === "corrupt" && body.length > 0) body[body.length >> 1]! ^= 1;
   const options = {

@@ -90,6 +90,27 @@ test("the disk is lost under load: the newest copy has all up to its backup, and
   expect(state).toBe("unknown");
 });
 
+test("wrong keys are told with what to correct, by the log of a server and by a command", async () => {
+  const s3 = await store();
+  s3.environment["RESELLER_S3_SECRET_KEY"] = "wrong";
+  const data = freshFolder();
+  const database = freshDatabase(data);
+  const key = prepareLoad(database);
+  database.connection.sqlite.close();
+  const server = await serve(data, s3);
+  process.kill(server.pid, "SIGUSR1");
+  await until(() => server.log().includes("backup not copied off-site"));
+  expect(server.log()).toContain("check RESELLER_S3_SECRET_KEY");
+  const answers = await load(server, key, 0, (sent) => sent < 50);
+  expect(answers.filter(({ answer }) => answer?.status !== 200)).toEqual([]);
+  expect(await server.stop()).toBe(0);
+  const listed = await binaryWith(s3.environment, freshFolder(), "backup", "list");
+  expect(listed).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("RESELLER_S3_SECRET_KEY"),
+  });
+});
+
 test("the age of the newest copy is a metric, and absent while the store fails, which the log says", async () => {
   const s3 = await store();
   const data = freshFolder();

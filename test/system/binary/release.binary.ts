@@ -173,6 +173,16 @@ test("the manual page names every setting, and man has nothing to say against it
   }
 });
 
+test("what a release is made from is named by its content: the actions of its workflow, the base of its image", () => {
+  const text = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
+  const actions = [...text(".github/workflows/release.yml").matchAll(/uses: (.*)/g)];
+  expect(actions.length).toBeGreaterThan(0);
+  for (const [, action] of actions) expect(action).toMatch(/^[^@]+@[0-9a-f]{40} # v\d/);
+  const bases = [...text("Dockerfile").matchAll(/^FROM (\S+)/gm)].map(([, base]) => base!);
+  expect(bases.at(-1)).toBe("scratch");
+  for (const base of bases.slice(0, -1)) expect(base).toMatch(/^debian:\S+@sha256:[0-9a-f]{64}$/);
+});
+
 test("the bill of materials lists every dependency with its version and licence", () => {
   const { components } = JSON.parse(billOfMaterials(DATE)) as {
     components: { name: string; version: string; licenses: { license: { id: string } }[] }[];
