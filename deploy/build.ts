@@ -1,37 +1,6 @@
-// `bun run build`: compiles the program into dist/reseller, one file with the runtime in it.
+// `bun run build`: compiles the program for this machine into dist/reseller.
 
 import { join } from "node:path";
-import { ENTRY_POINTS } from "./entry-points.ts";
+import { compile, ROOT } from "./compile.ts";
 
-const ROOT = join(import.meta.dir, "..");
-
-const result = await Bun.build({
-  entrypoints: ENTRY_POINTS.map((path) => join(ROOT, path)),
-  root: join(ROOT, "src"),
-  compile: {
-    outfile: join(ROOT, "dist/reseller"),
-    // The configuration is flags, variables and what they name; nothing is read from the working directory.
-    autoloadDotenv: false,
-    autoloadBunfig: false,
-  },
-  format: "esm",
-  // Names stay, so that stack traces can be read.
-  minify: { whitespace: true, syntax: true, identifiers: false },
-  // Compiled ahead: the program starts in half the time.
-  bytecode: true,
-  sourcemap: "linked",
-  define: {
-    "process.env.NODE_ENV": JSON.stringify("production"),
-    RESELLER_COMMIT: JSON.stringify(process.env["RESELLER_COMMIT"] || commit()),
-  },
-});
-for (const message of result.logs) console.error(message);
-
-/** Of the work tree; "unknown" where there is none, as in a container's build. */
-function commit(): string {
-  const { success, stdout } = Bun.spawnSync(["git", "rev-parse", "--short=12", "HEAD"], {
-    cwd: ROOT,
-    stderr: "ignore",
-  });
-  return success ? stdout.toString().trim() : "unknown";
-}
+await compile(null, join(ROOT, "dist/reseller"));

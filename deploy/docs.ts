@@ -8,11 +8,12 @@ const GENERATED = /(?<=<!-- settings: generated -->\n\n)[^]*?(?=\n\n<!-- \/setti
 
 /** The table between the marks of docs/configuration.md, aligned as `bun fmt` does. */
 export function settingsTable(): string {
-  const rows = Object.entries(SETTINGS).map(([flag, { default: value, defaultText, help }]) => {
+  const rows = Object.entries(SETTINGS).map(([flag, setting]) => {
+    const { default: value, defaultText, help } = setting;
     const isUnset = value === null || (Array.isArray(value) && value.length === 0);
     const isText = isUnset || defaultText.includes(" ");
     return [
-      `\`--${flag}\``,
+      "isSecret" in setting ? "none" : `\`--${flag}\``,
       `\`${variableOf(flag)}\``,
       isText ? defaultText : `\`${defaultText}\``,
       help,

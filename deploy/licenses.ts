@@ -23,7 +23,10 @@ const BUN_LICENSES = join(ROOT, "node_modules/bun-types/docs/project/license.mdx
 
 /** JSON of License[], the runtime's first. */
 export function licensesJson(): string {
-  const packages = bundledPackages().map(readLicense);
+  const found = bundledPackages().map((folder) => readLicense(folder));
+  // A version can be installed several times, below the packages that need it.
+  const named = new Map(found.map((entry) => [`${entry.name} ${entry.version}`, entry]));
+  const packages = [...named.keys()].sort().map((name) => named.get(name)!);
   for (const entry of packages) entry.text ||= standardText(entry, packages);
   return JSON.stringify([licenseOfBun(), ...packages]);
 }

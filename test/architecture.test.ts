@@ -15,6 +15,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "db/sqlite": ["db", "domain"],
   "db/postgres": ["db", "domain"],
   storage: ["db", "db/sqlite", "db/postgres", "domain"],
+  offsite: ["storage", "db", "domain"],
   operations: ["db", "domain"],
   writer: ["operations", "storage", "db", "db/sqlite", "domain"],
   providers: ["domain"],
@@ -45,6 +46,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   cli: [
     "server",
     "providers",
+    "offsite",
     "writer",
     "operations",
     "storage",
@@ -66,6 +68,7 @@ const OWNERS: Record<string, readonly string[]> = {
   // PostgreSQL's client.
   bun: ["db/postgres"],
   "bun:sqlite": ["db/sqlite", "storage"],
+  "age-encryption": ["offsite"],
   commander: ["cli", "config"],
   "csv-parse": ["cli"],
   pino: ["monitoring"],
@@ -73,7 +76,7 @@ const OWNERS: Record<string, readonly string[]> = {
   "prom-client": ["monitoring"],
   limiter: ["http"],
   "ipaddr.js": ["config"],
-  valibot: ["providers"],
+  valibot: ["providers", "offsite"],
   cockatiel: ["delivery"],
   "@paralleldrive/cuid2": ["db"],
 };
@@ -233,6 +236,10 @@ describe("only its owner touches", () => {
   test("the network: fetch is called in providers/ and by `health`", () => {
     const callers = filesWith(/\bfetch\(/).filter((path) => !path.startsWith("providers/"));
     expect(callers).toEqual(["cli/health.ts"]);
+  });
+
+  test("the S3 client: offsite/store.ts", () => {
+    expect(filesWith(/S3Client/)).toEqual(["offsite/store.ts"]);
   });
 
   test("connections that others open: http1/", () => {

@@ -154,7 +154,8 @@ function problemOf(line: string): string | null {
     if (!child) break;
     command = child;
   }
-  if (command.commands.length > 0) return `${command.name()} needs one of its commands`;
+  if (command.commands.length > 0 && command.registeredArguments.length === 0)
+    return `${command.name()} needs one of its commands`;
   const known = new Set(command.options.flatMap(({ long }) => (long ? [long] : [])));
   const unknown = words.filter((word) => word.startsWith("--") && !known.has(word.split("=")[0]!));
   return unknown.length > 0 ? `no flag ${unknown.join(", ")}` : null;

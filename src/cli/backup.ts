@@ -2,22 +2,28 @@
 
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { type Config, settingOption } from "../config/flags.ts";
 import { COPY_THREAD } from "../config/source-files.ts";
 import { backUp } from "../storage/copy.ts";
 import { mebibytes, sizeOf } from "../storage/files.ts";
 import type { Backup } from "../storage/copy.ts";
+import type { CheckpointMode } from "../storage/checkpoint.ts";
 import { asFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
 import { type DatabaseName, databaseOf, refusePostgres } from "./database-name.ts";
 import { print } from "./output.ts";
 import { startProgress } from "./progress.ts";
+import { declareRemoteBackups } from "./remote-backups.ts";
+
+type BackupOptions = CommonOptions & Pick<Config, "checkpoint">;
 
 export function declareBackup(program: Command): void {
-  declare(
+  const command = declare(
     program,
     "backup <file>",
     "copy the database while it is used, and verify the copy",
     "reseller backup /backup/reseller-monday.db --data /var/lib/reseller",
-  ).action(async (file: string, options: CommonOptions) => {
+  ).addOption(settingOption("checkpoint"));
+  command.action(async (file: string, options: BackupOptions) => {
     // SIGUSR1 makes the server start a backup; `systemctl kill` sends it to this process as well, which ignores it.
     process.on("SIGUSR1", () => {});
     refusePostgres(
@@ -28,16 +34,23 @@ export function declareBackup(program: Command): void {
     const path = database.shown;
     // Fails when the database does not exist or its schema is unknown to this version.
     await withDatabase(options, () => {});
-    const backup = await copyShown(database, resolve(file));
+    const backup = await copyShown(database, resolve(file), options.checkpoint);
     print(options.json, { database: path, ...backup }, () => report(path, backup));
   });
+  // What stands behind the name of a subcommand is the subcommand's, --data and --json too.
+  command.enablePositionalOptions();
+  declareRemoteBackups(command);
 }
 
-async function copyShown(database: DatabaseName, target: string): Promise<Backup> {
+async function copyShown(
+  database: DatabaseName,
+  target: string,
+  checkpoint: CheckpointMode,
+): Promise<Backup> {
   const path = database.shown;
   const progress = startProgress("MiB copied:", mebibytes(sizeOf(path)));
   try {
-    return await backUp(COPY_THREAD, path, target, {
+    return await backUp(COPY_THREAD, path, target, checkpoint, {
       onCopy: (bytes) => progress.update(mebibytes(bytes)),
       onWarning: (warning) => process.stderr.write(`warning: ${warning}\n`),
     });

@@ -10,8 +10,12 @@ import {
   showSettings,
   unknownVariables,
 } from "../config/flags.ts";
+import { formatRemote, missingForRemote } from "../config/remote-values.ts";
+import { refusedWithPostgres } from "../config/sqlite-settings.ts";
 import { formatEndpoint } from "../config/values.ts";
 import { readTls, TlsError } from "../config/tls.ts";
+import { requireRecipient } from "../offsite/encryption.ts";
+import { BackupError } from "../storage/backup.ts";
 import type { State } from "../storage/findings.ts";
 import { CommandFailure, type CommonOptions, declare, declareGroup } from "./command.ts";
 import { print } from "./output.ts";
@@ -52,13 +56,14 @@ export function declareConfig(program: Command): void {
     "reseller config check",
   );
   for (const option of serveOptions()) check.addOption(option);
-  check.action((options: Config & CommonOptions) => {
+  check.action(async (options: Config & CommonOptions) => {
     const checks = [
       checkVariables(),
       checkData(options.data),
       checkTls(options),
       checkAddresses(options),
       checkProxies(options),
+      await checkRemote(options),
     ];
     print(options.json, checks, (rows) =>
       table(
@@ -143,6 +148,25 @@ function checkAddresses({ host, port, metricsListen }: Config): SettingCheck {
     );
   }
   return settingCheck("addresses", "ok", `${api}, metrics on ${metrics}`);
+}
+
+async function checkRemote(config: Config): Promise<SettingCheck> {
+  const { database, backupTo, backupRecipient } = config;
+  const refused = refusedWithPostgres(config);
+  if (refused) return settingCheck("off-site", "fail", refused);
+  if (database !== null) return settingCheck("off-site", "ok", "PostgreSQL's own tools do it");
+  if (backupTo === null)
+    return settingCheck("off-site", "ok", "none: one disk is no backup, see --backup-to");
+  const missing = missingForRemote(config);
+  if (missing) return settingCheck("off-site", "fail", missing);
+  if (backupRecipient === null) return settingCheck("off-site", "ok", formatRemote(backupTo));
+  try {
+    await requireRecipient(backupRecipient);
+    return settingCheck("off-site", "ok", `${formatRemote(backupTo)}, encrypted`);
+  } catch (error) {
+    if (!(error instanceof BackupError)) throw error;
+    return settingCheck("off-site", "fail", error.message);
+  }
 }
 
 function checkProxies({ trustedProxy }: Config): SettingCheck {

@@ -3,7 +3,7 @@
 
 import { Command, CommanderError, Help, type Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { ConfigError, readValueFiles } from "../config/flags.ts";
+import { ConfigError, readValueFiles, refuseSecretFlags } from "../config/flags.ts";
 import { showHidden } from "../domain/text.ts";
 import { CommandFailure, declareGroup, stackOf } from "./command.ts";
 import { declareAudit } from "./audit.ts";
@@ -65,7 +65,12 @@ export function createProgram(): Command {
     .configureHelp({ optionDescription: describeOption })
     .configureOutput({ outputError: (message, write) => write(showHidden(usageError(message))) })
     .helpCommand(false)
-    .hook("preAction", (_, command) => readValueFiles(command))
+    // `backup` has options and subcommands with the same options.
+    .enablePositionalOptions()
+    .hook("preAction", (_, command) => {
+      refuseSecretFlags(command);
+      readValueFiles(command);
+    })
     .addHelpText(
       "after",
       "\nStart here:\n  reseller quickstart        a demo to try, on ./data\n  reseller serve             the real thing\n  reseller admin --help      users, keys, services and orders",

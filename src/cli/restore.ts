@@ -1,29 +1,34 @@
-// `restore FILE`: a backup becomes the database; the present one is renamed, not deleted.
+// `restore FILE`: a backup becomes the database; the present one is renamed, not deleted. An address s3://… is fetched first.
 
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
+import { isRemote, parseRemote } from "../config/remote-values.ts";
 import type { Store } from "../db/port.ts";
 import type { SinceBackup } from "../storage/replaced-database.ts";
 import { restoreDatabase } from "../storage/restore.ts";
 import { execute } from "../operations/execute.ts";
-import { asFailure, CommandFailure, type CommonOptions, declare, signed } from "./command.ts";
+import { asFailure, CommandFailure, declare, signed } from "./command.ts";
 import { type DatabaseName, databaseOf, refusePostgres } from "./database-name.ts";
 import { print } from "./output.ts";
+import { addRemoteOptions, identityOption, openRemote, type RemoteOptions } from "./remote.ts";
+import { withFetched } from "./remote-backups.ts";
 import { type Outcome, report, result } from "./restore-report.ts";
 import { orderNumber } from "./values.ts";
 import { verifyShown } from "./verify.ts";
 
-interface RestoreOptions extends CommonOptions {
+interface RestoreOptions extends RemoteOptions {
   orderNumbersFrom?: number;
 }
 
 export function declareRestore(program: Command): void {
-  declare(
+  const command = declare(
     program,
     "restore <file>",
     "put a backup in the place of the database, which is kept aside; refused while a server runs",
     "reseller restore /backup/reseller-monday.db --data /var/lib/reseller",
-  )
+  );
+  addRemoteOptions(command)
+    .addOption(identityOption())
     .addOption(
       new Option(
         "--order-numbers-from <number>",
@@ -35,19 +40,40 @@ export function declareRestore(program: Command): void {
         options,
         "restore replaces a SQLite database: for the one of --database use PostgreSQL's own tools, such as pg_restore",
       );
-      const database = databaseOf(options);
-      const path = database.shown;
-      const restored = await restore(resolve(file), options, database);
-      const { problemCount } = await verifyShown(database);
-      const ok = problemCount === 0;
-      print(options.json, result(path, ok, restored), () => report(path, resolve(file), restored));
-      if (!ok)
-        throw new CommandFailure(`${problemCount} problems in ${path}: run \`reseller verify\``);
+      if (isRemote(file)) await restoreRemote(file, options);
+      else await restoreShown(resolve(file), resolve(file), options);
     });
+}
+
+/** `name`: what the file is called in messages. */
+async function restoreShown(file: string, name: string, options: RestoreOptions): Promise<void> {
+  const database = databaseOf(options);
+  const path = database.shown;
+  const restored = await restore(file, name, options, database);
+  const { problemCount } = await verifyShown(database);
+  const ok = problemCount === 0;
+  print(options.json, result(path, ok, restored), () => report(path, name, restored));
+  if (!ok) throw new CommandFailure(`${problemCount} problems in ${path}: run \`reseller verify\``);
+}
+
+/** `address`: of the folder of the copies, whose newest is taken, or of one of them. */
+async function restoreRemote(address: string, options: RestoreOptions): Promise<void> {
+  const [, folder, name = null] = /^(.*?)(?:\/(reseller-[^/]*))?$/.exec(address)!;
+  const remote = parseRemote(folder!);
+  if (!remote)
+    throw new CommandFailure(`${address} is no S3 address such as s3://backups/reseller`);
+  try {
+    await withFetched(openRemote(options, remote), name, options, (file, url) =>
+      restoreShown(file, url, options),
+    );
+  } catch (error) {
+    throw asFailure(error, databaseOf(options));
+  }
 }
 
 async function restore(
   file: string,
+  name: string,
   options: RestoreOptions,
   database: DatabaseName,
 ): Promise<Outcome> {
@@ -62,7 +88,9 @@ async function restore(
     const restored = await restoreDatabase(file, options.data, now, carryOver);
     return { ...restored, floors: floors ?? restored.since.floors };
   } catch (error) {
-    throw asFailure(error, database);
+    const failure = asFailure(error, database);
+    if (!(failure instanceof CommandFailure)) throw failure;
+    throw new CommandFailure(failure.message.replaceAll(file, name));
   }
 }
 

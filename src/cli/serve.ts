@@ -2,6 +2,9 @@
 
 import type { Command } from "commander";
 import { type Config, conflictOf, freezeConfig, serveOptions } from "../config/flags.ts";
+import { missingForRemote } from "../config/remote-values.ts";
+import { refusedWithPostgres } from "../config/sqlite-settings.ts";
+import { requireRecipient } from "../offsite/encryption.ts";
 import { maskKeys } from "../domain/keys.ts";
 import { logConsole } from "../monitoring/log.ts";
 import { TlsError } from "../config/tls.ts";
@@ -29,7 +32,7 @@ export function declareServe(program: Command): void {
 
 /** Starts the server, which runs until a signal or a fatal error ends the process. */
 export async function serve(options: Config, command: Command): Promise<Service> {
-  const conflict = conflictOf(options);
+  const conflict = conflictOf(options) ?? refusedWithPostgres(options) ?? missingForRemote(options);
   if (conflict) command.error(`error: ${conflict}.`);
   const service = await start(options);
   const { log, url } = service;
@@ -49,6 +52,7 @@ export async function serve(options: Config, command: Command): Promise<Service>
 
 async function start(options: Config): Promise<Service> {
   try {
+    if (options.backupRecipient !== null) await requireRecipient(options.backupRecipient);
     return await startService(freezeConfig(options), () => process.exit(1));
   } catch (error) {
     const database = databaseOf(options);

@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { LOG_FORMATS, LOG_LEVELS } from "../monitoring/log.ts";
 import { readSmallFile } from "./small-files.ts";
+import * as remote from "./remote-values.ts";
 import * as kinds from "./values.ts";
 
 export interface Setting<Value> extends kinds.ValueKind<Value> {
@@ -14,7 +15,11 @@ export interface Setting<Value> extends kinds.ValueKind<Value> {
   /** The default as text that `parse` takes, or a word for its absence. */
   defaultText: string;
   help: string;
+  /** Given by variable or file only: the command line of a process can be read by everyone on the machine. */
+  isSecret?: true;
 }
+
+const CHECKPOINT_MODES = ["internal", "external"] as const;
 
 /** By flag. The order is that of help, `config show` and docs/configuration.md. */
 export const SETTINGS = {
@@ -80,6 +85,21 @@ export const SETTINGS = {
     defaultText: "backups in --data",
   },
   "backup-keep": setting(kinds.backupCount, "7", "backups to keep"),
+  "backup-to": optional(remote.remoteFolder, "S3 folder that each backup is copied to"),
+  "backup-keep-remote": setting(kinds.backupCount, "30", "copies to keep there"),
+  "backup-recipient": optional(remote.recipient, "age recipient that the copies are encrypted to"),
+  "s3-endpoint": {
+    ...optional(remote.httpUrl, "server of the bucket"),
+    defaultText: "Amazon's",
+  },
+  "s3-region": setting(remote.region, "us-east-1", "region of the bucket"),
+  "s3-access-key": { ...optional(remote.secret, "access key of the bucket"), isSecret: true },
+  "s3-secret-key": { ...optional(remote.secret, "secret key of the bucket"), isSecret: true },
+  checkpoint: setting(
+    kinds.choice("MODE", CHECKPOINT_MODES),
+    "internal",
+    "who checkpoints the write-ahead log; external: Litestream does",
+  ),
   "log-level": setting(kinds.choice("LEVEL", LOG_LEVELS), "info", "least important event to log"),
   "log-format": setting(
     kinds.choice("FORMAT", LOG_FORMATS),
@@ -94,6 +114,15 @@ export const SETTINGS = {
 } satisfies Record<string, Setting<unknown>>;
 
 export type Flag = keyof typeof SETTINGS;
+
+/** The settings with which a command finds the copies of backups. */
+export const REMOTE_FLAGS = [
+  "backup-to",
+  "s3-endpoint",
+  "s3-region",
+  "s3-access-key",
+  "s3-secret-key",
+] as const satisfies readonly Flag[];
 
 type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
@@ -124,7 +153,41 @@ export function settingOption(flag: Flag): Option {
   const option = new Option(`--${flag} <${row.placeholder}>`, row.help)
     .env(variableOf(flag))
     .default(row.default, row.defaultText);
+  if (row.isSecret) option.hideHelp();
   return row.choices ? option.choices(row.choices) : option.argParser((given) => row.parse(given));
+}
+
+/** Refuses secrets on the command line. */
+export function refuseSecretFlags(command: Command): void {
+  for (const option of command.options) {
+    const name = option.name();
+    if (!isFlag(name) || command.getOptionValueSource(option.attributeName()) !== "cli") continue;
+    if (!(SETTINGS[name] as Setting<unknown>).isSecret) continue;
+    const variable = variableOf(name);
+    throw new ConfigError(
+      `everyone on this machine can read the command line: set ${variable} or ${variable}${FILE_SUFFIX} instead of --${name}`,
+    );
+  }
+}
+
+/** The environment for a process of this program that is to use the same values of `flags`. */
+export function environmentWith(
+  config: Partial<Config>,
+  flags: readonly Flag[],
+): Record<string, string | undefined> {
+  const environment: Record<string, string | undefined> = { ...process.env };
+  for (const flag of flags) {
+    const value = config[camelCase(flag)] ?? null;
+    const row: Setting<unknown> = SETTINGS[flag];
+    if (value === null) continue;
+    const text = row.isSecret && typeof value === "string" ? value : row.format(value);
+    environment[variableOf(flag)] = text;
+  }
+  return environment;
+}
+
+function camelCase(flag: Flag): keyof Config {
+  return flag.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) as keyof Config;
 }
 
 /** Which database: the settings of every command. */

@@ -6,6 +6,7 @@ import { PROGRAM } from "../config/source-files.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { adoptOlderBackups, listBackups, nextBackup } from "../storage/backup-folder.ts";
 import { removeOutdated, removeRemains } from "../storage/backup-removal.ts";
+import type { CheckpointMode } from "../storage/checkpoint.ts";
 import { claimInstanceId } from "../storage/instance.ts";
 import type { BackgroundJob } from "./expiry.ts";
 
@@ -20,6 +21,12 @@ export interface BackupPlan {
   /** Milliseconds; 0: only on SIGUSR1. */
   every: number;
   keep: number;
+  /** Who checkpoints the database: where a replicator does, the backup does not. */
+  checkpoint: CheckpointMode;
+  /** Called with each backup that was made. */
+  onMade?: (file: string) => void;
+  /** The backup that must not be removed now. */
+  inUse?: () => string | null;
 }
 
 export interface Backups extends BackgroundJob {
@@ -27,7 +34,16 @@ export interface Backups extends BackgroundJob {
 }
 
 export function startBackups(plan: BackupPlan, log: Logger): Backups {
-  const { data, every, folder, keep, path } = plan;
+  const {
+    checkpoint,
+    data,
+    every,
+    folder,
+    keep,
+    path,
+    onMade = () => {},
+    inUse = () => null,
+  } = plan;
   let stopped = false;
   let child: Bun.Subprocess | null = null;
   let running: Promise<void> | null = null;
@@ -48,7 +64,8 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
   const make = async (): Promise<string | null> => {
     const file = nextBackup(folder, id(), Date.now());
     if (stopped) return null;
-    const started = Bun.spawn([...PROGRAM, "backup", file, "--data", data, "--json"], {
+    const flags = ["--data", data, "--checkpoint", checkpoint, "--json"];
+    const started = Bun.spawn([...PROGRAM, "backup", file, ...flags], {
       stdout: "pipe",
       stderr: "pipe",
     });
@@ -69,7 +86,10 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
     const made = await attempt("backup not made", make);
     // The backup's process may have been killed and have left an incomplete file.
     if (made === null) await clear();
-    await attempt("old backups not removed", () => removeOutdated(folder, id(), keep, made));
+    else onMade(made);
+    await attempt("old backups not removed", () =>
+      removeOutdated(folder, id(), keep, made, inUse()),
+    );
   };
   const backUpNow = () => {
     if (stopped) return;

@@ -37,6 +37,8 @@ export interface Figures extends DatabaseFigures {
   queueLength(): number;
   /** Null: there is none. */
   backupAgeSeconds(): number | null;
+  /** Null: none is known to be off-site. */
+  remoteBackupAgeSeconds(): number | null;
   /** Null: no placed order is open. */
   oldestUncheckedSeconds(): Awaitable<number | null>;
   /** Null: not known at this time. */
@@ -153,6 +155,12 @@ function addFigures(registry: Registry, figures: Figures): void {
   );
   gauge(registry, "reseller_backup_age_seconds", "Time since the newest backup was begun.", () =>
     figures.backupAgeSeconds(),
+  );
+  gauge(
+    registry,
+    "reseller_remote_backup_age_seconds",
+    "Time since the newest backup that was copied off-site was begun.",
+    () => figures.remoteBackupAgeSeconds(),
   );
   gauge(
     registry,

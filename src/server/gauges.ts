@@ -10,7 +10,12 @@ import { newestBackup } from "../storage/backup-folder.ts";
 import type { ServerDatabase } from "./database.ts";
 
 /** Reads with `slowStore`, because counting orders by status holds a snapshot for long. */
-export function readGauges(config: Config, database: ServerDatabase, log: Logger): Figures {
+export function readGauges(
+  config: Config,
+  database: ServerDatabase,
+  log: Logger,
+  newestRemoteAt: () => number | null,
+): Figures {
   const { writer, slowStore, figures, file, settlesAfterMs } = database;
   const folder = backupFolder(config);
   const countStatuses = createStatusCounter(slowStore, settlesAfterMs);
@@ -28,6 +33,10 @@ export function readGauges(config: Config, database: ServerDatabase, log: Logger
         // The folder cannot be read: the next backup logs it, and the other figures remain available.
         return null;
       }
+    },
+    remoteBackupAgeSeconds() {
+      const begunAt = newestRemoteAt();
+      return begunAt && (Date.now() - begunAt) / 1000;
     },
     async oldestUncheckedSeconds() {
       const uncheckedAt = await unlessAway(() => slowStore.read(oldestUncheckedAt));

@@ -1,12 +1,13 @@
 // `reseller serve`: starts the database, the listeners, the delivery and the background jobs, and stops them in order.
 
 import packageJson from "../../package.json" with { type: "json" };
-import { backupFolder, type Config } from "../config/flags.ts";
+import { backupFolder, type Config, environmentWith, REMOTE_FLAGS } from "../config/flags.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
 import { startServer } from "../http/server.ts";
 import { panelRoutes } from "../http-v2/routes.ts";
 import { type Backups, startBackups } from "../jobs/backups.ts";
 import { startExpiry } from "../jobs/expiry.ts";
+import { type Offsite, startOffsite } from "../jobs/offsite.ts";
 import { startKeyUsage } from "../jobs/key-usage.ts";
 import { createLog, type Logger } from "../monitoring/log.ts";
 import { createMetrics, type Metrics } from "../monitoring/metrics.ts";
@@ -39,6 +40,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   const tls = readCertificate(config);
 
   let metrics: Metrics | null = null;
+  let offsite: Offsite | null = null;
   const events: DatabaseEvents = {
     log,
     onFatal,
@@ -49,7 +51,9 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   const { writer } = database;
   if (config.metricsListen) {
     const { version } = packageJson;
-    metrics = createMetrics(readGauges(config, database, log), { version, server: config.server });
+    const newestRemoteAt = () => offsite?.newestAt() ?? null;
+    const figures = readGauges(config, database, log, newestRemoteAt);
+    metrics = createMetrics(figures, { version, server: config.server });
   }
   const keyUsage = startKeyUsage(writer, log);
   const closeDatabase = async () => {
@@ -80,7 +84,8 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   pending.resolve(delivery);
 
   const expiry = await startExpiry(writer, log, { isLeader: () => database.isLeader() });
-  const backups = backUp(config, database, log);
+  offsite = copyOffsite(config, database, log);
+  const backups = backUp(config, database, offsite, log);
   const url = urlOf(tls ? "https" : "http", listeners.api);
   writeAddressFile(database.addressFile, url, log);
   log.info({ url, path: database.description, metrics: listeners.metricsUrl }, "started");
@@ -100,7 +105,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
       ]);
       await delivered;
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
-      await Promise.all([expiry.stop(), backups.stop()]);
+      await Promise.all([expiry.stop(), backups.stop(), offsite?.stop()]);
       await closeDatabase();
       log.info({}, "stopped");
       await log.close();
@@ -108,10 +113,26 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   };
 }
 
-function backUp(config: Config, { file }: ServerDatabase, log: Logger): Backups {
+function backUp(
+  config: Config,
+  { file }: ServerDatabase,
+  offsite: Offsite | null,
+  log: Logger,
+): Backups {
   if (file === null) return noBackups(log);
-  const { data, backupEvery: every, backupKeep: keep } = config;
-  return startBackups({ path: file, data, every, keep, folder: backupFolder(config) }, log);
+  const { data, backupEvery: every, backupKeep: keep, checkpoint } = config;
+  const folder = backupFolder(config);
+  const onMade = (made: string) => offsite?.copy(made);
+  const inUse = () => offsite?.inUse() ?? null;
+  return startBackups({ path: file, data, every, keep, folder, checkpoint, onMade, inUse }, log);
+}
+
+/** Null without --backup-to, which is refused where the database makes its own backups. */
+function copyOffsite(config: Config, { file }: ServerDatabase, log: Logger): Offsite | null {
+  if (config.backupTo === null || file === null) return null;
+  const flags = [...REMOTE_FLAGS, "backup-keep-remote", "backup-recipient"] as const;
+  const environment = environmentWith(config, flags);
+  return startOffsite({ data: config.data, folder: backupFolder(config), environment }, log);
 }
 
 /** PostgreSQL's own tools make them. */

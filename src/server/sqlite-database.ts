@@ -12,8 +12,10 @@ import { formatSize } from "../domain/units.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { DatabaseFigures } from "../monitoring/metrics.ts";
 import { type Check, FINE } from "../monitoring/readiness.ts";
+import type { CheckpointMode } from "../storage/checkpoint.ts";
 import { fileSystemUnder, isMemoryFileSystem } from "../storage/file-systems.ts";
 import { freeBytesIn, sizeOf } from "../storage/files.ts";
+import { hasLitestream } from "../storage/litestream.ts";
 import { pendingMigrations } from "../storage/migrate.ts";
 import { addressPath, claimDataDirectory, openReader } from "../storage/open.ts";
 import { startWriter, type WriterOptions } from "../writer/writer.ts";
@@ -24,10 +26,12 @@ export interface SqliteOptions {
   data: string;
   /** With less room left on its disk the server is not ready. */
   diskFloor: number;
+  /** Who checkpoints the write-ahead log. */
+  checkpoint: CheckpointMode;
 }
 
 export async function openSqliteDatabase(
-  { data, diskFloor }: SqliteOptions,
+  { data, diskFloor, checkpoint }: SqliteOptions,
   { log, onFatal, onCommit }: DatabaseEvents,
 ): Promise<ServerDatabase> {
   const { path, migrationCopy, release } = claimDataDirectory(data, Date.now());
@@ -40,6 +44,7 @@ export async function openSqliteDatabase(
   const writer = await startWriter({
     path,
     thread: WRITER_THREAD,
+    mode: checkpoint,
     onBatch(commands, seconds) {
       // A caller must read its own writes: the next read takes a new snapshot.
       snapshot?.end();
@@ -48,6 +53,11 @@ export async function openSqliteDatabase(
     ...writerLog(path, log, onFatal),
   });
   const connection = openReader(path);
+  if (checkpoint === "internal" && hasLitestream(connection.sqlite))
+    log.warn(
+      { path },
+      "Litestream replicates this database or did: beside it run with --checkpoint external, or a replica may not restore",
+    );
   const store = (snapshot = createSnapshot(connection));
   const slowReader = openReader(path);
   const findCached = createKeyFinder(connection.store.reader, store);
@@ -89,8 +99,14 @@ function writerLog(
   path: string,
   log: Logger,
   onFatal: () => void,
-): Pick<WriterOptions, "onWritable" | "onFatal"> {
+): Pick<WriterOptions, "onWritable" | "onFatal" | "onLongWal"> {
   return {
+    onLongWal() {
+      log.warn(
+        { path, bytes: sizeOf(`${path}-wal`) },
+        "the write-ahead log is long: does Litestream run? It is checkpointed here now",
+      );
+    },
     onWritable(writable) {
       if (writable) log.info({ path }, "the database takes writes again");
       else

@@ -24,10 +24,15 @@ export function listBackups(folder: string, instance: string, now: number): Back
   if (!existsSync(folder)) return [];
   const files = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isFile() && isBackupOf(instance, entry.name))
-    .map(({ name }) => ({ file: join(folder, name), begunAt: backupTimeOf(name) }))
-    .sort((one, other) => other.begunAt - one.begunAt);
-  const isInFuture = ({ begunAt }: BackupFile) => begunAt > now;
-  return [...files.filter((file) => !isInFuture(file)), ...files.filter(isInFuture)];
+    .map(({ name }) => ({ file: join(folder, name), begunAt: backupTimeOf(name) }));
+  return newestFirst(files, now);
+}
+
+/** A time in the future is from a wrong clock: it counts as the oldest. */
+export function newestFirst<T extends { begunAt: number }>(all: readonly T[], now: number): T[] {
+  const sorted = all.toSorted((one, other) => other.begunAt - one.begunAt);
+  const isInFuture = ({ begunAt }: T) => begunAt > now;
+  return [...sorted.filter((one) => !isInFuture(one)), ...sorted.filter(isInFuture)];
 }
 
 /** The path of a backup that begins now. Creates the folder. */

@@ -11,6 +11,12 @@ export function isBackupOf(instance: string, name: string): boolean {
   return NAME.exec(name)?.[2] === instance;
 }
 
+/** The installation and the time in the file name of a backup; null for another name. */
+export function parseBackupName(name: string): { instance: string; begunAt: number } | null {
+  const instance = NAME.exec(name)?.[2];
+  return instance === undefined ? null : { instance, begunAt: backupTimeOf(name) };
+}
+
 export function backupNameOf(time: string, instance: string): string {
   return `reseller-${time}-${instance}.db`;
 }

@@ -19,14 +19,20 @@ export async function removeRemains(folder: string, instance: string): Promise<v
   await removeEach(targets, (target) => withStaging(join(folder, target), () => {}));
 }
 
-/** Removes all but the `keep` newest backups of this installation; never `made`, the one that was just made. */
+/**
+ * Removes all but the `keep` newest backups of this installation; never `made`, the one that was just made, nor `inUse`,
+ * the one that is being copied off-site.
+ */
 export async function removeOutdated(
   folder: string,
   instance: string,
   keep: number,
   made: string | null,
+  inUse: string | null = null,
 ): Promise<void> {
-  const others = listBackups(folder, instance, Date.now()).filter(({ file }) => file !== made);
+  const others = listBackups(folder, instance, Date.now()).filter(
+    ({ file }) => file !== made && file !== inUse,
+  );
   await removeEach(others.slice(made === null ? keep : keep - 1), ({ file }) =>
     // Renamed first: a partly removed file must not have the name of a backup.
     withStaging(file, (copy) => renameSync(file, copy)),

@@ -8,6 +8,8 @@ import { dirname, join } from "node:path";
 import { connectionOf } from "../db/sqlite/connection.ts";
 import { freeBytesIn, mebibytes, sizeOf, syncPath } from "./files.ts";
 import { takeLock } from "./lock.ts";
+import { pendingMigrations } from "./migrate.ts";
+import { openErrorOf } from "./open-error.ts";
 import { openReader } from "./open.ts";
 import type { Verification } from "../db/verify.ts";
 import { verify } from "./verify.ts";
@@ -105,10 +107,7 @@ export function copyDatabase(path: string, target: string): void {
 export async function verifyCopy(file: string): Promise<Verification> {
   const sqlite = new Database(file, { readonly: true });
   try {
-    const { quick_check: found } = sqlite.query("PRAGMA quick_check(1)").get() as {
-      quick_check: string;
-    };
-    if (found !== "ok") throw new BackupError(`${file} is damaged: ${found}`);
+    checkPages(sqlite, file);
     const verification = await verify(connectionOf(sqlite, file));
     const [first] = verification.problems;
     if (first) {
@@ -120,6 +119,31 @@ export async function verifyCopy(file: string): Promise<Verification> {
   } finally {
     sqlite.close(true);
   }
+}
+
+/**
+ * The same of a backup that may be of an older version: only its pages then, for its schema is not this binary's. Throws
+ * OpenError too.
+ */
+export async function verifyBackup(file: string): Promise<void> {
+  try {
+    const sqlite = new Database(file, { readonly: true });
+    try {
+      if (pendingMigrations(sqlite, file).length > 0) return checkPages(sqlite, file);
+    } finally {
+      sqlite.close();
+    }
+    await verifyCopy(file);
+  } catch (error) {
+    throw openErrorOf(error, file) ?? error;
+  }
+}
+
+function checkPages(sqlite: Database, file: string): void {
+  const { quick_check: found } = sqlite.query("PRAGMA quick_check(1)").get() as {
+    quick_check: string;
+  };
+  if (found !== "ok") throw new BackupError(`${file} is damaged: ${found}`);
 }
 
 /** Syncs a finished copy and gives it its name, unless that is taken. */

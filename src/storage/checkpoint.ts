@@ -3,7 +3,7 @@
 // is cheaper. The WAL restarts from its beginning only when no reader uses it, so the writer waits a few milliseconds
 // for the readers of requests, and tries again soon when one of them was preempted for longer. What a long reader (a
 // backup, a verification) keeps in the WAL is checkpointed by a thread of its own: PASSIVE checkpoints do not block the
-// writer.
+// writer. Where a replicator (Litestream) checkpoints, nothing here does: docs/decisions/0034-checkpoints-by-a-replicator.md
 
 import type { Database } from "bun:sqlite";
 import { type Connection } from "../db/sqlite/connection.ts";
@@ -19,10 +19,18 @@ const OFFLOADED_PAGES = 8000;
 const LIMIT_PAGES = 64_000;
 /** How long the writer waits for readers: many times the lifetime of a request's snapshot. */
 const READER_WAIT_MS = 5;
+/** The same when the server ends. */
+const END_WAIT_MS = 250;
 /** After a reader prevented the restart the writer tries again at 1 MB more: a preempted reader has ended by then. */
 const RETRY_PAGES = 250;
 /** The growth of what a long reader pins in the WAL after which the writer tries again. */
 const RETRY_GROWTH = 2;
+
+/** Who checkpoints: this program, or a replicator that copies the WAL before it does. */
+export type CheckpointMode = "internal" | "external";
+
+/** The length of the WAL above which something is wrong: a reader that does not end, or no replicator that runs. */
+export const WAL_LIMIT_BYTES = LIMIT_PAGES * 4096;
 
 /** Which checkpoint is due: none, idle, immediate, or offloaded to a thread. */
 export type CheckpointDue = "none" | "idle" | "immediate" | "offloaded";
@@ -33,6 +41,20 @@ export interface Checkpointer {
   checkpointDue(): CheckpointDue;
   /** Checkpoints the whole WAL and restarts it, unless a reader prevents that for longer than READER_WAIT_MS. */
   run(): void;
+}
+
+/** Of --checkpoint external: only above the limit, and then one that takes nothing from the WAL (PASSIVE). */
+export function createExternalCheckpointer(
+  { sqlite }: Connection,
+  limitPages = LIMIT_PAGES,
+): Checkpointer {
+  return {
+    checkpointDue() {
+      const { log, checkpointed } = walPages(sqlite);
+      return log - checkpointed > limitPages ? "offloaded" : "none";
+    },
+    run() {},
+  };
 }
 
 export function createCheckpointer({ sqlite }: Connection): Checkpointer {
@@ -64,6 +86,12 @@ function walPages(sqlite: Database): { log: number; checkpointed: number } {
   return sqlite.query("PRAGMA wal_checkpoint(NOOP)").get() as { log: number; checkpointed: number };
 }
 
+/** Before the server closes the database. A reader of another process must not delay the stop. */
+export function checkpointAtEnd({ sqlite }: Connection): void {
+  sqlite.run(`PRAGMA busy_timeout = ${END_WAIT_MS}`);
+  walCheckpoint(sqlite, "TRUNCATE");
+}
+
 /** A PASSIVE checkpoint, which does not block the writer. False when it could write nothing. */
 export function checkpoint({ sqlite }: Connection): boolean {
   const before = walPages(sqlite).checkpointed;
@@ -72,7 +100,7 @@ export function checkpoint({ sqlite }: Connection): boolean {
 }
 
 /** A transient error (disk full, database locked) is ignored: a later checkpoint does the work. */
-function walCheckpoint(sqlite: Database, mode: "PASSIVE" | "RESTART"): void {
+function walCheckpoint(sqlite: Database, mode: "PASSIVE" | "RESTART" | "TRUNCATE"): void {
   try {
     sqlite.query(`PRAGMA wal_checkpoint(${mode})`).get();
   } catch (error) {

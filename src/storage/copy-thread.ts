@@ -2,17 +2,18 @@
 
 import { copyDatabase, verifyCopy } from "./backup.ts";
 import { checkpoint } from "./checkpoint.ts";
+import { hasLitestream } from "./litestream.ts";
 import { openWriter } from "./open.ts";
 import type { FromCopyThread, ToCopyThread } from "./copy.ts";
 
 declare const self: Worker;
 
 self.onmessage = async (event: MessageEvent<ToCopyThread>) => {
-  const { path, partial } = event.data;
+  const { path, partial, mode } = event.data;
   try {
     copyDatabase(path, partial);
     // While the copy was read, its read transaction kept the WAL from being checkpointed: done here, not in the writer.
-    checkpointBeside(path);
+    if (mode === "internal") checkpointBeside(path);
     send({ copied: true });
     send({ verified: await verifyCopy(partial) });
   } catch (error) {
@@ -24,7 +25,8 @@ self.onmessage = async (event: MessageEvent<ToCopyThread>) => {
 function checkpointBeside(path: string): void {
   try {
     const connection = openWriter(path);
-    checkpoint(connection);
+    // A backup by hand may not know that a replicator checkpoints.
+    if (!hasLitestream(connection.sqlite)) checkpoint(connection);
     connection.sqlite.close(true);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

@@ -5,6 +5,7 @@ import { constants, setPriority } from "node:os";
 import { existsSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { BackupError, openStaging, publishCopy, refuseBackup } from "./backup.ts";
+import type { CheckpointMode } from "./checkpoint.ts";
 import { sizeOf } from "./files.ts";
 import type { Verification } from "../db/verify.ts";
 
@@ -17,6 +18,7 @@ const SYNC_MS = 5;
 export interface ToCopyThread {
   path: string;
   partial: string;
+  mode: CheckpointMode;
 }
 
 export type FromCopyThread =
@@ -43,6 +45,7 @@ export async function backUp(
   thread: URL,
   path: string,
   target: string,
+  mode: CheckpointMode,
   { onCopy, onWarning }: BackupEvents,
 ): Promise<Backup> {
   refuseBackup(path, target);
@@ -54,10 +57,11 @@ export async function backUp(
   try {
     lowerPriority(onWarning);
     for (const end of ["", "-journal"]) rmSync(`${staging.copy}${end}`, { force: true });
-    const { users, orders, transfers } = await copyAndVerify(thread, path, staging.copy, {
-      onCopy,
-      onWarning,
-    });
+    const { users, orders, transfers } = await copyAndVerify(
+      thread,
+      { path, partial: staging.copy, mode },
+      { onCopy, onWarning },
+    );
     publishCopy(staging.copy, target);
     const seconds = Math.round(performance.now() - started) / 1000;
     return { file: target, bytes: sizeOf(target), seconds, users, orders, transfers };
@@ -66,24 +70,24 @@ export async function backUp(
   }
 }
 
-/** Only a warning on failure: some sandboxes forbid it. */
-function lowerPriority(onWarning: (warning: string) => void): void {
+/** Of this process. Only a warning on failure: some sandboxes forbid it. */
+export function lowerPriority(onWarning: (warning: string) => void): void {
   try {
     setPriority(constants.priority.PRIORITY_LOW);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     onWarning(
-      `the priority could not be lowered, orders may take longer while a backup is made (${why})`,
+      `the priority could not be lowered, orders may take longer while a backup is made or copied (${why})`,
     );
   }
 }
 
 async function copyAndVerify(
   thread: URL,
-  path: string,
-  partial: string,
+  message: ToCopyThread,
   { onCopy, onWarning }: BackupEvents,
 ): Promise<Verification> {
+  const { path, partial } = message;
   const { promise, resolve, reject } = Promise.withResolvers<Verification>();
   const fail = (why: string) => reject(new BackupError(`${path} was not backed up: ${why}`));
   let copying = true;
@@ -97,7 +101,7 @@ async function copyAndVerify(
   };
   worker.onerror = (event) => fail(event.message);
   worker.addEventListener("close", () => fail("its thread ended early"));
-  worker.postMessage({ path, partial } satisfies ToCopyThread);
+  worker.postMessage(message);
   const syncing = syncWhile(
     partial,
     () => !ended,

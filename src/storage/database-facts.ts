@@ -3,6 +3,7 @@
 import { OLDEST_DUE_POLL } from "../db/polling.ts";
 import type { RowFacts } from "./findings.ts";
 import { whyNoFile } from "./files.ts";
+import { hasLitestream } from "./litestream.ts";
 import { pendingMigrations } from "./migrate.ts";
 import { openReader } from "./open.ts";
 import { OpenError } from "./open-error.ts";
@@ -15,6 +16,8 @@ export interface DatabaseFacts extends RowFacts {
   pendingMigrations: number;
   /** How its schema differs from that of its migrations; empty when it does not. */
   schemaDifferences: string;
+  /** Whether Litestream replicates it, or did. */
+  hasLitestream: boolean;
 }
 
 /** Reads only. Throws OpenError, also for a newer or foreign database, or what SQLite throws for a file it cannot read. */
@@ -31,6 +34,7 @@ export function factsOf(path: string): DatabaseFacts {
     return {
       pendingMigrations: pending,
       schemaDifferences: schemaDifferences(sqlite),
+      hasLitestream: hasLitestream(sqlite),
       integrity: scalar("SELECT quick_check AS value FROM pragma_quick_check LIMIT 1"),
       lastRowAt:
         scalar(`SELECT max(

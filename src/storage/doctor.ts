@@ -2,6 +2,7 @@
 
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { type CheckpointMode, WAL_LIMIT_BYTES } from "./checkpoint.ts";
 import { type DatabaseFacts, factsOf } from "./database-facts.ts";
 import { clock, type Finding, finding, polling, unknown } from "./findings.ts";
 import { freeBytesIn, mebibytes, sizeOf } from "./files.ts";
@@ -21,9 +22,11 @@ export interface DoctorInput {
   data: string;
   backupFolder: string;
   now: number;
+  /** As `serve` is run. */
+  checkpoint: CheckpointMode;
 }
 
-export function runDoctor({ data, backupFolder, now }: DoctorInput): Finding[] {
+export function runDoctor({ data, backupFolder, now, checkpoint }: DoctorInput): Finding[] {
   const directory = resolve(data);
   const path = databasePath(directory);
   const findings = [finding("SQLite", "ok", sqliteVersion())];
@@ -47,7 +50,8 @@ export function runDoctor({ data, backupFolder, now }: DoctorInput): Finding[] {
   }
   findings.push(
     permissions(path),
-    ...databaseFindings(path, now),
+    walLength(path),
+    ...databaseFindings(path, now, checkpoint),
     backupAge(directory, backupFolder, now),
   );
   return findings;
@@ -134,7 +138,25 @@ function syncTime(directory: string): Finding {
   }
 }
 
-function databaseFindings(path: string, now: number): Finding[] {
+function walLength(path: string): Finding {
+  const bytes = sizeOf(`${path}-wal`);
+  const found = `${mebibytes(bytes)} MiB`;
+  if (bytes <= WAL_LIMIT_BYTES) return finding("write-ahead log", "ok", found);
+  const advice =
+    "a long reader, or with --checkpoint external a Litestream that does not run: look for it";
+  return finding("write-ahead log", "warn", found, advice);
+}
+
+/** Nothing without Litestream. */
+function replication(facts: DatabaseFacts, checkpoint: CheckpointMode): Finding[] {
+  if (!facts.hasLitestream) return [];
+  if (checkpoint === "external") return [finding("Litestream", "ok", "--checkpoint external")];
+  const found = "it replicates this database or did";
+  const advice = "beside it run `serve` with --checkpoint external, or a replica may not restore";
+  return [finding("Litestream", "warn", found, advice)];
+}
+
+function databaseFindings(path: string, now: number, checkpoint: CheckpointMode): Finding[] {
   let facts: DatabaseFacts;
   try {
     facts = factsOf(path);
@@ -142,7 +164,14 @@ function databaseFindings(path: string, now: number): Finding[] {
     const found = error instanceof Error ? error.message : String(error);
     return [finding("database", "fail", found, "see `reseller restore --help`")];
   }
-  return [schema(facts), integrity(facts), clock(facts, now), unknown(facts), polling(facts, now)];
+  return [
+    schema(facts),
+    integrity(facts),
+    clock(facts, now),
+    unknown(facts),
+    polling(facts, now),
+    ...replication(facts, checkpoint),
+  ];
 }
 
 function schema({ pendingMigrations: pending, schemaDifferences }: DatabaseFacts): Finding {

@@ -6,6 +6,7 @@ import { Database } from "bun:sqlite";
 import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type Connection, connectionOf } from "../db/sqlite/connection.ts";
+import type { CheckpointMode } from "./checkpoint.ts";
 import { type Lock, takeLock } from "./lock.ts";
 import { type Migration, pendingMigrations } from "./migrate.ts";
 import { settleReplaced, STAGING_FOLDER } from "./replaced-file.ts";
@@ -21,7 +22,7 @@ const BUSY_TIMEOUT_MS = 10_000;
 const SQLITE_MINIMUM = [3, 51, 3] as const;
 /** 16 MiB for the writer, so that the pages that a batch of orders uses stay in memory. */
 const CACHE_KIB = 16 * 1024;
-const WAL_LIMIT_BYTES = 32 * 1024 * 1024;
+const WAL_KEPT_BYTES = 32 * 1024 * 1024;
 
 const DATABASE_FILE = "reseller.db";
 const LOCK_FILE = "instance.lock";
@@ -77,13 +78,12 @@ export function lockDataDirectory(dataDirectory: string): () => void {
 }
 
 /** The server's writing connection. Only after claimDataDirectory. */
-export function openWriter(path: string): Connection {
+export function openWriter(path: string, mode: CheckpointMode = "internal"): Connection {
   const { sqlite } = openFile(path, false);
   sqlite.run(`PRAGMA cache_size = -${CACHE_KIB}`);
-  // The writer thread runs checkpoints itself: storage/checkpoint.ts.
-  sqlite.run("PRAGMA wal_autocheckpoint = 0");
-  // The WAL file, which a long reader lets grow, is truncated to this size when it is reset.
-  sqlite.run(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
+  // The WAL file, which a long reader lets grow, is truncated to this size when it is reset; never beside a replicator,
+  // which may not have copied what is cut off.
+  sqlite.run(`PRAGMA journal_size_limit = ${mode === "external" ? -1 : WAL_KEPT_BYTES}`);
   return connectionOf(sqlite, path, true);
 }
 
@@ -103,8 +103,6 @@ export function openForCommand(dataDirectory: string): Connection {
   refuseNetworkFileSystem(resolve(dataDirectory));
   const { sqlite, pending } = openFile(path, false);
   try {
-    // A running server runs the checkpoints; one from here would delay its writer.
-    sqlite.run("PRAGMA wal_autocheckpoint = 0");
     if (pending.length > 0) {
       throw new OpenError(
         `${path} was written by an older reseller: start \`reseller serve\` of this version once, it upgrades the database and keeps a copy`,
@@ -159,6 +157,8 @@ function openFile(path: string, create: boolean): OpenFile {
     sqlite.run("PRAGMA foreign_keys = ON");
     sqlite.run("PRAGMA mmap_size = 0");
     sqlite.run("PRAGMA temp_store = MEMORY");
+    // A running server runs the checkpoints itself (storage/checkpoint.ts); one of a command would delay its writer.
+    sqlite.run("PRAGMA wal_autocheckpoint = 0");
     return { sqlite, pending };
   } catch (error) {
     sqlite?.close();

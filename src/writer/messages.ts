@@ -1,10 +1,14 @@
 // The messages between the main thread and the writer thread, as JSON text: a batch one way, its replies the other.
 
 import type { CommandRequest, Reply } from "../operations/commands.ts";
+import type { CheckpointMode } from "../storage/checkpoint.ts";
 
 /** `checkpoint`: for an offloaded checkpoint, in a second thread that ends after it. */
 export type ToThread =
-  { open: string } | { batch: CommandRequest[] } | { close: true } | { checkpoint: string };
+  | { open: string; mode: CheckpointMode }
+  | { batch: CommandRequest[] }
+  | { close: true }
+  | { checkpoint: string; mode: CheckpointMode };
 
 /**
  * `seconds`: how long the batch took, its commit included. `offloadCheckpoint`: the WAL is too long for the writer

@@ -1,6 +1,7 @@
 // Offloaded checkpoints: when a long read transaction has let the WAL grow, a checkpoint in the writer thread would
 // delay the next batch for too long, so it runs in a second thread. One runs at a time.
 
+import type { CheckpointMode } from "../storage/checkpoint.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 
 /** How long to wait after a checkpoint that could write nothing because of a reader. */
@@ -17,15 +18,18 @@ export interface OffloadedCheckpoint {
 export function createOffloadedCheckpoint(
   thread: URL,
   path: string,
+  mode: CheckpointMode,
   onFatal: (cause: string) => void,
 ): OffloadedCheckpoint {
   let running: Promise<void> | null = null;
   return {
     start() {
-      running ??= runCheckpoint(thread, path, onFatal).then(async (checkpointed) => {
-        if (!checkpointed) await Bun.sleep(RETRY_MS);
-        running = null;
-      });
+      running ??= runCheckpoint(thread, { checkpoint: path, mode }, onFatal).then(
+        async (checkpointed) => {
+          if (!checkpointed) await Bun.sleep(RETRY_MS);
+          running = null;
+        },
+      );
     },
     idle: async () => void (await running),
   };
@@ -34,18 +38,18 @@ export function createOffloadedCheckpoint(
 /** Resolves with whether any page was written to the database file. */
 function runCheckpoint(
   thread: URL,
-  path: string,
+  message: ToThread,
   onFatal: (cause: string) => void,
 ): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const worker = new Worker(thread);
   worker.onmessage = (event: MessageEvent<string>) => {
-    const message = JSON.parse(event.data) as FromThread;
-    if ("fatal" in message) onFatal(message.fatal);
+    const reply = JSON.parse(event.data) as FromThread;
+    if ("fatal" in reply) onFatal(reply.fatal);
     worker.terminate();
-    resolve("checkpointed" in message && message.checkpointed);
+    resolve("checkpointed" in reply && reply.checkpointed);
   };
   worker.onerror = () => resolve(false);
-  worker.postMessage(JSON.stringify({ checkpoint: path } satisfies ToThread));
+  worker.postMessage(JSON.stringify(message));
   return promise;
 }

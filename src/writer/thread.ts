@@ -4,7 +4,13 @@
 import { FatalError } from "../db/port.ts";
 import type { Connection } from "../db/sqlite/connection.ts";
 import { runBatch } from "../operations/commands.ts";
-import { checkpoint, type Checkpointer, createCheckpointer } from "../storage/checkpoint.ts";
+import {
+  checkpoint,
+  checkpointAtEnd,
+  type Checkpointer,
+  createCheckpointer,
+  createExternalCheckpointer,
+} from "../storage/checkpoint.ts";
 import { openWriter } from "../storage/open.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 
@@ -14,6 +20,7 @@ declare const self: Worker;
 const IDLE_MS = 50;
 
 let connection: Connection | undefined;
+let isExternal = false;
 let checkpointer: Checkpointer | undefined;
 let idleTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -24,8 +31,9 @@ self.onmessage = (event: MessageEvent<string>) => {
 
 function handle(message: ToThread): void {
   if ("open" in message) {
-    connection = openWriter(message.open);
-    checkpointer = createCheckpointer(connection);
+    isExternal = message.mode === "external";
+    connection = openWriter(message.open, message.mode);
+    checkpointer = (isExternal ? createExternalCheckpointer : createCheckpointer)(connection);
     send({ opened: true });
   } else if ("batch" in message) {
     const started = performance.now();
@@ -37,12 +45,12 @@ function handle(message: ToThread): void {
     if (due === "immediate") run();
     else if (due === "idle") idleTimer = setTimeout(() => reportFatal(run), IDLE_MS);
   } else if ("checkpoint" in message) {
-    const own = openWriter(message.checkpoint);
+    const own = openWriter(message.checkpoint, message.mode);
     const checkpointed = checkpoint(own);
     own.sqlite.close();
     send({ checkpointed });
   } else {
-    connection?.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    if (connection && !isExternal) checkpointAtEnd(connection);
     connection?.sqlite.close();
     send({ closed: true });
   }

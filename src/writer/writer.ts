@@ -4,6 +4,7 @@
 
 import { refusal } from "../domain/refusals.ts";
 import type { CommandInput, CommandOutput, SubmittableName } from "../operations/commands.ts";
+import type { CheckpointMode } from "../storage/checkpoint.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 import { createOffloadedCheckpoint } from "./offloaded-checkpoint.ts";
 import { createCommandQueue } from "./queue.ts";
@@ -42,11 +43,15 @@ export interface WriterOptions {
   /** Called after each batch, committed or failed, before the promises of its commands settle. */
   onBatch?: (commands: number, seconds: number) => void;
   queueLimit?: number;
+  /** Who checkpoints the WAL. */
+  mode?: CheckpointMode;
+  /** Called when the WAL has grown above its limit. */
+  onLongWal?: () => void;
 }
 
 /** Starts the thread and resolves once it has opened the database. */
 export async function startWriter(options: WriterOptions): Promise<Writer> {
-  const { path, thread, onFatal, queueLimit = QUEUE_LIMIT } = options;
+  const { path, thread, onFatal, queueLimit = QUEUE_LIMIT, mode = "internal" } = options;
   const worker = new Worker(thread);
   const send = (message: ToThread) => worker.postMessage(JSON.stringify(message));
   const opened = Promise.withResolvers<void>();
@@ -80,7 +85,8 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
     queue.add("probe", undefined).catch(() => {});
     flushSoon();
   }, options.onWritable);
-  const offloadedCheckpoint = createOffloadedCheckpoint(thread, path, fail);
+  const noteLongWal = onRise(options.onLongWal);
+  const offloadedCheckpoint = createOffloadedCheckpoint(thread, path, mode, fail);
 
   worker.onmessage = (event: MessageEvent<string>) => {
     const message = JSON.parse(event.data) as FromThread;
@@ -88,6 +94,7 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
       const { replies, seconds, offloadCheckpoint } = message;
       probe.note(replies);
       if (offloadCheckpoint && state !== "closing") offloadedCheckpoint.start();
+      if (mode === "external") noteLongWal(offloadCheckpoint);
       const batch = queue.endBatch();
       // The next batch is sent first, so that the thread works while the promises of this one settle.
       flush();
@@ -107,7 +114,7 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
   worker.onerror = (event) => fail(`the writer thread failed: ${event.message}`);
   worker.addEventListener("close", () => fail("the writer thread ended"));
 
-  send({ open: path });
+  send({ open: path, mode });
   await opened.promise;
 
   return {
@@ -140,5 +147,14 @@ function atEndOfTurn(callback: () => void): () => void {
       isScheduled = false;
       callback();
     });
+  };
+}
+
+/** Calls it when the value becomes true. */
+function onRise(callback: () => void = () => {}): (value: boolean) => void {
+  let before = false;
+  return (value) => {
+    if (value && !before) callback();
+    before = value;
   };
 }

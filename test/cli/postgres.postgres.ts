@@ -212,12 +212,49 @@ describe("a database that cannot be had is one sentence, which shows no password
   });
 });
 
-test.each(["backup", "restore"])(
-  "%s is a matter of PostgreSQL's own tools: exit 2",
-  async (verb) => {
-    const shop = openShopIn(freshPostgresDatabase());
-    const { code, stderr } = await shop.cli(verb, `${shop.folder}/file.db`);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("PostgreSQL's own tools")]);
-    shop.close();
-  },
-);
+test.each([
+  "backup file.db",
+  "backup send",
+  "backup list",
+  "backup check",
+  "backup fetch file.db",
+  "restore file.db",
+  "restore s3://backups/reseller",
+])("%s is a matter of PostgreSQL's own tools: exit 2", async (line) => {
+  const shop = openShopIn(freshPostgresDatabase());
+  const { code, stderr } = await shop.cli(...line.split(" "));
+  expect([code, stderr]).toEqual([2, expect.stringContaining("PostgreSQL's own tools")]);
+  shop.close();
+});
+
+describe("what a SQLite database alone has is refused with --database:", () => {
+  // Nothing answers there: without the refusal the exit code would be 1.
+  const database = ["--database", "postgres://me@127.0.0.1:1/shop"];
+  const cases = [
+    ["--backup-to", "s3://backups/reseller"],
+    ["--checkpoint", "external"],
+  ] as const;
+
+  test.each(cases)("serve and doctor with %s: exit 2", async (flag, value) => {
+    for (const command of ["serve", "doctor"]) {
+      const { code, stderr } = await reseller(command, ...database, flag, value);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`${flag} `)]);
+      expect(stderr).toContain("leave it out with --database");
+    }
+  });
+
+  test.each(cases)("config check finds %s", async (flag, value) => {
+    const argv = ["config", "check", "--json", ...database];
+    const off = await reseller(...argv, flag, value);
+    expect(off.code).toBe(1);
+    expect(off.json).toContainEqual({
+      check: "off-site",
+      state: "fail",
+      detail: expect.stringContaining(`${flag} `),
+    });
+    const without = await reseller(...argv);
+    expect(without.json).toContainEqual(
+      expect.objectContaining({ check: "off-site", state: "ok" }),
+    );
+  });
+});

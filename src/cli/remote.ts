@@ -1,0 +1,77 @@
+// The store of off-site backups for a command: its options, and what it prints while it uses the store.
+
+import { type Command, Option } from "commander";
+import { type Config, REMOTE_FLAGS, settingOption } from "../config/flags.ts";
+import { missingForRemote, type RemoteFolder } from "../config/remote-values.ts";
+import { readSmallFile } from "../config/small-files.ts";
+import { mebibytes } from "../storage/files.ts";
+import { openStore, type Store } from "../offsite/store.ts";
+import { CommandFailure, type CommonOptions } from "./command.ts";
+import { type Progress, startProgress } from "./progress.ts";
+
+const IDENTITY_LIMIT_BYTES = 64 * 1024;
+
+type RemoteConfig = Pick<
+  Config,
+  "backupTo" | "s3Endpoint" | "s3Region" | "s3AccessKey" | "s3SecretKey"
+>;
+export type RemoteOptions = CommonOptions & RemoteConfig & { identity?: string };
+
+export function addRemoteOptions(command: Command): Command {
+  for (const flag of REMOTE_FLAGS) command.addOption(settingOption(flag));
+  return command;
+}
+
+export function identityOption(): Option {
+  return new Option("--identity <FILE>", "file of the age identity, for an encrypted copy");
+}
+
+/** The text of the file of --identity; null without one. */
+export function readIdentities({ identity }: RemoteOptions): string | null {
+  if (identity === undefined) return null;
+  try {
+    return readSmallFile(identity, IDENTITY_LIMIT_BYTES);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(`--identity names ${identity}: ${why}`);
+  }
+}
+
+/** `folder`: instead of --backup-to. */
+export function openRemote(options: RemoteConfig, folder = options.backupTo): Store {
+  return openStore({
+    ...requireRemote({ ...options, backupTo: folder }),
+    endpoint: options.s3Endpoint,
+  });
+}
+
+function requireRemote(options: RemoteConfig): RemoteFolder & {
+  region: string;
+  accessKey: string;
+  secretKey: string;
+} {
+  const { backupTo, s3Region: region, s3AccessKey: accessKey, s3SecretKey: secretKey } = options;
+  if (backupTo === null) {
+    throw new CommandFailure("no off-site backups are set up: name their folder with --backup-to");
+  }
+  const missing = missingForRemote(options);
+  if (missing !== null || accessKey === null || secretKey === null) {
+    throw new CommandFailure(missing ?? "");
+  }
+  return { ...backupTo, region, accessKey, secretKey };
+}
+
+/** A progress line in MiB whose total is known with its first value. */
+export function startTransfer(what: string): {
+  update: (bytes: number, all: number) => void;
+  end: () => void;
+} {
+  let progress: Progress | null = null;
+  return {
+    update(bytes, all) {
+      progress ??= startProgress(`MiB ${what}:`, mebibytes(all));
+      progress.update(mebibytes(bytes));
+    },
+    end: () => progress?.end(),
+  };
+}

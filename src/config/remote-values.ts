@@ -1,0 +1,96 @@
+// The types of the settings of off-site backups, and which of these settings belong together.
+
+import { InvalidArgumentError } from "commander";
+import type { ValueKind } from "./values.ts";
+
+/** A folder of a bucket, in which the copies of backups are objects. */
+export interface RemoteFolder {
+  bucket: string;
+  /** Without a slash at its ends; empty for the bucket itself. */
+  prefix: string;
+}
+
+const SCHEME = "s3://";
+/** Names of buckets as Amazon allows them. */
+const FOLDER = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/=+@,-]*))?$/;
+
+/** Whether a text is meant as an address of off-site backups. */
+export function isRemote(text: string): boolean {
+  return text.startsWith(SCHEME);
+}
+
+export function formatRemote({ bucket, prefix }: RemoteFolder): string {
+  return `${SCHEME}${bucket}${prefix === "" ? "" : `/${prefix}`}`;
+}
+
+/** Null for anything else than s3://bucket/prefix. */
+export function parseRemote(text: string): RemoteFolder | null {
+  const [, bucket, path = ""] = FOLDER.exec(text) ?? [];
+  const prefix = path.replace(/\/$/, "");
+  if (bucket === undefined || (prefix !== "" && prefix.split("/").includes(""))) return null;
+  return { bucket, prefix };
+}
+
+export const remoteFolder: ValueKind<RemoteFolder> = {
+  placeholder: "S3-URL",
+  parse(given) {
+    const folder = parseRemote(given);
+    if (folder) return folder;
+    throw new InvalidArgumentError("must be a bucket and a prefix, such as s3://backups/reseller.");
+  },
+  format: formatRemote,
+};
+
+export const httpUrl: ValueKind<string> = {
+  placeholder: "URL",
+  parse(given) {
+    const url = URL.parse(given);
+    if (url && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "")
+      return url.origin;
+    throw new InvalidArgumentError("must be a URL without a path, such as https://s3.example.com.");
+  },
+  format: (value) => value,
+};
+
+export const region: ValueKind<string> = {
+  placeholder: "NAME",
+  parse(given) {
+    if (/^[a-z0-9-]{1,64}$/.test(given)) return given;
+    throw new InvalidArgumentError("must be the name of a region, such as eu-central-1.");
+  },
+  format: (value) => value,
+};
+
+/** The shape of a recipient of age; that its checksum is right is checked where it is used. */
+export const recipient: ValueKind<string> = {
+  placeholder: "RECIPIENT",
+  parse(given) {
+    if (/^age1[02-9ac-hj-np-z]{20,4000}$/.test(given)) return given;
+    throw new InvalidArgumentError("must be a recipient of age, which begins with age1.");
+  },
+  format: (value) => value,
+};
+
+/** Never repeated: not in messages, not by `config show`. */
+export const secret: ValueKind<string> = {
+  placeholder: "SECRET",
+  parse(given) {
+    // Nothing else is refused: the message about a wrong value repeats the value.
+    if (given.trim() === "") throw new InvalidArgumentError("must not be empty.");
+    return given;
+  },
+  format: () => "(set)",
+};
+
+export interface RemoteSettings {
+  backupTo: RemoteFolder | null;
+  s3AccessKey: string | null;
+  s3SecretKey: string | null;
+}
+
+/** What is missing for --backup-to; null when nothing is. */
+export function missingForRemote(settings: RemoteSettings): string | null {
+  if (settings.backupTo === null) return null;
+  if (settings.s3AccessKey !== null && settings.s3SecretKey !== null) return null;
+  return "--backup-to needs keys: set RESELLER_S3_ACCESS_KEY and RESELLER_S3_SECRET_KEY, or each with _FILE";
+}

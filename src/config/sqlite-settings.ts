@@ -1,0 +1,17 @@
+// What only a SQLite database has: PostgreSQL's own tools make its backups and keep its write-ahead log.
+
+import type { Config } from "./flags.ts";
+
+/** Why these settings are refused together with --database; null when they are not. */
+export function refusedWithPostgres({
+  database,
+  backupTo,
+  checkpoint,
+}: Pick<Config, "database" | "backupTo" | "checkpoint">): string | null {
+  if (database === null) return null;
+  if (backupTo !== null)
+    return "--backup-to copies backups of a SQLite database: leave it out with --database, whose backups PostgreSQL's own tools make and store";
+  if (checkpoint === "external")
+    return "--checkpoint is for the write-ahead log of a SQLite database: leave it out with --database";
+  return null;
+}

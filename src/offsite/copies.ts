@@ -1,0 +1,120 @@
+// The copies of backups in a folder of a store. A copy is two objects: the compressed backup, and its manifest with the
+// checksums, which is stored last. An object without a manifest is an upload that was cut off, and never a copy.
+
+import * as v from "valibot";
+import { BackupError } from "../storage/backup.ts";
+import { newestFirst } from "../storage/backup-folder.ts";
+import { parseBackupName } from "../storage/backup-names.ts";
+import type { Store, StoredObject } from "./store.ts";
+
+const COMPRESSED = ".zst";
+const ENCRYPTED = ".age";
+const MANIFEST = ".json";
+const OBJECT = /^(.+\.db)\.zst(?:\.age)?$/;
+
+export interface RemoteCopy {
+  /** The file name of the backup, as in the folder of the server's backups. */
+  name: string;
+  /** The name of its object; the manifest's has MANIFEST behind it. */
+  object: string;
+  instance: string;
+  begunAt: number;
+  /** Of the object. */
+  bytes: number;
+}
+
+export interface RemoteFolderContent {
+  /** Newest first. */
+  copies: RemoteCopy[];
+  /** Objects of cut uploads and of removals that were not completed. */
+  incomplete: (StoredObject & { instance: string })[];
+}
+
+const SHA256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+const BYTES = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const MANIFEST_SCHEMA = v.object({
+  format: v.literal(1),
+  object: v.object({ name: v.string(), bytes: BYTES, sha256: SHA256 }),
+  database: v.object({ name: v.string(), bytes: BYTES, sha256: SHA256 }),
+});
+
+/** What an object must be, written when it was stored and read back. */
+export type Manifest = v.InferOutput<typeof MANIFEST_SCHEMA>;
+
+/** The name of the object of a backup. */
+export function objectName(backup: string, isEncrypted: boolean): string {
+  return `${backup}${COMPRESSED}${isEncrypted ? ENCRYPTED : ""}`;
+}
+
+export function isEncrypted(copy: RemoteCopy): boolean {
+  return copy.object.endsWith(ENCRYPTED);
+}
+
+export function manifestName(object: string): string {
+  return `${object}${MANIFEST}`;
+}
+
+export async function listCopies(store: Store, now: number): Promise<RemoteFolderContent> {
+  const objects = await store.list();
+  const names = new Set(objects.map(({ name }) => name));
+  const copies: RemoteCopy[] = [];
+  const incomplete: RemoteFolderContent["incomplete"] = [];
+  for (const stored of objects) {
+    const isManifest = stored.name.endsWith(MANIFEST);
+    const object = isManifest ? stored.name.slice(0, -MANIFEST.length) : stored.name;
+    const name = OBJECT.exec(object)?.[1] ?? "";
+    const parsed = parseBackupName(name);
+    if (!parsed) continue;
+    const isComplete = names.has(isManifest ? object : manifestName(object));
+    if (!isComplete) incomplete.push({ ...stored, instance: parsed.instance });
+    else if (!isManifest) copies.push({ name, object, ...parsed, bytes: stored.bytes });
+  }
+  return { copies: newestFirst(copies, now), incomplete };
+}
+
+/**
+ * The copy of that name, or the newest one of `instance`. Without an instance that has copies there must be only one
+ * installation in the folder: the newest copy of another one would be someone else's data.
+ */
+export function chooseCopy(
+  store: Store,
+  copies: readonly RemoteCopy[],
+  name: string | null,
+  instance: string | null,
+): RemoteCopy {
+  if (name !== null) {
+    const named = copies.find((copy) => [copy.name, copy.object].includes(name));
+    if (named) return named;
+    throw new BackupError(
+      `${store.url(name)} is no copy of a backup: see \`reseller backup list\``,
+    );
+  }
+  const own = copies.filter((copy) => copy.instance === instance);
+  const [newest] = own.length > 0 ? own : copies;
+  if (!newest) throw new BackupError(`${store.url("")} has no copy of a backup`);
+  const instances = new Set(copies.map((copy) => copy.instance));
+  if (own.length > 0 || instances.size === 1) return newest;
+  throw new BackupError(
+    `${store.url("")} has copies of ${instances.size} installations (${[...instances].join(", ")}): name one, see \`reseller backup list\``,
+  );
+}
+
+/** A manifest that cannot be read, or is that of another object. */
+export class DamagedManifest extends BackupError {}
+
+/** Throws DamagedManifest, or BackupError. */
+export async function readManifest(store: Store, object: string): Promise<Manifest> {
+  const name = manifestName(object);
+  const text = await store.getText(name);
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch {
+    content = null;
+  }
+  const { success, output } = v.safeParse(MANIFEST_SCHEMA, content);
+  if (success && output.object.name === object) return output;
+  throw new DamagedManifest(
+    `${store.url(name)} is damaged: name another copy, see \`reseller backup list\``,
+  );
+}

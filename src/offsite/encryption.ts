@@ -1,0 +1,49 @@
+// Encryption of copies to a recipient, in the age format (age-encryption.org/v1): `age --decrypt` reads them too. The
+// library is loaded when it is needed: no start of the program waits for it.
+
+import { BackupError } from "../storage/backup.ts";
+
+/** Throws BackupError for a recipient whose checksum is wrong. */
+export async function requireRecipient(recipient: string): Promise<void> {
+  await encrypterTo(recipient);
+}
+
+export async function encrypt(
+  content: ReadableStream<Uint8Array>,
+  recipient: string,
+): Promise<ReadableStream<Uint8Array>> {
+  return (await encrypterTo(recipient)).encrypt(content);
+}
+
+async function encrypterTo(recipient: string) {
+  const { Encrypter } = await import("age-encryption");
+  const encrypter = new Encrypter();
+  try {
+    encrypter.addRecipient(recipient);
+  } catch {
+    throw new BackupError(`${recipient} is no recipient of age: correct --backup-recipient`);
+  }
+  return encrypter;
+}
+
+/** `identities`: the text of an identity file, as age-keygen writes it. */
+export async function decrypt(
+  content: ReadableStream<Uint8Array>,
+  identities: string,
+): Promise<ReadableStream<Uint8Array>> {
+  const { Decrypter } = await import("age-encryption");
+  const decrypter = new Decrypter();
+  const lines = identities.split("\n").map((line) => line.trim());
+  const keys = lines.filter((line) => line !== "" && !line.startsWith("#"));
+  if (keys.length === 0) throw new BackupError("the file of --identity holds no identity");
+  try {
+    for (const key of keys) decrypter.addIdentity(key);
+  } catch {
+    throw new BackupError("the file of --identity holds a line that is no identity of age");
+  }
+  try {
+    return await decrypter.decrypt(content);
+  } catch {
+    throw new BackupError("it cannot be decrypted with the identity that --identity names");
+  }
+}

@@ -1,0 +1,126 @@
+// A folder of a bucket of an S3-compatible store. The only file that uses Bun's S3 client. docs/specification.md#offsite
+
+import { BackupError } from "../storage/backup.ts";
+import { errorCode } from "../domain/refusals.ts";
+
+/** Of a part of an upload. A part more than PARTS_LIMIT is refused by the store, so large files have larger parts. */
+const PART_BYTES = 8 * 1024 * 1024;
+const PARTS_LIMIT = 9_000;
+/** Parts in memory at once. */
+const PARTS_AT_ONCE = 2;
+/** Each part is sent again so often; the whole upload is tried again by the server (jobs/offsite.ts). */
+const PART_RETRIES = 3;
+const MESSAGE_LENGTH = 200;
+
+export interface StoreSettings {
+  bucket: string;
+  /** Without a slash at its ends; empty for the bucket itself. */
+  prefix: string;
+  /** Null: Amazon's. */
+  endpoint: string | null;
+  region: string;
+  accessKey: string;
+  secretKey: string;
+}
+
+export interface StoredObject {
+  /** Its key below the prefix. */
+  name: string;
+  bytes: number;
+  storedAt: number;
+}
+
+/** Each method throws BackupError. */
+export interface Store {
+  /** s3://bucket/prefix/name */
+  url(name: string): string;
+  /** The objects in the folder itself. */
+  list(): Promise<StoredObject[]>;
+  /** `bytes`: at most so many. The object appears when it is complete, but not every store keeps to that. */
+  putStream(name: string, content: ReadableStream<Uint8Array>, bytes: number): Promise<void>;
+  putText(name: string, content: string): Promise<void>;
+  getText(name: string): Promise<string>;
+  /** Iterating throws BackupError too. */
+  getStream(name: string): AsyncIterable<Uint8Array>;
+  remove(name: string): Promise<void>;
+}
+
+export function openStore(settings: StoreSettings): Store {
+  const { bucket, prefix, endpoint, region, accessKey, secretKey } = settings;
+  const client = new Bun.S3Client({
+    bucket,
+    region,
+    accessKeyId: accessKey,
+    secretAccessKey: secretKey,
+    // Given always: otherwise Bun takes one from variables such as AWS_ENDPOINT.
+    endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
+  });
+  const keyOf = (name: string) => (prefix === "" ? name : `${prefix}/${name}`);
+  const url = (name: string) => `s3://${bucket}/${keyOf(name)}`;
+  const file = (name: string) => client.file(keyOf(name));
+  const named = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw storeError(error, url(name));
+    }
+  };
+  return {
+    url,
+    list: () => named("", () => listAll(client, keyOf(""))),
+    putStream: (name, content, bytes) =>
+      named(name, async () => {
+        const partSize = Math.max(PART_BYTES, Math.ceil(bytes / PARTS_LIMIT));
+        const options = { partSize, queueSize: PARTS_AT_ONCE, retry: PART_RETRIES };
+        await file(name).write(new Response(content), options);
+      }),
+    putText: (name, content) => named(name, async () => void (await file(name).write(content))),
+    getText: (name) => named(name, () => file(name).text()),
+    async *getStream(name) {
+      try {
+        yield* file(name).stream();
+      } catch (error) {
+        throw storeError(error, url(name));
+      }
+    },
+    remove: (name) => named(name, () => file(name).delete()),
+  };
+}
+
+async function listAll(client: Bun.S3Client, prefix: string): Promise<StoredObject[]> {
+  const found: StoredObject[] = [];
+  for (let continuationToken: string | undefined; ;) {
+    const page = await client.list({
+      prefix,
+      delimiter: "/",
+      ...(continuationToken === undefined ? {} : { continuationToken }),
+    });
+    for (const { key, size, lastModified } of page.contents ?? []) {
+      const storedAt = Date.parse(String(lastModified ?? ""));
+      found.push({ name: key.slice(prefix.length), bytes: size ?? 0, storedAt });
+    }
+    continuationToken = page.isTruncated ? page.nextContinuationToken : undefined;
+    if (continuationToken === undefined) return found;
+  }
+}
+
+const REASONS: Record<string, string> = {
+  InvalidAccessKeyId: "does not know the access key: check RESELLER_S3_ACCESS_KEY",
+  SignatureDoesNotMatch:
+    "refuses the signature: check RESELLER_S3_SECRET_KEY, --s3-region and the clock",
+  AccessDenied: "denies access: check what the key may do",
+  NoSuchBucket: "has no such bucket: create it, or correct --backup-to",
+  NoSuchKey: "has no such object",
+  ConnectionRefused: "cannot be reached (connection refused): check --s3-endpoint",
+  DNSResolveFailed: "cannot be reached (unknown host): check --s3-endpoint",
+  Timeout: "did not respond in time",
+};
+
+/** An error of the client as one sentence; an error of a file or of this program is returned as it is. */
+function storeError(error: unknown, url: string): unknown {
+  if (!(error instanceof Error) || error instanceof BackupError || "syscall" in error) return error;
+  const code = errorCode(error);
+  if (code === "") return error;
+  const reason = REASONS[code] ?? `failed (${code}: ${error.message.slice(0, MESSAGE_LENGTH)})`;
+  return new BackupError(`${url}: the store ${reason}`);
+}

@@ -1,0 +1,196 @@
+// What a release holds besides the program: the installer, the package, the manual page, the completion, the bill of
+// materials. The package's installation and removal: test/system/release/deb.sh.
+
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { bashCompletion, manPage } from "../../../deploy/command-line.ts";
+import { buildDeb } from "../../../deploy/deb/build.ts";
+import { billOfMaterials } from "../../../deploy/sbom.ts";
+import packageJson from "../../../package.json" with { type: "json" };
+import { freshFolder } from "../../support/service.ts";
+
+setDefaultTimeout(120_000);
+
+const INSTALL = new URL("../../../deploy/install.sh", import.meta.url).pathname;
+/** In seconds since 1970. */
+const DATE = 1_795_000_000;
+
+interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+async function run(command: string[], environment: Record<string, string> = {}): Promise<Ran> {
+  const child = Bun.spawn(command, {
+    env: { PATH: process.env["PATH"], ...environment },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { code: await child.exited, stdout, stderr };
+}
+
+/** A small program in the place of the real one. */
+function program(folder: string, script: string): string {
+  const file = join(folder, "program");
+  writeFileSync(file, `#!/bin/sh\n${script}\n`);
+  chmodSync(file, 0o755);
+  return file;
+}
+
+describe("install.sh", () => {
+  let release: string;
+  let server: ReturnType<typeof Bun.serve>;
+  beforeAll(() => {
+    release = freshFolder();
+    server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch(request) {
+        const file = join(release, new URL(request.url).pathname);
+        return existsSync(file) ? new Response(Bun.file(file)) : new Response("", { status: 404 });
+      },
+    });
+  });
+  afterAll(() => server.stop(true));
+
+  async function publish(script: string): Promise<void> {
+    rmSync(release, { recursive: true });
+    mkdirSync(release);
+    const name = `reseller-linux-${process.arch}`;
+    await run(["xz", "-z", program(release, script)]);
+    await run(["mv", join(release, "program.xz"), join(release, `${name}.xz`)]);
+    const { stdout } = await run(["sh", "-c", `cd ${release} && sha256sum *.xz`]);
+    writeFileSync(join(release, "SHA256SUMS"), stdout);
+  }
+
+  async function install(folder: string): Promise<Ran> {
+    return run(["sh", INSTALL, folder], { RELEASE_URL: `http://127.0.0.1:${server.port}` });
+  }
+
+  test("installs the program for this machine, in the place of the one before", async () => {
+    await publish("echo reseller 1");
+    const folder = freshFolder();
+    writeFileSync(join(folder, "reseller"), "old");
+    expect(await install(folder)).toMatchObject({ code: 0 });
+    expect((await run([join(folder, "reseller")])).stdout).toBe("reseller 1\n");
+    expect(readdirSync(folder)).toEqual(["reseller"]);
+  });
+
+  test.each([
+    [
+      "whose sum differs",
+      (sums: string) => sums.replace(/^./, (digit) => (digit === "0" ? "1" : "0")),
+    ],
+    ["that is not listed", () => `${"0".repeat(64)}  other.xz\n`],
+    ["without sums", () => null],
+  ])("installs nothing of a release %s", async (_, change) => {
+    await publish("echo reseller 1");
+    const sums = change(readFileSync(join(release, "SHA256SUMS"), "utf8"));
+    if (sums === null) rmSync(join(release, "SHA256SUMS"));
+    else writeFileSync(join(release, "SHA256SUMS"), sums);
+    const folder = freshFolder();
+    expect((await install(folder)).code).not.toBe(0);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("keeps the program that is there when the new one does not run on this machine", async () => {
+    await publish("exit 127");
+    const folder = freshFolder();
+    writeFileSync(join(folder, "reseller"), "old");
+    expect((await install(folder)).code).not.toBe(0);
+    expect(readFileSync(join(folder, "reseller"), "utf8")).toBe("old");
+  });
+});
+
+test("the Debian package holds what it should, for root alone to change, and is made again byte for byte", async () => {
+  const [one, other] = [freshFolder(), freshFolder()].map((folder) =>
+    buildDeb(program(folder, "echo reseller 1"), "amd64", folder, DATE),
+  );
+  expect(readFileSync(one!).equals(readFileSync(other!))).toBeTrue();
+  const { stdout } = await run(["dpkg-deb", "--contents", one!]);
+  const entries = stdout
+    .trim()
+    .split("\n")
+    .map((line) => line.split(/\s+/));
+  const files = entries.filter(([mode]) => mode!.startsWith("-"));
+  expect(Object.fromEntries(files.map(([mode, , , , , name]) => [name, mode]))).toEqual({
+    "./usr/bin/reseller": "-rwxr-xr-x",
+    "./usr/lib/systemd/system/reseller.service": "-rw-r--r--",
+    "./usr/share/bash-completion/completions/reseller": "-rw-r--r--",
+    "./usr/share/doc/reseller/changelog.gz": "-rw-r--r--",
+    "./usr/share/doc/reseller/copyright": "-rw-r--r--",
+    "./usr/share/doc/reseller/litestream.yml": "-rw-r--r--",
+    "./usr/share/man/man1/reseller.1.gz": "-rw-r--r--",
+  });
+  for (const [mode, owner] of entries) {
+    expect(owner).toBe("root/root");
+    expect(mode).toMatch(/^(-rw|drwxr-xr-x)/);
+  }
+  const { stdout: unit } = await run([
+    "sh",
+    "-c",
+    `dpkg-deb --fsys-tarfile ${one} | tar -xO ./usr/lib/systemd/system/reseller.service`,
+  ]);
+  expect(unit).toContain("ExecStart=/usr/bin/reseller serve");
+  expect(unit).not.toContain("/usr/local");
+});
+
+test("bash completes commands and their flags, and never a secret's", async () => {
+  const file = join(freshFolder(), "completion");
+  writeFileSync(file, bashCompletion());
+  const complete = async (...words: string[]) => {
+    const list = words.map((word) => `"${word}"`).join(" ");
+    const script = `. ${file}; COMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _reseller; echo "\${COMPREPLY[@]}"`;
+    return (await run(["bash", "-c", script])).stdout.trim().split(" ");
+  };
+  expect(await complete("reseller", "admin", "user", "cr")).toEqual(["create", "credit"]);
+  expect(await complete("reseller", "backup", "")).toContain("check");
+  expect(await complete("reseller", "serve", "--data", "x", "--backup-t")).toEqual(["--backup-to"]);
+  expect(await complete("reseller", "serve", "--s3-")).toEqual(["--s3-endpoint", "--s3-region"]);
+});
+
+test("the manual page names every setting, and man has nothing to say against it", async () => {
+  const file = join(freshFolder(), "reseller.1");
+  writeFileSync(file, manPage(DATE));
+  const { code, stderr, stdout } = await run(["man", "--warnings", "-l", file], {
+    MANPAGER: "cat",
+    LC_ALL: "C.UTF-8",
+  });
+  expect([code, stderr]).toEqual([0, ""]);
+  for (const text of ["--backup-to <S3-URL>", "reseller admin user credit", "EXIT STATUS"]) {
+    expect(stdout).toContain(text);
+  }
+});
+
+test("what a release is made from is named by its content: the actions of its workflow, the base of its image", () => {
+  const text = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
+  const actions = [...text(".github/workflows/release.yml").matchAll(/uses: (.*)/g)];
+  expect(actions.length).toBeGreaterThan(0);
+  for (const [, action] of actions) expect(action).toMatch(/^[^@]+@[0-9a-f]{40} # v\d/);
+  const bases = [...text("Dockerfile").matchAll(/^FROM (\S+)/gm)].map(([, base]) => base!);
+  expect(bases.at(-1)).toBe("scratch");
+  for (const base of bases.slice(0, -1)) expect(base).toMatch(/^debian:\S+@sha256:[0-9a-f]{64}$/);
+});
+
+test("the bill of materials lists every dependency with its version and licence", () => {
+  const { components } = JSON.parse(billOfMaterials(DATE)) as {
+    components: { name: string; version: string; licenses: { license: { id: string } }[] }[];
+  };
+  const found = new Map(components.map((component) => [component.name, component]));
+  for (const [name, version] of Object.entries(packageJson.dependencies)) {
+    expect([name, found.get(name)?.version]).toEqual([name, version]);
+    expect(found.get(name)!.licenses[0]!.license.id).not.toBe("");
+  }
+  expect(found.get("bun")?.version).toBe(Bun.version);
+});
