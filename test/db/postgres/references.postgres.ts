@@ -21,7 +21,7 @@ async function market() {
     { run: (tx) => ({ account: insertUser(tx, "anna", 1_000_000) }) },
     { run: (tx) => insertService(tx, "likes") },
   ]);
-  store.close();
+  await store.close();
   const session = async () => {
     const { hostname, port } = address.hosts[0]!;
     const sql = new SQL({
@@ -54,7 +54,7 @@ async function market() {
 const failure = (running: Promise<unknown>) =>
   running.then(
     () => "",
-    (error: { errno?: string }) => error.errno ?? String(error),
+    (error: { errno?: string }) => error.errno ?? "",
   );
 
 const VIOLATION = "23503";
