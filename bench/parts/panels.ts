@@ -7,6 +7,7 @@ import { BINARY, market, serve } from "../subjects/reseller.ts";
 import { inTurn, placeOrders, read, type Running, SERVICES } from "../subjects/subject.ts";
 import { freshFolder, removeFolder, runToEnd } from "../tools/children.ts";
 import { load, type Shot } from "../tools/load.ts";
+import { cpuSeconds } from "../tools/processes.ts";
 import type { Results } from "../tools/results.ts";
 import { say } from "../tools/say.ts";
 import { caseOf, modesOf } from "./orders.ts";
@@ -29,9 +30,14 @@ export async function panels(options: Options, results: Results): Promise<void> 
   await inTurn([panels1, panels2], rounds, cases, async (running, { name }, measured) => {
     const { work, connections, resellers } = measured;
     const shots = await shotsOf(work, name, running, resellers);
-    const { perSecond, p50, p99 } = await load(running.url, { shots, connections, seconds });
+    const before = cpuSeconds(running.pids);
+    const loaded = await load(running.url, { shots, connections, seconds });
+    const { perSecond, p50, p99, requests } = loaded;
+    const processor = ((cpuSeconds(running.pids) - before) / requests) * 1e6;
     const what = `${work}, ${caseOf(connections, resellers)}`;
     results.add("panels", what, name, "per second", perSecond);
+    // Depends less on what else the machine does.
+    results.add("panels", what, name, "processor µs", processor);
     results.add("panels", what, name, "p50 ms", p50);
     results.add("panels", what, name, "p99 ms", p99);
     say(`${what}: ${Math.round(perSecond)}/s, ${name}`);
