@@ -7,10 +7,14 @@ import { freshFolder, removeFolder, runToEnd } from "./children.ts";
 /** One request to make, over and over. */
 export interface Shot {
   method: "GET" | "POST";
-  /** Below /api/v1. */
+  /** Without one: /api/v1. */
+  root?: "/api/v2";
+  /** Below the root. */
   path: string;
   key: string;
   body?: string;
+  /** The body is a form, else JSON. */
+  isForm?: boolean;
   /** With an Idempotency-Key that no other request has. */
   keyed?: boolean;
 }
@@ -81,9 +85,10 @@ interface Counted {
 function scriptOf({ shots, pauseMilliseconds }: Load): string {
   const lines = shots.map((shot) => {
     const body = shot.body === undefined ? "nil" : `'${shot.body}'`;
-    const type = shot.body === undefined ? "" : `["content-type"]="application/json",`;
+    const form = shot.isForm ? "x-www-form-urlencoded" : "json";
+    const type = shot.body === undefined ? "" : `["content-type"]="application/${form}",`;
     const once = shot.keyed ? `["idempotency-key"]=fresh(),` : "";
-    const made = `wrk.format("${shot.method}", "/api/v1${shot.path}", {${type}${once}["x-api-key"]="${shot.key}"}, ${body})`;
+    const made = `wrk.format("${shot.method}", "${shot.root ?? "/api/v1"}${shot.path}", {${type}${once}["x-api-key"]="${shot.key}"}, ${body})`;
     // Made ahead where every request is the same.
     return shot.keyed ? `  function() return ${made} end,` : `  ${made},`;
   });

@@ -17,6 +17,7 @@ export type Metric =
   | "p50 ms"
   | "p99 ms"
   | "CPU s per 10,000"
+  | "processor µs"
   | "MB"
   | "ms"
   | "main µs"

@@ -11,27 +11,32 @@ import type { OpenApiOperation } from "./document.ts";
 import { code, html, Html, prose, table } from "./html.ts";
 import { errorRows } from "./page-endpoints.ts";
 
+/** Where a reader enters a key for the calls of a page. */
+export function renderOwnKey(): Html {
+  return html`<form id="own" class="own" autocomplete="off">
+    <label for="key">Your API key</label>
+    <div class="row">
+      <input
+        id="key"
+        type="text"
+        spellcheck="false"
+        autocapitalize="none"
+        placeholder="rk_…"
+      /><button type="submit">Check it</button>
+    </div>
+    <p>
+      It fills the calls on this page. It stays in this page's memory and is gone when you leave.
+    </p>
+    <output id="checked" for="key"></output>
+  </form>`;
+}
+
 export function renderQuickStart(): Html {
   const call = (path: string) =>
     `curl -H 'x-api-key: RESELLER_KEY_HERE' RESELLER_URL_HERE/api/v1${path}`;
   return html`<section>
     <h2 id="quick-start">Quick start</h2>
-    <form id="own" class="own" autocomplete="off">
-      <label for="key">Your API key</label>
-      <div class="row">
-        <input
-          id="key"
-          type="text"
-          spellcheck="false"
-          autocapitalize="none"
-          placeholder="rk_…"
-        /><button type="submit">Check it</button>
-      </div>
-      <p>
-        It fills the calls on this page. It stays in this page's memory and is gone when you leave.
-      </p>
-      <output id="checked" for="key"></output>
-    </form>
+    ${renderOwnKey()}
     <p>See what you can order:</p>
     ${code(call("/services"), "List services")}
     <p>Place an order. The Idempotency-Key makes it safe to send again when no answer came:</p>

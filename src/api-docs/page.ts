@@ -1,9 +1,17 @@
-// The documentation page: one HTML document that loads nothing, generated from the OpenAPI document and the guides.
+// The documentation pages, of the API and for owners of panels: each one HTML document that loads nothing, generated from the OpenAPI document and the guides.
 // Its Content-Security-Policy allows its script and style by their hashes and nothing else.
 
 import type { OpenApiDocument } from "./document.ts";
 import { renderEndpoint } from "./page-endpoints.ts";
-import { renderErrors, renderGuides, renderQuickStart, renderSamples } from "./page-guides.ts";
+import {
+  renderErrors,
+  renderGuides,
+  renderOwnKey,
+  renderQuickStart,
+  renderSamples,
+} from "./page-guides.ts";
+import { PANEL_SECTIONS, renderPanels } from "./page-panels.ts";
+import { PANEL_PATH, PANEL_TAG } from "./panels.ts";
 import { html, Html, prose } from "./html.ts";
 import script from "./assets/page.client.js" with { type: "text" };
 import style from "./assets/page.css" with { type: "text" };
@@ -25,11 +33,15 @@ const GUIDES = [
 
 export function renderPage(document: OpenApiDocument): Page {
   const { info } = document;
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
-  );
+  // The protocol of panels has a page of its own.
+  const tags = document.tags.filter(({ name }) => name !== PANEL_TAG.name);
+  const operations = Object.entries(document.paths)
+    .filter(([path]) => path !== PANEL_PATH)
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+    );
   const ofTag = (tag: string) => operations.filter(({ operation }) => operation.tags[0] === tag);
-  const links = document.tags.map(
+  const links = tags.map(
     ({ name }) =>
       html`<p>${name}</p>
         <ul>
@@ -44,7 +56,7 @@ export function renderPage(document: OpenApiDocument): Page {
           )}
         </ul>`,
   );
-  const sections = document.tags.map(
+  const sections = tags.map(
     ({ name, description }) =>
       html`<section>
         <h2 id="${name.toLowerCase()}">${name}</h2>
@@ -52,13 +64,53 @@ export function renderPage(document: OpenApiDocument): Page {
         ${ofTag(name).map((each) => renderEndpoint(document, each))}
       </section>`,
   );
+  const contents = html`<p>Guide</p>
+    <ul>
+      ${GUIDES.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}
+    </ul>
+    ${links}
+    <p>Reference</p>
+    <ul>
+      <li><a href="#errors">Errors</a></li>
+      <li><a href="#samples">Samples</a></li>
+      <li><a href="/docs/panels">For panels: /api/v2</a></li>
+      <li><a href="/openapi.json">openapi.json</a></li>
+    </ul>`;
+  const main = html`<p class="lead">
+      Version ${info.version}. Order catalogue services, follow the orders, read your balance and
+      statement, look up users and add credit: JSON over HTTP, with the key that your operator gave
+      you. Your own panel connects as it is: <a href="/docs/panels">by URL and key</a>.
+    </p>
+    ${renderQuickStart()} ${renderGuides()} ${sections}
+    ${renderErrors(operations.map(({ operation }) => operation))} ${renderSamples()}`;
+  return layout(document, info.title, contents, main);
+}
+
+/** The page for owners of panels. */
+export function renderPanelsPage(document: OpenApiDocument): Page {
+  const contents = html`<ul>
+      ${PANEL_SECTIONS.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}
+    </ul>
+    <p>Reference</p>
+    <ul>
+      <li><a href="/docs">The whole API</a></li>
+      <li><a href="/openapi.json">openapi.json</a></li>
+    </ul>`;
+  const main = html`<p class="lead">
+      Version ${document.info.version}. ${prose(document.tags.at(-1)!.description)}
+    </p>
+    ${renderOwnKey()} ${renderPanels()}`;
+  return layout(document, `${document.info.title} for panels`, contents, main);
+}
+
+function layout(document: OpenApiDocument, title: string, contents: Html, main: Html): Page {
   const page = html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>${info.title}</title>
+        <title>${title}</title>
         <link rel="icon" href="data:," />
         ${element("style", style)}
       </head>
@@ -68,29 +120,13 @@ export function renderPage(document: OpenApiDocument): Page {
           <nav aria-label="Contents">
             <details open>
               <summary>Contents</summary>
-              <p class="brand">${info.title}</p>
-              <p>Guide</p>
-              <ul>
-                ${GUIDES.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}
-              </ul>
-              ${links}
-              <p>Reference</p>
-              <ul>
-                <li><a href="#errors">Errors</a></li>
-                <li><a href="#samples">Samples</a></li>
-                <li><a href="/openapi.json">openapi.json</a></li>
-              </ul>
+              <p class="brand">${title}</p>
+              ${contents}
             </details>
           </nav>
           <main id="content">
-            <h1>${info.title}</h1>
-            <p class="lead">
-              Version ${info.version}. Order catalogue services, follow the orders, read your
-              balance and statement, look up users and add credit: JSON over HTTP, with the key that
-              your operator gave you.
-            </p>
-            ${renderQuickStart()} ${renderGuides()} ${sections}
-            ${renderErrors(operations.map(({ operation }) => operation))} ${renderSamples()}
+            <h1>${title}</h1>
+            ${main}
             <footer>
               For programs: <a href="/openapi.json">openapi.json</a>, OpenAPI ${document.openapi}.
               This page comes from your own server and asks nobody else.

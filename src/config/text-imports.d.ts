@@ -37,3 +37,8 @@ declare module "*/samples/order.php" {
   const text: string;
   export default text;
 }
+
+declare module "*/samples/panel.php" {
+  const text: string;
+  export default text;
+}

@@ -1,6 +1,5 @@
 // The fields of a request of a panel: those of its query, and over them those of its body, as a form or as JSON.
 
-import { BODY_LIMIT_BYTES } from "../domain/limits.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import { announcesTooMuch } from "../http/body.ts";
 import { queryOf } from "../http/query.ts";
@@ -53,7 +52,7 @@ async function readBytes(request: IncomingRequest): Promise<Uint8Array<ArrayBuff
   const bytes = await read?.catch(() => {
     throw unreadable();
   });
-  if (!bytes || bytes.byteLength > BODY_LIMIT_BYTES) throw refusal("body_too_large");
+  if (!bytes) throw refusal("body_too_large");
   return bytes as Uint8Array<ArrayBuffer>;
 }
 

@@ -1,6 +1,7 @@
 // `add` places an order by the operation of POST /orders, `status` tells what became of orders.
 // docs/specification.md#v2-add, #v2-status.
 
+import type { Order } from "../db/orders.ts";
 import { type Awaitable, type Reader, type Synchronous, TransientError } from "../db/port.ts";
 import { findOrderByReference, listOrderOutcomes, type OrderOutcome } from "../db/public-orders.ts";
 import { findOpenServiceByNumber, type OpenService } from "../db/services.ts";
@@ -56,9 +57,12 @@ export async function addOrder(deps: ActionDeps, { fields, key }: PanelCall): Pr
 }
 
 /** Not awaited. Where it fails, the next tick of the delivery begins it. */
-function beginSubmission({ placed, log }: ActionDeps, order: Parameters<ActionDeps["placed"]>[0]) {
-  placed(order).catch((error: unknown) => {
-    log.warn({ order: order.orderId, error: String(error) }, "a submission was not begun at once");
+function beginSubmission(deps: ActionDeps, order: Order): void {
+  deps.placed(order).catch((error: unknown) => {
+    deps.log.warn(
+      { order: order.orderId, error: String(error) },
+      "a submission was not begun at once",
+    );
   });
 }
 

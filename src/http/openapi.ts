@@ -13,6 +13,7 @@ import type {
 import { REQUEST_ID } from "../api-docs/examples.ts";
 import { INTRODUCTION } from "../api-docs/introduction.ts";
 import { type Example, type Operation, type Schema, schemaRef } from "../api-docs/operation.ts";
+import { PANEL_OPERATION, PANEL_PATH, PANEL_TAG } from "../api-docs/panels.ts";
 import { SCHEMAS } from "../api-docs/schemas.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import { KEY_FORM, KEY_LENGTH_LIMIT, KEY_PATTERN } from "../domain/idempotency.ts";
@@ -70,8 +71,12 @@ export function createDocument(): OpenApiDocument {
       { name: "Orders", description: "Placing orders and following them." },
       { name: "Balance", description: "What is left, and where it went." },
       { name: "Users", description: "Looking users up and adding credit." },
+      PANEL_TAG,
     ],
-    paths: paths as unknown as OpenApiDocument["paths"],
+    paths: {
+      ...(paths as unknown as OpenApiDocument["paths"]),
+      [PANEL_PATH]: { post: PANEL_OPERATION as OpenApiOperation },
+    },
     components: {
       schemas: SCHEMAS,
       securitySchemes: {

@@ -30,9 +30,9 @@ export type ServerDeps = EndpointDeps & HandlerDeps & HealthDeps;
 export interface MountedRoute {
   method: "GET" | "POST";
   path: string;
-  handle(context: RouteContext): Promise<Response>;
+  handle: (context: RouteContext) => Promise<Response>;
   /** Responds to every other method. */
-  refuseMethod(context: RouteContext): Response;
+  refuseMethod: (context: RouteContext) => Response;
 }
 
 /** Throws when the address cannot be listened on. */

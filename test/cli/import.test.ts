@@ -11,6 +11,7 @@ describe("a good CSV file", () => {
   const GOOD: [title: string, text: string, services: object[]][] = [
     ["only the columns it must have", `${HEADER}\na,2.32,1,9\n`, [{ name: "a", price: 2.32, min: 1, max: 9, per: "1000", private: false }]],
     ["every column, in another order", "id,private,per,max,min,price,name\nx1,true,order,9,1,12.5,a\n", [{ id: "x1", private: true, per: "order", price: 12.5 }]],
+    ["a category, or none", `${HEADER},category\na,1,1,9,Instagram\nb,1,1,9,\n`, [{ category: "Instagram" }, { category: "Services" }]],
     ["prices to the micro", `${HEADER}\na,0.000001,1,9\nb,33.333333,1,9\nc,0,1,9\n`, [{ price: 0.000001 }, { price: 33.333333 }, { price: 0 }]],
     ["quoted cells", `${HEADER}\n"a, ""b""",1,1,9\n`, [{ name: 'a, "b"' }]],
     ["a byte order mark", `\uFEFF${HEADER}\na,1,1,9\n`, [{ name: "a" }]],
@@ -52,6 +53,7 @@ describe("one invalid row: exit 1, its line is named, nothing is imported", () =
     ["min above max", `${HEADER}\nb,1,10,9\n`, "line 2: min must not be above max"],
     ["an unknown unit", `${HEADER},per\nb,1,1,9,100\n`, "line 2: per must be one of 1000, 1, order"],
     ["an unknown yes or no", `${HEADER},private\nb,1,1,9,maybe\n`, "line 2: private must be"],
+    ["a category that is too long", `${HEADER},category\nb,1,1,9,${"x".repeat(201)}\n`, "line 2: category must be"],
     ["an id with a blank", `${HEADER},id\nb,1,1,9,x y\n`, "line 2: id must be"],
     ["an id twice in the file", `${HEADER},id\na,1,1,9,x\nb,1,1,9,y\nc,1,1,9,x\n`, "line 4: id is taken"],
     ["an id of the database", `${HEADER},id\na,1,1,9,x\nb,1,1,9,followers\n`, "line 3: id is taken"],

@@ -1,6 +1,7 @@
 // docs/specification.md#v2-errors: the words to the letter, their statuses, and which of several is told.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { users } from "../../src/db/tables.ts";
 import { freshDatabase, freshService, type TestService } from "../support/service.ts";
 import { askPanel, readAnswer } from "../support/panels.ts";
@@ -234,6 +235,70 @@ describe("the request:", () => {
     );
     expect([chunked.status, chunked.body]).toEqual([413, { error: INCORRECT }]);
   });
+});
+
+test("whatever is sent, the response is one that the document foresees, and never a 500", async () => {
+  const value = fc.oneof(
+    fc.constantFrom(
+      "1",
+      "2",
+      "",
+      "0",
+      "-1",
+      "100",
+      "services",
+      "add",
+      "status",
+      "balance",
+      "[1,2]",
+      "[",
+      "{}",
+    ),
+    fc.string({ unit: "binary" }),
+    fc.integer(),
+    fc.double(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(fc.oneof(fc.integer(), fc.string(), fc.constant(null), fc.constant({}))),
+    fc.constant({ a: 1 }),
+  );
+  const name = fc.constantFrom(
+    "key", "action", "service", "link", "quantity", "reference", "order", "orders", "orders[]", "orders[0]", "__proto__",
+  ); // prettier-ignore
+  const request = fc.record({
+    fields: fc.dictionary(name, value),
+    how: fc.constantFrom("json", "form", "multipart", "query", "raw"),
+    action: fc.constantFrom("services", "add", "status", "balance", undefined),
+    raw: fc.uint8Array(),
+  });
+  await fc.assert(
+    fc.asyncProperty(request, async ({ fields, how, action, raw }) => {
+      const all = { ...fields, key: keys.order, ...(action && { action }) };
+      const texts = Object.entries(all).map(([field, given]): [string, string] => [
+        field,
+        String(given),
+      ]);
+      const url = `${service.url}/api/v2`;
+      const post = (
+        body: string | Uint8Array | URLSearchParams | FormData,
+        at = url,
+        type?: string,
+      ) => fetch(at, { method: "POST", body, ...(type && { headers: { "content-type": type } }) });
+      const form = new FormData();
+      for (const [field, given] of texts) form.append(field, given);
+      const query = new URLSearchParams(texts).toString();
+      const response = await {
+        json: () => post(JSON.stringify(all), url, "application/json"),
+        form: () => post(query, url, "application/x-www-form-urlencoded"),
+        multipart: () => post(form),
+        query: () => post("", `${url}?${query.slice(0, 8000)}`),
+        raw: () => post(raw, `${url}?${query.slice(0, 8000)}`),
+      }[how]();
+      const answer = await readAnswer(response);
+      expect(answer.status).toBe(200);
+    }),
+    { numRuns: 400 },
+  );
 });
 
 describe("what keeps its status:", () => {

@@ -55,13 +55,13 @@ const step = fc.oneof(
     do: fc.constant("move"),
     which: fc.nat(20),
     to: fc.constantFrom("COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "REFUNDED"),
-    remains: fc.nat(2000),
+    remains: fc.oneof(fc.constant(0), fc.nat(2000)),
   }),
   fc.record({
     do: fc.constant("progress"),
     which: fc.nat(20),
     start: fc.nat(9999),
-    remains: fc.nat(2000),
+    remains: fc.oneof(fc.constant(0), fc.nat(2000)),
   }),
 );
 

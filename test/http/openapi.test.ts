@@ -79,7 +79,7 @@ function storyOf(operationId: string) {
   );
 }
 
-test.each(["/docs", "/openapi.json"])(
+test.each(["/docs", "/docs/panels", "/openapi.json"])(
   "GET %s repeats the request id and sends nosniff",
   async (path) => {
     const { status, headers } = await fetch(service.url + path, {

@@ -25,9 +25,11 @@ test.each([
   ["GET", "/api/v1/orders/:id", "8f14e45f-ceea-467f-a0e6-1f3b0e0a2c11", "tz4a98xxat96iws9zmbrgj3a"],
   ["POST", "/api/v1/orders", "trace_1.a-rk_live_***", "tz4a98xxat96iws9zmbrgj3a"],
   ['B"D', null, "x", null],
+  ["POST", "/api/v2 add", "x", "tz4a98xxat96iws9zmbrgj3a", "insufficient_balance"],
 ])("the line of a request is the one that pino writes: %p", async (...named) => {
-  const [method, route, requestId, keyId] = named;
-  const answered = { requestId, keyId, status: 200, milliseconds: 0.123 };
+  const [method, route, requestId, keyId, code] = named;
+  const why = code === undefined ? {} : { code };
+  const answered = { requestId, keyId, status: 200, ...why, milliseconds: 0.123 };
   const text = await written(`
     const log = createLog("info");
     const answered = ${JSON.stringify(answered)};

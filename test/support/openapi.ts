@@ -67,6 +67,14 @@ export function expectDocumented(method: string, path: string, answer: Answer): 
   }
 }
 
+/** The same for an answer of /api/v2. */
+export function expectPanelDocumented(answer: Pick<Answer, "status" | "body">): void {
+  const { status, body } = answer;
+  const members = ["paths", "/api/v2", "post", "responses", String(status)];
+  const schema = validatorAt(...members, "content", "application/json", "schema");
+  expectValid(`/api/v2 → ${status}`, schema, body);
+}
+
 function expectValid(called: string, validate: ValidateFunction, body: unknown): void {
   if (validate(body)) return;
   const [first] = validate.errors!;
@@ -75,9 +83,10 @@ function expectValid(called: string, validate: ValidateFunction, body: unknown):
   );
 }
 
-/** Every operation of the document. */
+/** Every operation of /api/v1 in the document. */
 export function operations(): { method: string; path: string; operation: OpenApiOperation }[] {
-  return Object.entries(document.paths).flatMap(([path, methods]) =>
+  const paths = Object.entries(document.paths).filter(([path]) => path.startsWith("/api/v1/"));
+  return paths.flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       method: method.toUpperCase(),
       path: path.replace("/api/v1", ""),

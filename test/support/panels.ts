@@ -1,5 +1,7 @@
-// What a panel does with a provider: one POST of a form, and its JSON reply.
+// What a panel does with a provider: one POST of a form, and its JSON reply, which must be one that the OpenAPI document
+// foresees.
 
+import { expectPanelDocumented } from "./openapi.ts";
 import type { Body } from "./service.ts";
 
 export interface PanelAnswer {
@@ -12,7 +14,9 @@ export interface PanelAnswer {
 export async function readAnswer(response: Response): Promise<PanelAnswer> {
   const { status, headers } = response;
   const text = await response.text();
-  return { status, headers, text, body: JSON.parse(text) };
+  const answer = { status, headers, text, body: JSON.parse(text) };
+  expectPanelDocumented(answer);
+  return answer;
 }
 
 /** A form, as most clients send it. */

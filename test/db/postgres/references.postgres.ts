@@ -54,7 +54,7 @@ async function market() {
 const failure = (running: Promise<unknown>) =>
   running.then(
     () => "",
-    (error: { errno?: string }) => error.errno ?? "",
+    (error: { errno?: string }) => error.errno ?? "no SQLSTATE",
   );
 
 const VIOLATION = "23503";

@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 /** The page, and everything it asked for and complained of. */
-async function open(snapshot: (typeof VIEWS)[number]) {
+async function open(snapshot: (typeof VIEWS)[number], path = "/docs") {
   const { width, height, colorScheme } = snapshot;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme });
   const page = await context.newPage();
@@ -45,7 +45,7 @@ async function open(snapshot: (typeof VIEWS)[number]) {
   page.on("request", (request) => requests.push(request.url()));
   page.on("console", (message) => complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(String(error)));
-  await page.goto(`${server.url}/docs`);
+  await page.goto(server.url + path);
   return { page, requests, complaints };
 }
 
@@ -70,6 +70,25 @@ describe.each([...VIEWS])("the documentation page, $name", (snapshot) => {
     ).match(/\d+/g)!;
     expect(Number(red) < 128).toBe(snapshot.colorScheme === "dark");
     expect(requests).toEqual([`${server.url}/docs`]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("the one for owners of panels does so too, and shows this server's URL and the reader's key", async () => {
+    const { page, requests, complaints } = await open(snapshot, "/docs/panels");
+    await page.fill("#key", key);
+    for (const id of ["connect", "fields", "actions", "statuses", "panel-errors", "panel-sample"]) {
+      await read(page, `document.getElementById("${id}").scrollIntoView()`);
+      await page.screenshot({ path: `${SCREENSHOTS}/${snapshot.name}-${id}.png` });
+    }
+    const shown = await page.locator("#connect ~ figure code").allTextContents();
+    expect(shown).toEqual([`${server.url}/api/v2`, key]);
+    const [content, window] = await read<number[]>(
+      page,
+      "[document.documentElement.scrollWidth, innerWidth]",
+    );
+    expect(content).toBe(window!);
+    expect(requests).toEqual([`${server.url}/docs/panels`]);
     expect(complaints).toEqual([]);
     await page.context().close();
   });

@@ -1,0 +1,129 @@
+// The documentation page for owners of panels: what to enter where, and what the protocol does here.
+
+import sample from "../../docs/samples/panel.php" with { type: "text" };
+import { code, html, type Html, prose, table } from "./html.ts";
+import { PANEL_EXAMPLES } from "./panels.ts";
+
+export const PANEL_SECTIONS = [
+  ["connect", "Connect your panel"],
+  ["fields", "What panels call it"],
+  ["actions", "What it does"],
+  ["statuses", "Statuses"],
+  ["panel-errors", "Errors"],
+  ["panel-sample", "Sample in PHP"],
+] as const;
+
+/** What each program calls the two things to enter, and what it wants besides. */
+const PANELS: readonly [name: string, url: string, key: string, besides: string][] = [
+  ["SmartPanel and its descendants", "`URL` of the provider", "`Key`", ""],
+  ["CMSNT SMMPANELV1", "`url` of the provider", "`key`", ""],
+  [
+    "CMSNT SHOPCLONE6",
+    "`Domain`: `RESELLER_URL_HERE/`, with the slash, because it adds `api/v2` by itself",
+    "API key",
+    "",
+  ],
+  [
+    "EGF SMM Panel Reseller",
+    "`API URL`, of orders and of statuses",
+    "a custom request parameter `key`, of both",
+    'HTTP method POST; parameters `action` (`add`, `status`), `service`, `link`, `quantity`; success response `{"order":1}` with order ID key `order`; of statuses `{"charge":"","start_count":"","status":"","remains":"","currency":""}` with the keys `start_count`, `status`, `remains`',
+  ],
+  ["smmdoc", "`api_url`", "`api_key`", "method POST, as a form or as JSON"],
+  [
+    "BerkanYesilyurt/SMM-Panel",
+    "`URL`",
+    "`Key`",
+    "actions `services`, `add`, `status`, `balance`; keys `service`, `link`, `quantity`, `order`, `orders`",
+  ],
+  ["smm-panel-qa-bot", "`SMM_API_URL`", "`SMM_API_KEY`", ""],
+  ["Any other", "the provider's API URL", "the provider's API key", "API version 2, POST"],
+];
+
+const ERRORS: readonly [words: string, meaning: string][] = [
+  ["Invalid API key", "The key is wrong, ended, or not for orders."],
+  ["Incorrect request", "The action is unknown here, or more than 100 orders were asked for."],
+  ["error.incorrect_service_id", "The service is not offered to you, or not any more."],
+  ["neworder.error.link", "The link is missing or malformed."],
+  ["neworder.error.min_quantity", "The quantity is missing, not whole, or too small."],
+  ["neworder.error.max_quantity", "The quantity is too large."],
+  ["neworder.error.not_enough_funds", "Your balance is too low: add funds, and send it again."],
+  ["Incorrect order ID", "It is none of your orders."],
+  ["Too many requests", "Status 429. Nothing was changed: slow down."],
+  ["Service temporarily unavailable", "Status 503. Nothing was changed: send it again."],
+  [
+    "Internal server error",
+    "Status 500. It is not known whether it was done: look before you send it again.",
+  ],
+];
+
+const STATUSES: readonly [word: string, meaning: string][] = [
+  ["Pending", "Charged, and not with its provider yet."],
+  ["In progress", "Being delivered; `remains` counts down."],
+  ["Completed", "Delivered."],
+  ["Partial", "Delivered in part: what `remains` was refunded, `charge` is what is left to pay."],
+  ["Canceled", "Not delivered, or refunded: `remains` is the whole quantity and `charge` 0."],
+];
+
+export function renderPanels(): Html {
+  const rows = (entries: readonly (readonly [string, string])[]) =>
+    entries.map(([word, meaning]) => [html`<code>${word}</code>`, html`${prose(meaning)}`]);
+  return html`<section>
+      <h2 id="connect">Connect your panel</h2>
+      <p>Add a provider in your panel. It needs two things:</p>
+      ${code("RESELLER_URL_HERE/api/v2", "URL")} ${code("RESELLER_KEY_HERE", "Key")}
+      <p>
+        ${prose("The key is an Order Key or Full Access. Your operator makes it, and can tie it to the address of your server. Nothing else has to be set.")}
+      </p>
+    </section>
+    <section>
+      <h2 id="fields">What panels call it</h2>
+      ${table(
+        ["Panel", "The URL", "The key", "Besides"],
+        PANELS.map(([name, url, key, besides]) =>
+          [name, url, key, besides].map((text) => html`${prose(filled(text))}`),
+        ),
+      )}
+    </section>
+    <section>
+      <h2 id="actions">What it does</h2>
+      <p>
+        ${prose("`POST` with the fields as a form or as JSON. Service numbers stay as they are for ever. A second `add` with the same `reference` returns the first order. There is no cancel, refill or drip-feed.")}
+      </p>
+      ${PANEL_EXAMPLES.map(
+        ({ name, fields, response }) =>
+          html`<div class="pair">
+            ${code(callOf(fields), name)}${code(JSON.stringify(response, null, 2), "200")}
+          </div>`,
+      )}
+    </section>
+    <section>
+      <h2 id="statuses">Statuses</h2>
+      ${table(["Word", "Meaning"], rows(STATUSES))}
+    </section>
+    <section>
+      <h2 id="panel-errors">Errors</h2>
+      <p>${prose('`{"error":"…"}` with status 200, unless another is named.')}</p>
+      ${table(["Words", "Meaning"], rows(ERRORS))}
+    </section>
+    <section>
+      <h2 id="panel-sample">Sample in PHP</h2>
+      ${code("export RESELLER_URL=RESELLER_URL_HERE RESELLER_KEY=RESELLER_KEY_HERE", "Environment")}
+      ${code(sample, "panel.php")}
+    </section>`;
+}
+
+/** In a table no script fills it in. */
+function filled(text: string): string {
+  return text.replaceAll("RESELLER_URL_HERE", "https://your-reseller.example");
+}
+
+function callOf(fields: Record<string, string>): string {
+  const lines = Object.entries({ key: "RESELLER_KEY_HERE", ...fields }).map(
+    ([name, value]) => `-d ${name}='${value}'`,
+  );
+  return [
+    ...lines.map((line, index) => (index === 0 ? `curl ${line}` : line)),
+    "RESELLER_URL_HERE/api/v2",
+  ].join(" \\\n  ");
+}
