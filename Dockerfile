@@ -7,7 +7,7 @@ FROM debian:trixie-slim@sha256:a29215f6a35e51e22adffa17f89e9d2ef06214e64a2bad10d
 ARG PROGRAM=dist/release/reseller-linux-x64
 COPY --chmod=755 ${PROGRAM} /image/reseller
 # The image holds the program, the C library it is linked to, and an empty data directory: no shell, nothing else.
-RUN mkdir -p /image/data /image/tmp && chmod 1777 /image/tmp \
+RUN mkdir -p /data /image/tmp && chmod 1777 /image/tmp \
   && ldd /image/reseller | grep -o '/[^ ]*' | sort -u | xargs cp -L --parents -t /image
 
 FROM scratch
@@ -18,7 +18,8 @@ LABEL org.opencontainers.image.title="reseller" \
   org.opencontainers.image.version="${VERSION}" \
   org.opencontainers.image.revision="${COMMIT}"
 COPY --from=files /image/ /
-COPY --from=files --chown=10001:10001 --chmod=700 /image/data /data
+# Not there yet: the owner of a folder that is there would stay.
+COPY --from=files --chown=10001:10001 --chmod=700 /data /data
 USER 10001:10001
 ENV RESELLER_DATA=/data RESELLER_HOST=0.0.0.0
 VOLUME /data
