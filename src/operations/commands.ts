@@ -37,6 +37,11 @@ import {
 import { markInterruptedUnknown } from "./mark-unknown.ts";
 import { addUptime } from "./uptime.ts";
 import { createUser, creditUser, debitUser } from "./users.ts";
+import {
+  recordWebhookAttempts,
+  releaseWebhookDeliveries,
+  takeDueWebhookDeliveries,
+} from "./webhook-deliveries.ts";
 
 const commands = {
   createUser,
@@ -77,6 +82,9 @@ const commands = {
   endExpiredKeys,
   renewLease,
   endLease,
+  takeDueWebhookDeliveries,
+  recordWebhookAttempts,
+  releaseWebhookDeliveries,
   probe,
 };
 
@@ -143,7 +151,8 @@ export function runBatch(
   batch: readonly CommandRequest[],
   now: number,
 ): Awaitable<Reply[]> {
-  const jobs = batch.map((request) => jobOf(request, now));
+  const seed = crypto.randomUUID();
+  const jobs = batch.map((request, place) => jobOf(request, now, `${seed}.${place}`));
   try {
     return after(store.runBatch(jobs), (outcomes) => outcomes.map(replyTo));
   } catch (error) {
@@ -152,10 +161,10 @@ export function runBatch(
   }
 }
 
-function jobOf({ name, input, ids }: CommandRequest, now: number): Job {
+function jobOf({ name, input, ids }: CommandRequest, now: number, seed: string): Job {
   return {
     // It may run several times: each time with the same ids.
-    run: (tx) => runCommand(tx, name, input as never, contextOf(now, ids)),
+    run: (tx) => runCommand(tx, name, input as never, contextOf(now, ids, seed)),
     // Asked for by an engine that waits for what it reads.
     get needs() {
       return needsOf(name, input as never);

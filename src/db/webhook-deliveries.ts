@@ -1,0 +1,137 @@
+// The queue of webhooks: which deliveries are due, the log of attempts, and what is over and may be deleted.
+
+import type { WaitingEndpoint } from "../domain/webhooks.ts";
+import type { Reader, Tx } from "./port.ts";
+import { fields, query, select, statement } from "./query.ts";
+import type {
+  webhookAttempts as attemptsSchema,
+  webhookDeliveries as deliveriesSchema,
+} from "./schema.ts";
+import { nullable, number, text } from "./table-definition.ts";
+import { webhookDeliveries } from "./tables.ts";
+
+export type WebhookDelivery = typeof deliveriesSchema.$inferSelect;
+export type WebhookAttempt = typeof attemptsSchema.$inferSelect;
+
+/**
+ * The endpoints that have deliveries, each found from the one before it: the cost is that of the endpoints, however many
+ * deliveries wait for each. `due_at`: of a disabled one the next replay.
+ */
+const WAITING = `WITH RECURSIVE waiting (webhook_id) AS (
+    SELECT min(webhook_id) FROM webhook_deliveries WHERE due_at IS NOT NULL
+    UNION ALL
+    SELECT (SELECT min(later.webhook_id) FROM webhook_deliveries AS later
+      WHERE later.due_at IS NOT NULL AND later.webhook_id > waiting.webhook_id)
+    FROM waiting WHERE waiting.webhook_id IS NOT NULL
+  ), due AS (
+    SELECT webhooks.webhook_id, webhooks.failures, CASE WHEN webhooks.active = 1
+      THEN (SELECT min(due_at) FROM webhook_deliveries AS each
+        WHERE each.webhook_id = webhooks.webhook_id AND due_at IS NOT NULL)
+      ELSE (SELECT min(due_at) FROM webhook_deliveries AS each
+        WHERE each.webhook_id = webhooks.webhook_id AND due_at IS NOT NULL AND replay = 1)
+      END AS due_at
+    FROM waiting JOIN webhooks ON webhooks.webhook_id = waiting.webhook_id
+    WHERE webhooks.deleted_at IS NULL
+  )`;
+
+const DUE_ENDPOINTS = query({
+  takes: { now: number },
+  gives: { webhookId: number, failures: number, dueAt: number },
+  text: `${WAITING} SELECT webhook_id AS "webhookId", failures, due_at AS "dueAt" FROM due
+    WHERE due_at <= :now ORDER BY due_at, webhook_id`,
+});
+
+const NEXT_DUE = query({
+  gives: { dueAt: nullable(number) },
+  text: `${WAITING} SELECT min(due_at) AS "dueAt" FROM due`,
+});
+
+const UNDER_WAY = query({
+  takes: { now: number, server: text },
+  gives: { webhookId: number, sending: number, own: number, failures: number },
+  text: `SELECT webhook_deliveries.webhook_id AS "webhookId", count(*) AS sending,
+      count(*) FILTER (WHERE server = :server) AS own, max(webhooks.failures) AS failures
+    FROM webhook_deliveries JOIN webhooks ON webhooks.webhook_id = webhook_deliveries.webhook_id
+    WHERE state = 'sending' AND due_at > :now
+    GROUP BY webhook_deliveries.webhook_id`,
+});
+
+const DUE = `SELECT ${select(webhookDeliveries, "deliveryId")} FROM webhook_deliveries
+  WHERE webhook_id = :webhookId AND due_at IS NOT NULL AND due_at <= :now`;
+const DUE_TAKES = { webhookId: number, now: number, limit: number };
+
+const DUE_OF_ACTIVE = query({
+  takes: DUE_TAKES,
+  gives: fields(webhookDeliveries, "deliveryId"),
+  text: `${DUE} ORDER BY due_at, delivery_id LIMIT :limit`,
+});
+
+const DUE_REPLAYS = query({
+  takes: DUE_TAKES,
+  gives: fields(webhookDeliveries, "deliveryId"),
+  text: `${DUE} AND replay = 1 ORDER BY due_at, delivery_id LIMIT :limit`,
+});
+
+const INTERRUPTED = query({
+  takes: { now: number, server: text },
+  gives: fields(webhookDeliveries, "deliveryId"),
+  text: `SELECT ${select(webhookDeliveries, "deliveryId")} FROM webhook_deliveries
+    WHERE state = 'sending' AND server <> :server AND NOT EXISTS (SELECT 1 FROM servers
+      WHERE servers.id = webhook_deliveries.server AND servers.lease_until > :now)
+    ORDER BY delivery_id`,
+});
+
+const CLAMP = statement({
+  takes: { now: number, latest: number },
+  writes: [webhookDeliveries],
+  text: `UPDATE webhook_deliveries SET due_at = CASE WHEN failures = 0 THEN :now ELSE :latest END
+    WHERE state = 'waiting' AND due_at > CASE WHEN failures = 0 THEN :now ELSE :latest END`,
+});
+
+/** Endpoints with a delivery that is due, the longest overdue first; `sending`: under way, by any server. */
+export function listDueEndpoints(
+  reader: Reader,
+  now: number,
+  server: string,
+): { waiting: WaitingEndpoint[]; underWay: EndpointsUnderWay } {
+  const sending = reader.all(UNDER_WAY, { now, server });
+  const byEndpoint = new Map(sending.map((each) => [each.webhookId, each.sending]));
+  const waiting = reader
+    .all(DUE_ENDPOINTS, { now })
+    .map((each) => ({ ...each, sending: byEndpoint.get(each.webhookId) ?? 0 }));
+  const sum = (counts: readonly { own: number }[]) => counts.reduce((all, { own }) => all + own, 0);
+  const failing = sum(sending.filter(({ failures }) => failures > 0));
+  return { waiting, underWay: { all: sum(sending), failing } };
+}
+
+/** What a server has under way; `failing`: to endpoints that fail. */
+export interface EndpointsUnderWay {
+  all: number;
+  failing: number;
+}
+
+/** The endpoint's deliveries that are due, the longest overdue first; of a disabled one its replays. */
+export function listDueDeliveries(
+  reader: Reader,
+  { webhookId, active }: { webhookId: number; active: boolean },
+  now: number,
+  limit: number,
+): number[] {
+  const due = active ? DUE_OF_ACTIVE : DUE_REPLAYS;
+  return reader.all(due, { webhookId, now, limit }).map(({ deliveryId }) => deliveryId);
+}
+
+/** When a delivery is due next; null: none waits. What is under way is due when its lease ends. */
+export function nextWebhookDueAt(reader: Reader): number | null {
+  return reader.one(NEXT_DUE)?.dueAt ?? null;
+}
+
+/** Under way at servers that are gone. */
+export function listInterruptedDeliveries(reader: Reader, now: number, server: string): number[] {
+  return reader.all(INTERRUPTED, { now, server }).map(({ deliveryId }) => deliveryId);
+}
+
+/** After the clock was put back: what was never tried is due now, nothing later than `latest`. */
+export function clampWebhookSchedule(tx: Tx, now: number, latest: number): void {
+  tx.run(CLAMP, { now, latest });
+}
