@@ -27,6 +27,8 @@ export type WebhookFailure =
   | "redirect"
   /** Any other status than 2xx. */
   | "status"
+  /** An error of this service, see its log. */
+  | "internal"
   /** The service was stopped meanwhile: nothing is recorded, the attempt is made again. */
   | "stopped";
 
@@ -131,6 +133,7 @@ function post(
 
 async function readReply(response: Response, now: number): Promise<WebhookReply> {
   const { status, headers } = response;
+  if (status < 100) return failed("connection");
   const text = await readText(response);
   return {
     httpStatus: status,
