@@ -111,26 +111,32 @@ const REPLAY = statement({
       AND event_id IN (SELECT event_id FROM webhook_events WHERE created_at >= :since)`,
 });
 
-/** Endpoints with a delivery that is due, the longest overdue first; `sending`: under way, by any server. */
+/** Endpoints with a delivery that is due, the longest overdue first; `sending`: under way, by any server; `slow`: endpoints that are. */
 export function listDueEndpoints(
   reader: Reader,
   now: number,
   server: string,
+  slow: ReadonlySet<number>,
 ): { waiting: WaitingEndpoint[]; underWay: EndpointsUnderWay } {
   const sending = reader.all(UNDER_WAY, { now, server });
   const byEndpoint = new Map(sending.map((each) => [each.webhookId, each.sending]));
-  const waiting = reader
-    .all(DUE_ENDPOINTS, { now })
-    .map((each) => ({ ...each, sending: byEndpoint.get(each.webhookId) ?? 0 }));
+  const isTroubled = (each: { webhookId: number; failures: number }) =>
+    each.failures > 0 || slow.has(each.webhookId);
+  const waiting = reader.all(DUE_ENDPOINTS, { now }).map((each) => ({
+    webhookId: each.webhookId,
+    dueAt: each.dueAt,
+    sending: byEndpoint.get(each.webhookId) ?? 0,
+    isTroubled: isTroubled(each),
+  }));
   const sum = (counts: readonly { own: number }[]) => counts.reduce((all, { own }) => all + own, 0);
-  const failing = sum(sending.filter(({ failures }) => failures > 0));
-  return { waiting, underWay: { all: sum(sending), failing } };
+  const troubled = sum(sending.filter(isTroubled));
+  return { waiting, underWay: { all: sum(sending), troubled } };
 }
 
-/** What a server has under way; `failing`: to endpoints that fail. */
+/** What a server has under way; `troubled`: to endpoints that fail or are slow. */
 export interface EndpointsUnderWay {
   all: number;
-  failing: number;
+  troubled: number;
 }
 
 /** The endpoint's deliveries that are due, the longest overdue first; of a disabled one its replays. */

@@ -168,31 +168,31 @@ export interface WaitingEndpoint {
   dueAt: number;
   /** Attempts under way. */
   sending: number;
-  failures: number;
+  /** It fails, or is slow to reply. */
+  isTroubled: boolean;
 }
 
 /**
- * How many deliveries each endpoint is given. Those with nothing under way come first. One that fails is tried once at a
- * time, and all of them together have half the places: however many hang, the others are not delayed.
+ * How many deliveries each endpoint is given. Those with nothing under way come first. One that fails or is slow is tried
+ * once at a time, and all of them together have half the places: however many hang, the others are not delayed.
  */
 export function shareAttempts(
   waiting: readonly WaitingEndpoint[],
-  { limit, perEndpoint, failingLimit }: ShareLimits,
+  { limit, perEndpoint, troubledLimit }: ShareLimits,
 ): { webhookId: number; count: number }[] {
   const order = waiting.toSorted((a, b) => a.sending - b.sending || a.dueAt - b.dueAt);
   const shares = new Map<number, number>();
   let left = limit;
-  let failingLeft = failingLimit;
+  let troubledLeft = troubledLimit;
   // In turns, so that the first does not take all places.
   for (let turn = 0; turn < perEndpoint && left > 0; turn += 1) {
-    for (const { webhookId, sending, failures } of order) {
+    for (const { webhookId, sending, isTroubled } of order) {
       const share = shares.get(webhookId) ?? 0;
-      const isFailing = failures > 0;
-      if (left === 0 || share < turn || sending + share >= (isFailing ? 1 : perEndpoint)) continue;
-      if (isFailing && failingLeft <= 0) continue;
+      if (left === 0 || share < turn || sending + share >= (isTroubled ? 1 : perEndpoint)) continue;
+      if (isTroubled && troubledLeft <= 0) continue;
       shares.set(webhookId, share + 1);
       left -= 1;
-      if (isFailing) failingLeft -= 1;
+      if (isTroubled) troubledLeft -= 1;
     }
   }
   return [...shares].map(([webhookId, count]) => ({ webhookId, count }));
@@ -202,6 +202,6 @@ export interface ShareLimits {
   /** Places that are free. */
   limit: number;
   perEndpoint: number;
-  /** How many of them endpoints that fail may have. */
-  failingLimit: number;
+  /** How many of them endpoints that fail or are slow may have. */
+  troubledLimit: number;
 }

@@ -30,6 +30,8 @@ export interface TakeDueWebhookDeliveries {
   limit: number;
   /** How many an endpoint may have under way, at all servers together. */
   perEndpoint: number;
+  /** The public ids of endpoints that are slow to reply. */
+  slow?: readonly string[];
 }
 
 export interface DueWebhookDelivery {
@@ -49,12 +51,13 @@ export interface DueWebhookDelivery {
 /** Each is under way from now on, until its attempt is recorded or its lease ends. */
 export function takeDueWebhookDeliveries(
   tx: Tx,
-  { server, limit, perEndpoint }: TakeDueWebhookDeliveries,
+  { server, limit, perEndpoint, slow = [] }: TakeDueWebhookDeliveries,
   { now }: Context,
 ): DueWebhookDelivery[] {
-  const { waiting, underWay } = listDueEndpoints(tx, now, server);
-  const failingLimit = Math.floor((limit + underWay.all) / 2) - underWay.failing;
-  const shares = shareAttempts(waiting, { limit, perEndpoint, failingLimit });
+  const slowIds = tx.each(slow, (id) => tx.row(webhooks.byId, id)?.webhookId ?? 0);
+  const { waiting, underWay } = listDueEndpoints(tx, now, server, new Set(slowIds));
+  const troubledLimit = Math.floor((limit + underWay.all) / 2) - underWay.troubled;
+  const shares = shareAttempts(waiting, { limit, perEndpoint, troubledLimit });
   const due = tx.each(shares, ({ webhookId, count }) =>
     listDueDeliveries(tx, tx.row(webhooks.byKey, webhookId)!, now, count),
   );

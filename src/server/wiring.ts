@@ -12,6 +12,8 @@ import type { Logger } from "../monitoring/log.ts";
 import { type Metrics, NO_OBSERVER } from "../monitoring/metrics.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
 import { connectProvider } from "../providers/protocols.ts";
+import { createWebhookSender } from "../webhooks/sender.ts";
+import type { WebhookDeps } from "../webhooks/worker.ts";
 import type { ServerDatabase } from "./database.ts";
 
 /** A part that is referred to before it has started. */
@@ -95,6 +97,21 @@ export function deliveryDeps(config: Config, { database, log, metrics }: Started
     },
     connect: (provider) => connectProvider(provider, config.providerTimeout),
     onSubmission: (outcome) => metrics?.placement(outcome),
+  };
+}
+
+export function webhookDeps(config: Config, { database, log, metrics }: Started): WebhookDeps {
+  const { store, writer, serverId } = database;
+  const policy = { allow: config.webhookAllow, allowHttp: config.webhookAllowHttp };
+  return {
+    serverId,
+    store,
+    writer,
+    log,
+    clock: systemClock,
+    random: Math.random,
+    send: createWebhookSender({ policy, now: Date.now }),
+    onAttempt: (outcome) => metrics?.webhook(outcome),
   };
 }
 
