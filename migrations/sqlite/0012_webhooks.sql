@@ -83,8 +83,8 @@ CREATE TABLE webhook_deliveries (
   UNIQUE (webhook_id, event_id)
 ) STRICT;
 
-CREATE INDEX webhook_deliveries_due ON webhook_deliveries (webhook_id, due_at, delivery_id) WHERE due_at IS NOT NULL;
-CREATE INDEX webhook_deliveries_replayed ON webhook_deliveries (webhook_id, due_at, delivery_id) WHERE due_at IS NOT NULL AND replay = 1;
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (webhook_id, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX webhook_deliveries_replayed ON webhook_deliveries (webhook_id, due_at) WHERE due_at IS NOT NULL AND replay = 1;
 CREATE INDEX webhook_deliveries_sending ON webhook_deliveries (webhook_id) WHERE state = 'sending';
 CREATE INDEX webhook_deliveries_failed ON webhook_deliveries (webhook_id) WHERE state = 'failed';
 CREATE INDEX webhook_deliveries_by_event ON webhook_deliveries (event_id);

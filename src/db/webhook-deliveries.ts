@@ -88,6 +88,29 @@ const CLAMP = statement({
     WHERE state = 'waiting' AND due_at > CASE WHEN failures = 0 THEN :now ELSE :latest END`,
 });
 
+const RESUME = statement({
+  takes: { webhookId: number, now: number },
+  writes: [webhookDeliveries],
+  text: `UPDATE webhook_deliveries SET due_at = :now, failures = 0
+    WHERE webhook_id = :webhookId AND due_at IS NOT NULL AND state = 'waiting'`,
+});
+
+const DROP = statement({
+  takes: { webhookId: number },
+  writes: [webhookDeliveries],
+  text: `UPDATE webhook_deliveries SET state = 'failed', due_at = NULL, failures = tries
+    WHERE webhook_id = :webhookId AND due_at IS NOT NULL AND state = 'waiting' AND replay = 0`,
+});
+
+const REPLAY = statement({
+  takes: { webhookId: number, since: number, now: number, active: number },
+  writes: [webhookDeliveries],
+  text: `UPDATE webhook_deliveries SET state = 'waiting', due_at = :now, replay = 1
+    WHERE webhook_id = :webhookId
+      AND (state = 'failed' OR (state = 'waiting' AND (attempts > 0 OR :active = 0)))
+      AND event_id IN (SELECT event_id FROM webhook_events WHERE created_at >= :since)`,
+});
+
 /** Endpoints with a delivery that is due, the longest overdue first; `sending`: under way, by any server; `slow`: endpoints that are. */
 export function listDueEndpoints(
   reader: Reader,
@@ -135,6 +158,27 @@ export function nextWebhookDueAt(reader: Reader): number | null {
 /** Under way at servers that are gone. */
 export function listInterruptedDeliveries(reader: Reader, now: number, server: string): number[] {
   return reader.all(INTERRUPTED, { now, server }).map(({ deliveryId }) => deliveryId);
+}
+
+/** What waits for the endpoint is due now, and has all its attempts again. */
+export function resumeWaitingDeliveries(tx: Tx, webhookId: number, now: number): number {
+  return tx.run(RESUME, { webhookId, now });
+}
+
+/** What waits for the endpoint is given up, but for replays. */
+export function dropWaitingDeliveries(tx: Tx, webhookId: number): number {
+  return tx.run(DROP, { webhookId });
+}
+
+/** What failed of events since a time is due now, as replays; for a disabled endpoint also what was never tried. */
+export function replayUndelivered(
+  tx: Tx,
+  webhookId: number,
+  since: number,
+  now: number,
+  active: boolean,
+): number {
+  return tx.run(REPLAY, { webhookId, since, now, active: active ? 1 : 0 });
 }
 
 /** After the clock was put back: what was never tried is due now, nothing later than `latest`. */

@@ -47,6 +47,18 @@ export function signingSecrets(
   return isBoth ? [secret, previousSecret] : [secret];
 }
 
+/** The public id of an attempt, among those of its endpoint. */
+export function formatDeliveryId(eventId: string, attempt: number): string {
+  return `${eventId}.${attempt}`;
+}
+
+const DELIVERY_ID = /^(evt_[a-z0-9]{24})\.([1-9][0-9]{0,8})$/;
+
+export function parseDeliveryId(id: string): { eventId: string; attempt: number } | null {
+  const [, eventId, attempt] = DELIVERY_ID.exec(id) ?? [];
+  return eventId === undefined ? null : { eventId, attempt: Number(attempt) };
+}
+
 /** The fields of an endpoint that decide whether its events are written. */
 export interface WebhookActivity {
   active: boolean;

@@ -11,6 +11,7 @@ const counts: { [Name in CommandName]?: (input: CommandInput<Name>) => number } 
   createUser: () => 1,
   createKey: () => 1,
   rotateKey: () => 1,
+  createWebhook: () => 1,
   createService: (service) => countWithoutId([service]),
   importServices: ({ services }) => countWithoutId(services),
   syncCatalogue: ({ plan }) => plan.added.length,

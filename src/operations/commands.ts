@@ -42,6 +42,17 @@ import {
   releaseWebhookDeliveries,
   takeDueWebhookDeliveries,
 } from "./webhook-deliveries.ts";
+import { expireWebhooks } from "./webhook-expiry.ts";
+import { replayWebhook } from "./webhook-replays.ts";
+import {
+  createWebhook,
+  deleteWebhook,
+  disableWebhook,
+  enableWebhook,
+  rotateWebhook,
+  testWebhook,
+  updateWebhook,
+} from "./webhooks.ts";
 
 const commands = {
   createUser,
@@ -82,9 +93,18 @@ const commands = {
   endExpiredKeys,
   renewLease,
   endLease,
+  createWebhook,
+  updateWebhook,
+  deleteWebhook,
+  enableWebhook,
+  disableWebhook,
+  rotateWebhook,
+  testWebhook,
+  replayWebhook,
   takeDueWebhookDeliveries,
   recordWebhookAttempts,
   releaseWebhookDeliveries,
+  expireWebhooks,
   probe,
 };
 
