@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseCatalogue } from "../../src/cli/service-import.ts";
 import type { DocumentExample, ExampleRequest } from "../../src/api-docs/document.ts";
-import { REQUEST_ID } from "../../src/api-docs/examples.ts";
+import { EVENT_ID, REQUEST_ID, WEBHOOK_ID } from "../../src/api-docs/examples.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import catalogue from "../../deploy/catalogue.example.csv" with { type: "text" };
 import { document, operations } from "../support/openapi.ts";
@@ -27,6 +27,15 @@ const STORY = [
   "listTransactions",
   "getUser",
   "recharge",
+  "createWebhook",
+  "listWebhooks",
+  "getWebhook",
+  "updateWebhook",
+  "testWebhook",
+  "listDeliveries",
+  "replayWebhook",
+  "rotateWebhook",
+  "deleteWebhook",
 ];
 
 beforeAll(async () => {
@@ -50,6 +59,8 @@ function masked(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value)
       .replaceAll(/"[a-z0-9]{24}"/g, '"an id"')
+      .replaceAll(/"evt_[a-z0-9]{24}(\.1)?"/g, '"an event"')
+      .replaceAll(/"whsec_[^"]*"/g, '"a secret"')
       .replaceAll(/"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g, '"a time"'),
   );
 }
@@ -59,6 +70,28 @@ function closeGap(): void {
   if (ENGINE === "sqlite") return;
   const orders = service.query("SELECT order_id FROM orders").length;
   service.query(`SELECT setval('orders_number', ${Math.max(1, orders)}, ${orders > 0})`);
+}
+
+/** What stands in the database for the ids of the examples. */
+const actualIds = new Map<string, string>();
+
+/** The request with the ids that there are. */
+function withActualIds(request: ExampleRequest): ExampleRequest {
+  let text = JSON.stringify(request);
+  for (const [shown, actual] of actualIds) text = text.replaceAll(shown, actual);
+  return JSON.parse(text) as ExampleRequest;
+}
+
+/** The attempt that listDeliveries shows. */
+function failTestWebhook(): void {
+  const server = "s".repeat(24);
+  const [due] = service.run("takeDueWebhookDeliveries", { server, limit: 1, perEndpoint: 1 });
+  const { deliveryId, attempt, eventId } = due!;
+  const reply = { httpStatus: 503, error: "status", response: "come back later" };
+  const times = { at: Date.now(), durationMs: 34, retryAfterSeconds: null };
+  const attempts = [{ deliveryId, attempt, ...times, ...reply }];
+  service.run("recordWebhookAttempts", { attempts, jitter: 0 });
+  actualIds.set(EVENT_ID, eventId);
 }
 
 function pathOf(path: string, { parameters = {} }: ExampleRequest): string {
@@ -134,7 +167,8 @@ describe("every example matches the server's response", () => {
       for (const { method, path, status, name, example } of story) {
         if (name === "balance_too_large") enrich();
         closeGap();
-        const request = example["x-request"]!;
+        if (name === "deliveries") failTestWebhook();
+        const request = withActualIds(example["x-request"]!);
         const headers = { "x-request-id": REQUEST_ID };
         const answer = await service.call(
           method,
@@ -143,6 +177,9 @@ describe("every example matches the server's response", () => {
           request.body,
           headers,
         );
+        if (operationId === "createWebhook" && answer.status === 200) {
+          actualIds.set(WEBHOOK_ID, answer.body.webhook.id);
+        }
         expect([name, answer.status, masked(answer.body)]).toEqual([
           name,
           status,
