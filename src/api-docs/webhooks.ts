@@ -65,9 +65,9 @@ export const createWebhook: Operation = {
     },
     {
       name: "url",
-      summary: "A URL without TLS",
-      body: { url: "http://shop.example/hooks" },
-      response: new Refusal("field_invalid", { field: "url", must: "an https URL" }),
+      summary: "A URL with a fragment, which is never sent",
+      body: { url: "https://shop.example/hooks#orders" },
+      response: new Refusal("field_invalid", { field: "url", must: "a URL without a fragment" }),
     },
   ],
   refusals: [refusal("webhooks_too_many")],

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { after, type Awaitable, type Reader, type ReadStore } from "../db/port.ts";
 import { listWebhookAttempts } from "../db/webhook-deliveries.ts";
 import { findWebhook, listWebhooks, type Webhook } from "../db/webhooks.ts";
+import type { Actor } from "../domain/ledger.ts";
 import { refusal } from "../domain/refusals.ts";
 import {
   formatSecret,
@@ -45,8 +46,7 @@ export async function postWebhook(deps: WebhookDeps, call: Call): Promise<object
   const { fields } = await readBody(call.request);
   const terms = await newTerms(fields, deps.checkWebhookUrl);
   const secret = newSecret();
-  const { actor } = commandOf(call);
-  const command = { ...terms, username: null, secret, actor };
+  const command = { ...terms, username: null, secret, actor: actorOf(call) };
   return withSecret(await deps.writer.submit("createWebhook", command));
 }
 
@@ -105,8 +105,12 @@ function ownWebhook(reader: Reader, { params, key }: Call): Webhook {
   return webhook;
 }
 
-function commandOf({ params, key }: Call) {
-  return { id: params["id"] ?? "", actor: { keyId: key.id, operator: null } };
+function commandOf(call: Call) {
+  return { id: call.params["id"]!, actor: actorOf(call) };
+}
+
+function actorOf({ key }: Call): Actor {
+  return { keyId: key.id, operator: null };
 }
 
 function response(webhook: Webhook): object {
