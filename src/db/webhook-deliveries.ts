@@ -1,14 +1,16 @@
 // The queue of webhooks: which deliveries are due, the log of attempts, and what is over and may be deleted.
 
-import type { WaitingEndpoint } from "../domain/webhooks.ts";
+import type { WebhookEventType } from "../domain/webhook-events.ts";
+import type { ShownDelivery, WaitingEndpoint } from "../domain/webhooks.ts";
+import type { Page } from "./pages.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select, statement } from "./query.ts";
 import type {
   webhookAttempts as attemptsSchema,
   webhookDeliveries as deliveriesSchema,
 } from "./schema.ts";
-import { nullable, number, text } from "./table-definition.ts";
-import { webhookDeliveries } from "./tables.ts";
+import { nullable, number, text, textOf } from "./table-definition.ts";
+import { webhookAttempts, webhookDeliveries } from "./tables.ts";
 
 export type WebhookDelivery = typeof deliveriesSchema.$inferSelect;
 export type WebhookAttempt = typeof attemptsSchema.$inferSelect;
@@ -110,6 +112,47 @@ const REPLAY = statement({
       AND (state = 'failed' OR (state = 'waiting' AND (attempts > 0 OR :active = 0)))
       AND event_id IN (SELECT event_id FROM webhook_events WHERE created_at >= :since)`,
 });
+
+const ATTEMPTS = query({
+  takes: { webhookId: number, below: number, limit: number },
+  gives: {
+    ...fields(
+      webhookAttempts,
+      "seq",
+      "attempt",
+      "at",
+      "durationMs",
+      "httpStatus",
+      "error",
+      "response",
+    ),
+    eventId: text,
+    type: textOf<WebhookEventType>(),
+  },
+  text: `SELECT ${select(webhookAttempts, "seq", "attempt", "at", "durationMs", "httpStatus", "error", "response")},
+      webhook_events.id AS "eventId", webhook_events.type AS type
+    FROM webhook_attempts
+    JOIN webhook_deliveries ON webhook_deliveries.delivery_id = webhook_attempts.delivery_id
+    JOIN webhook_events ON webhook_events.event_id = webhook_deliveries.event_id
+    WHERE webhook_attempts.webhook_id = :webhookId AND webhook_attempts.seq < :below
+    ORDER BY webhook_attempts.seq DESC LIMIT :limit`,
+});
+
+/** The endpoint's attempts numbered below `below`, newest first. */
+export function listWebhookAttempts(
+  reader: Reader,
+  webhook: { webhookId: number; id: string },
+  below: number,
+  limit: number,
+): Page<ShownDelivery> {
+  const { webhookId, id } = webhook;
+  const found = reader.all(ATTEMPTS, { webhookId, below, limit: limit + 1 });
+  const shown = found.slice(0, limit);
+  return {
+    rows: shown.map(({ seq: _, ...attempt }) => ({ ...attempt, webhookId: id })),
+    next: found.length > limit ? shown.at(-1)!.seq : null,
+  };
+}
 
 /** Endpoints with a delivery that is due, the longest overdue first; `sending`: under way, by any server; `slow`: endpoints that are. */
 export function listDueEndpoints(

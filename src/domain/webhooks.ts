@@ -1,7 +1,8 @@
 // Endpoints of webhooks and what follows from each attempt. docs/specification.md#webhooks.
 
 import { refusal } from "./refusals.ts";
-import type { DisabledReason } from "./webhook-events.ts";
+import { jsonAmount } from "./money.ts";
+import type { DisabledReason, WebhookEventType } from "./webhook-events.ts";
 import { webhookPauseMs } from "./webhook-schedule.ts";
 
 const HOUR_MS = 3_600_000;
@@ -45,6 +46,61 @@ export function signingSecrets(
   const { secret, previousSecret, previousUntil } = webhook;
   const isBoth = previousSecret !== null && previousUntil! > now;
   return isBoth ? [secret, previousSecret] : [secret];
+}
+
+/** The fields of an endpoint that are shown; its secret is not. */
+export interface ShownWebhook {
+  id: string;
+  url: string;
+  /** Separated by commas. */
+  events: string;
+  balanceLowBelow: number | null;
+  active: boolean;
+  disabledReason: DisabledReason | null;
+  createdAt: number;
+}
+
+export function publicWebhook(webhook: ShownWebhook) {
+  const { id, url, balanceLowBelow, active, disabledReason, createdAt } = webhook;
+  return {
+    id,
+    url,
+    events: webhook.events.split(","),
+    balanceLowBelow: balanceLowBelow === null ? null : jsonAmount(balanceLowBelow),
+    active,
+    disabledReason,
+    createdAt: new Date(createdAt).toISOString(),
+  };
+}
+
+/** An attempt with its event and its endpoint. */
+export interface ShownDelivery {
+  webhookId: string;
+  eventId: string;
+  type: WebhookEventType;
+  attempt: number;
+  at: number;
+  durationMs: number;
+  httpStatus: number | null;
+  error: string | null;
+  response: string | null;
+}
+
+export function publicDelivery(delivery: ShownDelivery) {
+  const { webhookId, eventId, type, attempt, at, durationMs, httpStatus, error, response } =
+    delivery;
+  return {
+    id: formatDeliveryId(eventId, attempt),
+    webhookId,
+    eventId,
+    type,
+    attempt,
+    at: new Date(at).toISOString(),
+    durationMs,
+    httpStatus,
+    error,
+    response,
+  };
 }
 
 /** The public id of an attempt, among those of its endpoint. */

@@ -14,6 +14,7 @@ import { REQUEST_ID } from "../api-docs/examples.ts";
 import { INTRODUCTION } from "../api-docs/introduction.ts";
 import { type Example, type Operation, type Schema, schemaRef } from "../api-docs/operation.ts";
 import { SCHEMAS } from "../api-docs/schemas.ts";
+import { describeEvents } from "../api-docs/webhook-events.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import { KEY_FORM, KEY_LENGTH_LIMIT, KEY_PATTERN } from "../domain/idempotency.ts";
 import type { Permission } from "../domain/keys.ts";
@@ -70,8 +71,10 @@ export function createDocument(): OpenApiDocument {
       { name: "Orders", description: "Placing orders and following them." },
       { name: "Balance", description: "What is left, and where it went." },
       { name: "Users", description: "Looking users up and adding credit." },
+      { name: "Webhooks", description: "Hearing of changes without asking." },
     ],
     paths: paths as unknown as OpenApiDocument["paths"],
+    webhooks: describeEvents(),
     components: {
       schemas: SCHEMAS,
       securitySchemes: {
@@ -87,7 +90,7 @@ export function createDocument(): OpenApiDocument {
 }
 
 function detailOf([, , permission, , operation]: Route): OpenApiOperation {
-  const { id, tag, summary, description, body, examples } = operation;
+  const { id, tag, summary, description, body, isBodyOptional = false, examples } = operation;
   return {
     operationId: id,
     tags: [tag],
@@ -96,7 +99,7 @@ function detailOf([, , permission, , operation]: Route): OpenApiOperation {
     parameters: parametersOf(operation),
     ...(body === undefined
       ? {}
-      : { requestBody: { required: true, content: requestContent(body, examples) } }),
+      : { requestBody: { required: !isBodyOptional, content: requestContent(body, examples) } }),
     responses: { "200": successOf(operation), ...errorsOf(operation, permission) },
   };
 }
