@@ -138,6 +138,18 @@ const ATTEMPTS = query({
     ORDER BY webhook_attempts.seq DESC LIMIT :limit`,
 });
 
+const COUNT_WAITING = query({
+  takes: { webhookId: number },
+  gives: { waiting: number },
+  text: `SELECT count(*) AS waiting FROM webhook_deliveries
+    WHERE webhook_id = :webhookId AND due_at IS NOT NULL`,
+});
+
+/** How many deliveries wait for the endpoint or are under way. */
+export function countWaiting(reader: Reader, webhookId: number): number {
+  return reader.one(COUNT_WAITING, { webhookId })!.waiting;
+}
+
 /** The endpoint's attempts numbered below `below`, newest first. */
 export function listWebhookAttempts(
   reader: Reader,
