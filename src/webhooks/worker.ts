@@ -25,7 +25,6 @@ export interface WebhookDeps extends AttemptDeps, RecordDeps {
 export interface WebhookService {
   /** Something may have become due: called after each commit. */
   wake(): void;
-  isTicking(): boolean;
   /** Starts nothing new, waits for what is under way and aborts it after `drainMs`: that is sent again. */
   stop(drainMs: number): Promise<void>;
 }
@@ -83,7 +82,6 @@ export function startWebhooks(deps: WebhookDeps): WebhookService {
 
   return {
     wake: () => ticker.wake(),
-    isTicking: () => ticker.isTicking(),
     async stop(drainMs) {
       isStopping = true;
       ticker.stop();
