@@ -10,7 +10,7 @@ import { type DeliveryService, startDelivery } from "../../../src/delivery/deliv
 import type { CommandInput, CommandName, CommandOutput } from "../../../src/operations/commands.ts";
 import { smmApi } from "../../../src/providers/smm-api.ts";
 import type { Writer } from "../../../src/writer/writer.ts";
-import { startWebhooks, type WebhookService } from "../../../src/webhooks/worker.ts";
+import { startWebhooks } from "../../../src/webhooks/worker.ts";
 import { type Asked, type Auditor, createAuditor, Finding } from "./auditor.ts";
 import { type Engine, openMarketDatabase } from "./databases.ts";
 import { addEndpoints } from "./endpoints.ts";
@@ -86,7 +86,6 @@ interface Process {
   life: Life;
   writer: Pick<Writer, "submit">;
   delivery: DeliveryService | null;
-  webhooks: WebhookService | null;
 }
 
 export async function simulate(
@@ -220,9 +219,8 @@ function begin(market: Market, isCalm: () => boolean): Process {
   const life: Life = { dead: false };
   const process: Process = {
     life,
-    writer: writerOf(market, life, isCalm, () => process.webhooks?.wake()),
+    writer: writerOf(market, life, isCalm, () => process.delivery?.ticker.wake()),
     delivery: null,
-    webhooks: null,
   };
   world.trace("the process starts");
   const log = {
@@ -248,7 +246,8 @@ function begin(market: Market, isCalm: () => boolean): Process {
     startDelivery(deps).then(
       (delivery) => {
         process.delivery = delivery;
-        process.webhooks = startWebhooks({ ...deps, send: market.receivers.send(life) });
+        const { ticker } = delivery;
+        startWebhooks({ ...deps, ticker, send: market.receivers.send(life) });
       },
       // The database was not there yet: a supervisor starts it again.
       () => world.later(1000, life, start),
