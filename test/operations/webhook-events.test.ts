@@ -283,7 +283,12 @@ describe.each(ENGINES)("on %s", (engine) => {
     expect(ten).toMatchObject({ endpoints: 1, body: { data: { balance: 7.68, threshold: 10 } } });
     expect(five).toMatchObject({ endpoints: 1, body: { data: { balance: 3.04, threshold: 5 } } });
     // Up and down again: once more. Both at once: two events.
-    await shop.run("creditUser", { username: "alice", amountMicros: 11_280_000, note: null, actor });
+    await shop.run("creditUser", {
+      username: "alice",
+      amountMicros: 11_280_000,
+      note: null,
+      actor,
+    });
     await debit(9_000_000);
     expect((await shop.events()).slice(2).map(({ body }) => body.data)).toEqual([
       { balance: 3, threshold: 10 },
