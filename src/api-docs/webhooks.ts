@@ -2,7 +2,7 @@
 
 import { Refusal, refusal } from "../domain/refusals.ts";
 import { EVENTS_FORM } from "../domain/webhook-events.ts";
-import { WEBHOOKS_LIMIT } from "../domain/webhooks.ts";
+import { SECRET_GRACE_FORM, WEBHOOKS_LIMIT } from "../domain/webhooks.ts";
 import { CREATED_AT, EVENT_ID, WEBHOOK_ID } from "./examples.ts";
 import type { Operation, Parameter } from "./operation.ts";
 import { PAGE_PARAMETERS } from "./orders.ts";
@@ -257,6 +257,13 @@ export const rotateWebhook: Operation = {
       response: { status: "success", webhook: { ...CHANGED, secret: SECRET } },
     },
     { ...notFound, body: {} },
+    {
+      name: "field_invalid",
+      summary: "A grace that is no whole number",
+      parameters: OF,
+      body: { graceSeconds: 1.5 },
+      response: new Refusal("field_invalid", { field: "graceSeconds", must: SECRET_GRACE_FORM }),
+    },
   ],
   refusals: [],
 };

@@ -1,5 +1,6 @@
 // Endpoints of webhooks, and the events that are written for them.
 
+import { CUID } from "./orders.ts";
 import type { Reader } from "./port.ts";
 import { fields, query, select } from "./query.ts";
 import type { webhooks as schema } from "./schema.ts";
@@ -27,7 +28,7 @@ const ALL = query({
 
 /** By its public id; undefined for a deleted one. */
 export function findWebhook(reader: Reader, id: string): Webhook | undefined {
-  const webhook = reader.row(webhooks.byId, id);
+  const webhook = CUID.test(id) ? reader.row(webhooks.byId, id) : undefined;
   return webhook && webhook.deletedAt === null ? webhook : undefined;
 }
 

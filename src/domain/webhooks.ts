@@ -30,8 +30,13 @@ const FAILURES_MINIMUM = 10;
  */
 export const WEBHOOK_LEASE_MS = 60_000;
 /** Characters of a response that are stored. */
-export const RESPONSE_LIMIT = 1024;
+const RESPONSE_LIMIT = 1024;
 const GONE = 410;
+
+/** The beginning of a response, without what cannot be stored as text. */
+export function storedResponse(text: string): string {
+  return text.slice(0, RESPONSE_LIMIT).replaceAll("\0", "\ufffd").toWellFormed();
+}
 
 /** The text of a secret: `whsec_` and base64 of WEBHOOK_SECRET_BYTES random bytes, which are the key of the HMAC. */
 export function formatSecret(random: Uint8Array): string {

@@ -4,9 +4,9 @@
 import {
   decideDelivery,
   decideHealth,
-  RESPONSE_LIMIT,
   shareAttempts,
   signingSecrets,
+  storedResponse,
   WEBHOOK_LEASE_MS,
 } from "../domain/webhooks.ts";
 import type { DisabledReason } from "../domain/webhook-events.ts";
@@ -133,21 +133,22 @@ export function recordWebhookAttempts(
 
 function record(
   tx: Tx,
-  { retryAfterSeconds, ...attempt }: FinishedWebhookAttempt,
+  finished: FinishedWebhookAttempt,
   random: number,
   now: number,
 ): RecordedWebhookAttempt | null {
-  const { deliveryId, httpStatus, error } = attempt;
+  const { deliveryId, attempt, at, durationMs, httpStatus, error, retryAfterSeconds } = finished;
   const delivery = tx.row(webhookDeliveries.byKey, deliveryId);
   if (!delivery) return null;
   const webhook = tx.row(webhooks.byKey, delivery.webhookId)!;
   const known = { deliveryId, webhookId: webhook.id };
-  if (tx.row(webhookAttempts.byAttempt, deliveryId, attempt.attempt)) {
+  if (tx.row(webhookAttempts.byAttempt, deliveryId, attempt)) {
     return { ...known, result: "late", disabled: null };
   }
   const { webhookId } = delivery;
-  const response = attempt.response?.slice(0, RESPONSE_LIMIT) ?? null;
-  tx.insert(webhookAttempts, { ...attempt, webhookId, response });
+  const response = finished.response && storedResponse(finished.response);
+  const times = { attempt, at, durationMs };
+  tx.insert(webhookAttempts, { deliveryId, webhookId, ...times, httpStatus, error, response });
   const outcome = { httpStatus, error, retryAfterSeconds };
   const { active, disabledReason, disabledAt, failures, failingSince } = decideHealth(
     webhook,
@@ -158,7 +159,7 @@ function record(
   tx.update(webhooks, webhook, { failures, failingSince });
   const disabled = webhook.active && !active ? disabledReason : null;
   if (disabled) tx.update(webhooks, webhook, { active, disabledReason, disabledAt });
-  const isCurrent = delivery.state === "sending" && delivery.attempts === attempt.attempt;
+  const isCurrent = delivery.state === "sending" && delivery.attempts === attempt;
   if (isCurrent) {
     const decision = decideDelivery(delivery, outcome, now, random);
     tx.update(webhookDeliveries, delivery, { ...decision, server: null, replay: false });

@@ -122,6 +122,19 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
+  test("any text of a response is stored, its first 1024 characters", async () => {
+    const shop = await openWebhookShop(engine);
+    const endpoint = await shop.endpoint();
+    await shop.event(endpoint, 1000);
+    const [due] = await taken(shop, A, 1000);
+    const response = `\0${"x".repeat(1022)}\u{1f600}`;
+    const record = { attempts: [outcome(due!, 1000, { response })], jitter: 0 };
+    await shop.run("recordWebhookAttempts", record, 1000);
+    const [row] = await shop.store.query("SELECT response FROM webhook_attempts");
+    expect(row!["response"]).toBe(`\ufffd${"x".repeat(1022)}\ufffd`);
+    await shop.store.close();
+  });
+
   test("410 disables at once; else five days of nothing but failures and ten of them do", async () => {
     const shop = await openWebhookShop(engine);
     const gone = await shop.endpoint();
