@@ -28,11 +28,8 @@ async function until(what: string, holds: () => boolean | Promise<boolean>): Pro
   throw new Error(`never: ${what}`);
 }
 
-const create = (folder: string, url: string, ...more: string[]) =>
-  binaryJson(
-    folder,
-    ...["admin", "webhook", "create", "--user", "alice", "--url", url, ...FLAGS, ...more],
-  );
+const create = (folder: string, url: string) =>
+  binaryJson(folder, "admin", "webhook", "create", "--user", "alice", "--url", url, ...FLAGS);
 
 const place = (server: Serving, key: string) =>
   callApi(server.url, "POST", "/orders", key, { service: "s", link: "x", quantity: 1 });

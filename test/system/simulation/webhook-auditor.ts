@@ -218,8 +218,10 @@ export function createWebhookAuditor({ query }: Pick<MarketDatabase, "query">): 
     auditEnd(now) {
       for (const { url, eventId, state, active, dueAt } of selectDeliveries()) {
         if (state === "delivered" || state === "failed") continue;
-        // Listed as undelivered; what is due is under way to endpoints that are in use.
-        if (Number(active) === 0) continue;
+        // Listed as undelivered. To endpoints that are in use and reply, what is due is under way; one that never
+        // replies is sent one at a time, and may have many.
+        if (Number(active) === 0 || endpoints.some((each) => each.url === url && each.isDead))
+          continue;
         const latest = now + (state === "sending" ? LEASE_MS : LONGEST_WAIT_MS);
         must(
           dueAt !== null && Number(dueAt) > now - LATE_MS && Number(dueAt) <= latest,
