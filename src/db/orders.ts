@@ -145,15 +145,15 @@ export function updateOrder(tx: Tx, order: Order): void {
 }
 
 const RAISE_SEQUENCES = statement({
-  takes: { by: number },
+  takes: { to: number },
   writes: [orders],
-  text: `UPDATE orders SET sequence = sequence + :by
-    WHERE status <> 'FAILED' AND status <> 'CANCELLED' AND status <> 'REFUNDED'`,
+  text: `UPDATE orders SET sequence = :to
+    WHERE sequence < :to AND status <> 'FAILED' AND status <> 'CANCELLED' AND status <> 'REFUNDED'`,
 });
 
 /** Of all orders that may have events yet. Returns how many. */
-export function raiseSequences(tx: Tx, by: number): number {
-  return tx.run(RAISE_SEQUENCES, { by });
+export function raiseSequences(tx: Tx, to: number): number {
+  return tx.run(RAISE_SEQUENCES, { to });
 }
 
 /** By a CHECK of the table a row has provider, service and a placement other than `manual`, or none of these. */

@@ -22,9 +22,6 @@ export interface CarriedOver {
   webhooksWaiting: number;
 }
 
-/** More events than any order can have had since a backup. */
-const SEQUENCE_STEP = 1_000_000;
-
 /**
  * Numbers continue above the floors, ended keys stay ended, queued orders become unknown. What waits to be sent to webhooks
  * is sent: an event twice is one that its receiver knows by its id, an event lost is none. Refuses: key_not_found.
@@ -42,9 +39,10 @@ export function carryOver(tx: Tx, command: CarryOver, context: Context): Carried
 }
 
 /**
- * Events of orders continue above those that may have been sent since the backup: a receiver ignores what has a lower sequence
- * than it has seen. Returns how many orders may have events yet. Before carryOver, in a transaction of its own.
+ * Events of orders continue above those that may have been sent since the backup, or since an earlier restore of it: a receiver
+ * ignores what has a lower sequence than it has seen. No order has an event a millisecond, so the time is above all of them.
+ * Returns how many orders may have events yet. Before carryOver, in a transaction of its own.
  */
-export function skipSequences(tx: Tx, _command: null): number {
-  return raiseSequences(tx, SEQUENCE_STEP);
+export function skipSequences(tx: Tx, _command: null, { now }: Context): number {
+  return raiseSequences(tx, now);
 }
