@@ -150,6 +150,16 @@ export function countWaiting(reader: Reader, webhookId: number): number {
   return reader.one(COUNT_WAITING, { webhookId })!.waiting;
 }
 
+const COUNT_ALL_WAITING = query({
+  gives: { waiting: number },
+  text: "SELECT count(*) AS waiting FROM webhook_deliveries WHERE due_at IS NOT NULL",
+});
+
+/** Deliveries that are neither delivered nor given up. */
+export function countAllWaiting(reader: Reader): number {
+  return reader.one(COUNT_ALL_WAITING)!.waiting;
+}
+
 /** The endpoint's attempts numbered below `below`, newest first. */
 export function listWebhookAttempts(
   reader: Reader,
@@ -161,7 +171,7 @@ export function listWebhookAttempts(
   const found = reader.all(ATTEMPTS, { webhookId, below, limit: limit + 1 });
   const shown = found.slice(0, limit);
   return {
-    rows: shown.map(({ seq: _, ...attempt }) => ({ ...attempt, webhookId: id })),
+    rows: shown.map((attempt) => ({ ...attempt, webhookId: id })),
     next: found.length > limit ? shown.at(-1)!.seq : null,
   };
 }
