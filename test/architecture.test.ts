@@ -20,11 +20,22 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   writer: ["operations", "storage", "db", "db/sqlite", "domain"],
   providers: ["domain"],
   delivery: ["providers", "writer", "operations", "db", "domain", "monitoring"],
+  webhooks: ["delivery", "writer", "operations", "db", "domain", "monitoring", "config"],
   monitoring: ["writer", "storage", "db", "domain"],
   config: ["domain", "monitoring"],
   http1: [],
   "api-docs": ["domain"],
-  http: ["http1", "api-docs", "writer", "operations", "db", "domain", "monitoring", "config"],
+  http: [
+    "http1",
+    "api-docs",
+    "webhooks",
+    "writer",
+    "operations",
+    "db",
+    "domain",
+    "monitoring",
+    "config",
+  ],
   "http-v2": ["http", "http1", "db", "domain"],
   jobs: ["writer", "storage", "domain", "monitoring", "config"],
   server: [
@@ -32,6 +43,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "http-v2",
     "http1",
     "delivery",
+    "webhooks",
     "providers",
     "jobs",
     "writer",
@@ -45,6 +57,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   cli: [
     "server",
+    "webhooks",
     "providers",
     "offsite",
     "writer",
@@ -233,9 +246,9 @@ const g = await import("./g.ts");
 });
 
 describe("only its owner touches", () => {
-  test("the network: fetch is called in providers/ and by `health`", () => {
+  test("the network: fetch is called in providers/, for webhooks and by `health`", () => {
     const callers = filesWith(/\bfetch\(/).filter((path) => !path.startsWith("providers/"));
-    expect(callers).toEqual(["cli/health.ts"]);
+    expect(callers.toSorted()).toEqual(["cli/health.ts", "webhooks/sender.ts"]);
   });
 
   test("the S3 client: offsite/store.ts", () => {
@@ -254,7 +267,10 @@ describe("only its owner touches", () => {
 
   test("a balance: db/ledger.ts", () => {
     const writers = filesWith(/\.update\(\s*users\b|\bUPDATE\s+users\b/i);
-    expect(writers).toEqual(["db/ledger.ts"]);
+    // The other one writes what the account's webhooks want.
+    expect(writers.toSorted()).toEqual(["db/ledger.ts", "db/webhooks.ts"]);
+    const [webhooks] = sources.filter(({ path }) => path === "db/webhooks.ts");
+    expect(webhooks!.text).not.toMatch(/\b(balanceMicros|depositedMicros)\b/);
     const [users] = sources.filter(({ path }) => path === "db/users.ts");
     expect(users!.text).toMatch(/\.insert\(users, \{/);
     expect(users!.text.slice(users!.text.indexOf(".insert(users"))).not.toContain("balanceMicros");

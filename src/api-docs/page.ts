@@ -12,6 +12,7 @@ import {
 } from "./page-guides.ts";
 import { PANEL_SECTIONS, renderPanels } from "./page-panels.ts";
 import { PANEL_PATH, PANEL_TAG } from "./panels.ts";
+import { renderWebhooks } from "./page-webhooks.ts";
 import { html, Html, prose } from "./html.ts";
 import script from "./assets/page.client.js" with { type: "text" };
 import style from "./assets/page.css" with { type: "text" };
@@ -29,6 +30,7 @@ const GUIDES = [
   ["idempotency", "Retrying safely"],
   ["lists", "Lists"],
   ["states", "Order states"],
+  ["receiving-webhooks", "Receiving webhooks"],
 ] as const;
 
 export function renderPage(document: OpenApiDocument): Page {
@@ -81,7 +83,7 @@ export function renderPage(document: OpenApiDocument): Page {
       statement, look up users and add credit: JSON over HTTP, with the key that your operator gave
       you. Your own panel connects as it is: <a href="/docs/panels">by URL and key</a>.
     </p>
-    ${renderQuickStart()} ${renderGuides()} ${sections}
+    ${renderQuickStart()} ${renderGuides()} ${renderWebhooks()} ${sections}
     ${renderErrors(operations.map(({ operation }) => operation))} ${renderSamples()}`;
   return layout(document, info.title, contents, main);
 }

@@ -42,3 +42,18 @@ declare module "*/samples/panel.php" {
   const text: string;
   export default text;
 }
+
+declare module "*/samples/webhook.js" {
+  const text: string;
+  export default text;
+}
+
+declare module "*/samples/webhook.py" {
+  const text: string;
+  export default text;
+}
+
+declare module "*/samples/webhook.php" {
+  const text: string;
+  export default text;
+}

@@ -4,7 +4,7 @@ import { ORDER_ID_PATTERN, ORDER_STATUSES, type OrderStatus } from "../domain/or
 import type { Delivery } from "../domain/deliveries.ts";
 import type { PriceUnit } from "../domain/services.ts";
 import type { Reader, Tx } from "./port.ts";
-import { fields, listByConditions, select } from "./query.ts";
+import { fields, listByConditions, select, statement } from "./query.ts";
 import type { orders as schema } from "./schema.ts";
 import { type Kind, number, text } from "./table-definition.ts";
 import { orders } from "./tables.ts";
@@ -29,6 +29,8 @@ export interface Order {
   createdAt: number;
   /** The caller's own name for it; null when it gave none. */
   reference: string | null;
+  /** How many events it has had: transitions, and changes of its progress. */
+  sequence: number;
   /** Null: of a manual service. */
   delivery: Delivery | null;
 }
@@ -36,7 +38,7 @@ export interface Order {
 /** As the table holds it: with its delivery in the same row. */
 export type OrderRow = typeof schema.$inferSelect;
 
-export type NewOrder = Omit<Order, "orderId" | "refundedMicros" | "startCount">;
+export type NewOrder = Omit<Order, "orderId" | "refundedMicros" | "startCount" | "sequence">;
 
 export interface ListedOrder extends Order {
   username: string;
@@ -128,17 +130,30 @@ export function insertOrder(tx: Tx, order: NewOrder): Order {
     reference: order.reference,
     placement: "manual" as const,
   };
-  const { orderId, refundedMicros, startCount } = tx.insert(
+  const { orderId, refundedMicros, startCount, sequence } = tx.insert(
     orders,
     delivery ? { ...columns, ...delivery } : columns,
   );
-  return { ...order, orderId, refundedMicros, startCount };
+  return { ...order, orderId, refundedMicros, startCount, sequence };
 }
 
-/** Writes what differs of the columns that may change: status, counts, refunded amount and delivery. */
+/** Writes what differs of the columns that may change: status, counts, refunded amount, sequence and delivery. */
 export function updateOrder(tx: Tx, order: Order): void {
-  const { status, startCount, remains, refundedMicros, delivery } = order;
-  tx.update(orders, order, { status, startCount, remains, refundedMicros, ...delivery });
+  const { status, startCount, remains, refundedMicros, sequence, delivery } = order;
+  const changes = { status, startCount, remains, refundedMicros, sequence };
+  tx.update(orders, order, { ...changes, ...delivery });
+}
+
+const RAISE_SEQUENCES = statement({
+  takes: { to: number },
+  writes: [orders],
+  text: `UPDATE orders SET sequence = :to
+    WHERE sequence < :to AND status <> 'FAILED' AND status <> 'CANCELLED' AND status <> 'REFUNDED'`,
+});
+
+/** Of all orders that may have events yet. Returns how many. */
+export function raiseSequences(tx: Tx, to: number): number {
+  return tx.run(RAISE_SEQUENCES, { to });
 }
 
 /** By a CHECK of the table a row has provider, service and a placement other than `manual`, or none of these. */

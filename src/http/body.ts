@@ -38,6 +38,13 @@ export async function readBody(request: IncomingRequest): Promise<Body> {
   return { bytes, fields: parseFields(bytes) };
 }
 
+/** For a request that needs no body: without one it has no fields. Refuses as readBody does. */
+export async function readOptionalBody(request: IncomingRequest): Promise<Fields> {
+  const isThere = request.headers.has("content-length") || request.headers.has("content-type");
+  const isEmpty = request.headers.get("content-length") === "0";
+  return isThere && !isEmpty ? (await readBody(request)).fields : {};
+}
+
 /** Whether Content-Length exceeds the limit. */
 export function announcesTooMuch({ headers }: Pick<IncomingRequest, "headers">): boolean {
   return Number(headers.get("content-length") ?? 0) > BODY_LIMIT_BYTES;
@@ -136,26 +143,30 @@ export function usernameField(fields: Fields): string {
 
 /** `amount` in micros. */
 export function amountField(fields: Fields): number {
-  const amount = required(fields, "amount");
+  return microsOf("amount", required(fields, "amount"));
+}
+
+/** An amount of money in micros. */
+export function microsOf(field: string, amount: unknown): number {
   if (typeof amount !== "number" || !(amount > 0) || amount === Infinity) {
-    throw invalidField("amount", "a positive number");
+    throw invalidField(field, "a positive number");
   }
   if (amount > AMOUNT_LIMIT_MICROS / MICROS_PER_DOLLAR) {
-    throw invalidField("amount", `at most ${AMOUNT_LIMIT_MICROS / MICROS_PER_DOLLAR}`);
+    throw invalidField(field, `at most ${AMOUNT_LIMIT_MICROS / MICROS_PER_DOLLAR}`);
   }
   const micros = microsFromNumber(amount);
-  if (micros === null) throw invalidField("amount", "a number with at most six decimals");
+  if (micros === null) throw invalidField(field, "a number with at most six decimals");
   return micros;
 }
 
-function required(fields: Fields, field: string): unknown {
+export function required(fields: Fields, field: string): unknown {
   const value = optional(fields, field);
   if (value === null) throw new Refusal("field_missing", { field });
   return value;
 }
 
 /** Null when the field is absent or null. */
-function optional(fields: Fields, field: string): unknown {
+export function optional(fields: Fields, field: string): unknown {
   return Object.hasOwn(fields, field) ? (fields[field] ?? null) : null;
 }
 

@@ -15,6 +15,7 @@ import { INTRODUCTION } from "../api-docs/introduction.ts";
 import { type Example, type Operation, type Schema, schemaRef } from "../api-docs/operation.ts";
 import { PANEL_OPERATION, PANEL_PATH, PANEL_TAG } from "../api-docs/panels.ts";
 import { SCHEMAS } from "../api-docs/schemas.ts";
+import { describeEvents } from "../api-docs/webhook-events.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import { KEY_FORM, KEY_LENGTH_LIMIT, KEY_PATTERN } from "../domain/idempotency.ts";
 import type { Permission } from "../domain/keys.ts";
@@ -71,12 +72,14 @@ export function createDocument(): OpenApiDocument {
       { name: "Orders", description: "Placing orders and following them." },
       { name: "Balance", description: "What is left, and where it went." },
       { name: "Users", description: "Looking users up and adding credit." },
+      { name: "Webhooks", description: "Hearing of changes without asking." },
       PANEL_TAG,
     ],
     paths: {
       ...(paths as unknown as OpenApiDocument["paths"]),
       [PANEL_PATH]: { post: PANEL_OPERATION as OpenApiOperation },
     },
+    webhooks: describeEvents(),
     components: {
       schemas: SCHEMAS,
       securitySchemes: {
@@ -92,7 +95,7 @@ export function createDocument(): OpenApiDocument {
 }
 
 function detailOf([, , permission, , operation]: Route): OpenApiOperation {
-  const { id, tag, summary, description, body, examples } = operation;
+  const { id, tag, summary, description, body, isBodyOptional = false, examples } = operation;
   return {
     operationId: id,
     tags: [tag],
@@ -101,7 +104,7 @@ function detailOf([, , permission, , operation]: Route): OpenApiOperation {
     parameters: parametersOf(operation),
     ...(body === undefined
       ? {}
-      : { requestBody: { required: true, content: requestContent(body, examples) } }),
+      : { requestBody: { required: !isBodyOptional, content: requestContent(body, examples) } }),
     responses: { "200": successOf(operation), ...errorsOf(operation, permission) },
   };
 }

@@ -10,6 +10,7 @@ import {
 } from "../api-docs/orders.ts";
 import { listServices } from "../api-docs/services.ts";
 import { getUser as describeUser, recharge } from "../api-docs/users.ts";
+import * as describe from "../api-docs/webhooks.ts";
 import type { ReadStore } from "../db/port.ts";
 import type { Permission } from "../domain/keys.ts";
 import type { Call } from "./endpoint.ts";
@@ -20,12 +21,24 @@ import type { InternalErrorDeps } from "./request-context.ts";
 import { getServices } from "./services.ts";
 import { getTransactions } from "./transactions.ts";
 import { getBalance, getUser, postRecharge } from "./users.ts";
+import {
+  deleteWebhook,
+  getWebhook,
+  getWebhookDeliveries,
+  getWebhooks,
+  patchWebhook,
+  postWebhook,
+  postWebhookReplay,
+  postWebhookRotate,
+  postWebhookTest,
+  type WebhookDeps,
+} from "./webhooks.ts";
 
 /** Dependencies of all handlers; each handler declares its part. */
-export type HandlerDeps = OrderDeps & InternalErrorDeps & { store: ReadStore };
+export type HandlerDeps = OrderDeps & InternalErrorDeps & WebhookDeps & { store: ReadStore };
 
 export type Route = [
-  method: "GET" | "POST",
+  method: "GET" | "POST" | "PATCH" | "DELETE",
   path: string,
   permission: Permission,
   handle: (deps: HandlerDeps, call: Call) => object | Promise<object>,
@@ -42,6 +55,21 @@ export const ROUTES: readonly Route[] = [
   ["GET", "/api/v1/transactions", "order", getTransactions, listTransactions],
   ["GET", "/api/v1/user", "user lookup", getUser, describeUser],
   ["POST", "/api/v1/recharge", "recharge", postRecharge, recharge],
+  ["GET", "/api/v1/webhooks", "webhook", getWebhooks, describe.listWebhooks],
+  ["POST", "/api/v1/webhooks", "webhook", postWebhook, describe.createWebhook],
+  ["GET", "/api/v1/webhooks/:id", "webhook", getWebhook, describe.getWebhook],
+  ["PATCH", "/api/v1/webhooks/:id", "webhook", patchWebhook, describe.updateWebhook],
+  ["DELETE", "/api/v1/webhooks/:id", "webhook", deleteWebhook, describe.deleteWebhook],
+  ["POST", "/api/v1/webhooks/:id/test", "webhook", postWebhookTest, describe.testWebhook],
+  ["POST", "/api/v1/webhooks/:id/rotate", "webhook", postWebhookRotate, describe.rotateWebhook],
+  ["POST", "/api/v1/webhooks/:id/replay", "webhook", postWebhookReplay, describe.replayWebhook],
+  [
+    "GET",
+    "/api/v1/webhooks/:id/deliveries",
+    "webhook",
+    getWebhookDeliveries,
+    describe.listDeliveries,
+  ],
 ];
 
 /** The methods of each path. */

@@ -23,7 +23,7 @@ import { probe } from "./probe.ts";
 import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge, rechargeOnce } from "./recharges.ts";
 import { recordReports, takeDuePolls } from "./polling.ts";
-import { carryOver } from "./restore.ts";
+import { carryOver, skipSequences } from "./restore.ts";
 import { endLease, renewLease } from "./server-leases.ts";
 import { settleOrder } from "./unknown-settlement.ts";
 import {
@@ -37,6 +37,22 @@ import {
 import { markInterruptedUnknown } from "./mark-unknown.ts";
 import { addUptime } from "./uptime.ts";
 import { createUser, creditUser, debitUser } from "./users.ts";
+import {
+  recordWebhookAttempts,
+  releaseWebhookDeliveries,
+  takeDueWebhookDeliveries,
+} from "./webhook-deliveries.ts";
+import { expireWebhooks } from "./webhook-expiry.ts";
+import { replayWebhook } from "./webhook-replays.ts";
+import {
+  createWebhook,
+  deleteWebhook,
+  disableWebhook,
+  enableWebhook,
+  rotateWebhook,
+  testWebhook,
+  updateWebhook,
+} from "./webhooks.ts";
 
 const commands = {
   createUser,
@@ -73,10 +89,23 @@ const commands = {
   recordResponse,
   expireIdempotencyRecords,
   carryOver,
+  skipSequences,
   addUptime,
   endExpiredKeys,
   renewLease,
   endLease,
+  createWebhook,
+  updateWebhook,
+  deleteWebhook,
+  enableWebhook,
+  disableWebhook,
+  rotateWebhook,
+  testWebhook,
+  replayWebhook,
+  takeDueWebhookDeliveries,
+  recordWebhookAttempts,
+  releaseWebhookDeliveries,
+  expireWebhooks,
   probe,
 };
 
@@ -126,24 +155,27 @@ export type Reply =
 
 /**
  * Runs a batch in one transaction and returns a reply for each command, in order, after the COMMIT. A command that is
- * refused or throws is rolled back alone. Throws what ends the process: FatalError.
+ * refused or throws is rolled back alone. Throws what ends the process: FatalError. `seed`: random, for the ids of events.
  */
 export function runBatch(
   store: { runBatch(jobs: readonly Job[]): Outcome[] },
   batch: readonly CommandRequest[],
   now: number,
+  seed: string,
 ): Reply[];
 export function runBatch(
   store: Store,
   batch: readonly CommandRequest[],
   now: number,
+  seed: string,
 ): Awaitable<Reply[]>;
 export function runBatch(
   store: Pick<Store, "runBatch">,
   batch: readonly CommandRequest[],
   now: number,
+  seed: string,
 ): Awaitable<Reply[]> {
-  const jobs = batch.map((request) => jobOf(request, now));
+  const jobs = batch.map((request, place) => jobOf(request, now, `${seed}.${place}`));
   try {
     return after(store.runBatch(jobs), (outcomes) => outcomes.map(replyTo));
   } catch (error) {
@@ -152,10 +184,10 @@ export function runBatch(
   }
 }
 
-function jobOf({ name, input, ids }: CommandRequest, now: number): Job {
+function jobOf({ name, input, ids }: CommandRequest, now: number, seed: string): Job {
   return {
     // It may run several times: each time with the same ids.
-    run: (tx) => runCommand(tx, name, input as never, contextOf(now, ids)),
+    run: (tx) => runCommand(tx, name, input as never, contextOf(now, ids, seed)),
     // Asked for by an engine that waits for what it reads.
     get needs() {
       return needsOf(name, input as never);

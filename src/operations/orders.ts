@@ -4,7 +4,7 @@
 import { Refusal, refusal } from "../domain/refusals.ts";
 import type { Claim } from "../domain/idempotency.ts";
 import { type Actor, refuseDebitAboveBalance, SALES_ACCOUNT } from "../domain/ledger.ts";
-import { decideTransition, refuseProgress } from "../domain/order-transitions.ts";
+import { decideTransition, refuseProgress, withProgress } from "../domain/order-transitions.ts";
 import { chargeMicros, type OrderStatus, refuseChargeAboveLimit } from "../domain/orders.ts";
 import { type Delivery, newDelivery, refuseOperatorTransition } from "../domain/deliveries.ts";
 import { orderResponse } from "../domain/responses.ts";
@@ -19,6 +19,7 @@ import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
 import { type IdempotencyRecord, once, type Outcome } from "./idempotency.ts";
 import { applyTransition } from "./order-transitions.ts";
+import { recordDebitEvents, recordProgressEvent } from "./webhook-events.ts";
 
 export interface PlaceOrder {
   resellerAccount: number;
@@ -76,7 +77,8 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
   if (quantity < min) throw new Refusal("quantity_below_minimum", { min });
   if (quantity > max) throw new Refusal("quantity_above_maximum", { max });
   const charge = chargeMicros(service.priceMicros, service.per, quantity);
-  refuseDebitAboveBalance(tx.row(users.byKey, resellerAccount)!.balanceMicros, charge);
+  const reseller = tx.row(users.byKey, resellerAccount)!;
+  refuseDebitAboveBalance(reseller.balanceMicros, charge);
   refuseChargeAboveLimit(charge);
   const delivery = initialDelivery(service, context.now);
   // Nothing is refused from here on.
@@ -106,6 +108,7 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
     note: null,
     createdAt: context.now,
   });
+  recordDebitEvents(tx, reseller, charge, context);
   return order;
 }
 
@@ -156,11 +159,9 @@ export interface ProgressOrder {
 export function progressOrder(tx: Tx, command: ProgressOrder, context: Context): Order {
   const order = requireOrder(tx, command.id);
   refuseProgress(order, command.remains);
-  const progressed = {
-    ...order,
-    startCount: command.startCount ?? order.startCount,
-    remains: command.remains ?? order.remains,
-  };
+  const startCount = command.startCount ?? order.startCount;
+  const remains = command.remains ?? order.remains;
+  const progressed = withProgress(order, startCount, remains);
   updateOrder(tx, progressed);
   audit(tx, context, {
     actor: command.actor,
@@ -170,6 +171,7 @@ export function progressOrder(tx: Tx, command: ProgressOrder, context: Context):
     before: orderFacts(order),
     after: orderFacts(progressed),
   });
+  if (progressed.sequence > order.sequence) recordProgressEvent(tx, progressed, context);
   return progressed;
 }
 

@@ -1,6 +1,7 @@
 // Polling: takes the orders whose poll is due, and applies what their provider reports. docs/specification.md#polling.
 
 import { decideReport, nextPollAt, type Report } from "../domain/polling.ts";
+import { withProgress } from "../domain/order-transitions.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { Tx } from "../db/port.ts";
 import { insertLateReport, listDuePolls, updatePolled, updateNextPoll } from "../db/polling.ts";
@@ -9,6 +10,7 @@ import { orderOf, type OrderWithDelivery } from "../db/deliveries.ts";
 import { updateLastSuccess } from "../db/providers.ts";
 import type { Context } from "./context.ts";
 import { applyTransition, SYSTEM_ACTOR } from "./order-transitions.ts";
+import { recordProgressEvent } from "./webhook-events.ts";
 
 /** Multiples of it modulo 1 are evenly spread: one random number gives every order of a command its own jitter. */
 const GOLDEN_RATIO = 0.618_033_988_749_895;
@@ -125,18 +127,16 @@ function recordProgress(
 ): void {
   const { startCount, remains, reported } = report;
   const { delivery } = order;
-  const isNew =
-    startCount !== order.startCount || remains !== order.remains || reported !== delivery.reported;
-  if (!isNew) {
+  const progressed = withProgress(order, startCount, remains);
+  const hasMoved = progressed.sequence > order.sequence;
+  if (!hasMoved && reported === delivery.reported) {
     updatePolled(tx, order.orderId, context.now);
     return;
   }
   const { now } = context;
   const open = order.status === "PROCESSING";
   updateOrder(tx, {
-    ...order,
-    startCount,
-    remains,
+    ...progressed,
     delivery: {
       ...delivery,
       reported,
@@ -147,6 +147,7 @@ function recordProgress(
         : delivery.nextPollAt,
     },
   });
+  if (hasMoved) recordProgressEvent(tx, progressed, context);
 }
 
 function jitterOf(jitter: number, index: number): number {

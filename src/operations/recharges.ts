@@ -13,6 +13,7 @@ import { audit } from "./audit.ts";
 import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
 import { once, type Outcome } from "./idempotency.ts";
+import { recordCreditEvent } from "./webhook-events.ts";
 
 export interface Recharge {
   keyId: string;
@@ -93,5 +94,6 @@ function credit(
     before: { balanceMicros: previousBalanceMicros },
     after: { balanceMicros: recharged.balanceMicros },
   });
+  recordCreditEvent(tx, found, command.amountMicros, "recharge", context);
   return { recharged: { user: recharged, previousBalanceMicros }, transferSeq: transferSeq! };
 }

@@ -13,7 +13,8 @@ import { createLog, type Logger } from "../monitoring/log.ts";
 import { createMetrics, type Metrics } from "../monitoring/metrics.ts";
 import { readCertificate, reloadCertificate } from "./certificate.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
-import { apiDeps, createPending, deliveryDeps } from "./wiring.ts";
+import { startWebhooks } from "../webhooks/worker.ts";
+import { apiDeps, createPending, deliveryDeps, webhookDeps } from "./wiring.ts";
 import { readGauges } from "./gauges.ts";
 import { openPostgresDatabase } from "./postgres-database.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
@@ -41,10 +42,14 @@ export async function startService(config: Config, end: () => void): Promise<Ser
 
   let metrics: Metrics | null = null;
   let offsite: Offsite | null = null;
+  const pending = createPending<DeliveryService>();
   const events: DatabaseEvents = {
     log,
     onFatal,
-    onCommit: (commands, seconds) => metrics?.commit(commands, seconds),
+    onCommit(commands, seconds) {
+      metrics?.commit(commands, seconds);
+      pending.value()?.ticker.wake();
+    },
   };
   const open = config.database === null ? openSqliteDatabase : openPostgresDatabase;
   const database = await open(config, events);
@@ -62,7 +67,6 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   };
 
   // The listeners first: if they cannot listen, nothing must have been sent to a provider.
-  const pending = createPending<DeliveryService>();
   const started = { database, log, metrics, keyUsage, delivery: pending, isTls: tls !== null };
   let listeners: Listeners;
   try {
@@ -82,6 +86,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
     throw error;
   });
   pending.resolve(delivery);
+  const webhooks = startWebhooks(webhookDeps(config, started, delivery));
 
   const expiry = await startExpiry(writer, log, { isLeader: () => database.isLeader() });
   offsite = copyOffsite(config, database, log);
@@ -98,7 +103,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
     async stop() {
       log.info({}, "stopping");
       // Both at once: requests wait for their orders' deliveries.
-      const delivered = delivery.stop(DRAIN_MS);
+      const delivered = Promise.all([delivery.stop(DRAIN_MS), webhooks.stop(DRAIN_MS)]);
       const drained = await Promise.race([
         listeners.stop().then(() => true),
         Bun.sleep(DRAIN_MS).then(() => false),

@@ -33,7 +33,7 @@ export type Settings = Map<string, Record<string, string>>;
 /** A column that an older version lacks is undefined. */
 type Row = Record<string, string | number | null | undefined>;
 
-/** A provider's key: compared, never shown. */
+/** A provider's key, a webhook's secret: compared, never shown. */
 const SECRET = "key";
 
 /** By id. Columns that an older version lacks are null. */
@@ -85,6 +85,20 @@ export function readSettings(sqlite: Database): Settings {
       return { ...terms, private: yes(hidden), provider, providerService: row["provider_service"] };
     },
   );
+  if (sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'webhooks'").get()) {
+    read(
+      `SELECT webhooks.*, username FROM webhooks JOIN users ON account = reseller_account
+      WHERE deleted_at IS NULL ORDER BY webhook_id`,
+      ({ id, username }) => `webhook ${id} of ${username}`,
+      ({ url, events, active, secret, balance_low_below: threshold }) => ({
+        url,
+        events,
+        balanceLowBelow: dollars(threshold),
+        active: yes(active),
+        [SECRET]: secret,
+      }),
+    );
+  }
   read(
     `SELECT service_id, username, price_micros FROM grants JOIN users ON account = reseller_account
     ORDER BY service_id, username`,

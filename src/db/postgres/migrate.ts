@@ -4,6 +4,7 @@
 import service from "../../../migrations/postgres/0001_service.sql" with { type: "text" };
 import setReferences from "../../../migrations/postgres/0002_set_references.sql" with { type: "text" };
 import serviceNumbers from "../../../migrations/postgres/0003_service_numbers.sql" with { type: "text" };
+import webhooks from "../../../migrations/postgres/0004_webhooks.sql" with { type: "text" };
 import type { Address } from "./address.ts";
 import { connect, type Connection } from "./connection.ts";
 
@@ -18,6 +19,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "0001_service", sql: service },
   { version: 2, name: "0002_set_references", sql: setReferences },
   { version: 3, name: "0003_service_numbers", sql: serviceNumbers },
+  { version: 4, name: "0004_webhooks", sql: webhooks },
 ];
 
 /** "rslr", as an advisory lock. */
