@@ -118,6 +118,15 @@ export const SCHEMAS: Record<string, Schema> = {
     },
     required: ["service", "link", "quantity"],
   },
+  TestMove: {
+    type: "object",
+    description: "Unknown fields are ignored.",
+    properties: {
+      status: schemaRef("OrderState"),
+      remains: whole("What is not delivered; for PARTIAL, which needs it.", 0, QUANTITY_LIMIT),
+    },
+    required: ["status"],
+  },
   OrderCreated: object("An order as it was accepted.", created),
   OrderStatus: object(
     "An order as it is now.",

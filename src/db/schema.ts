@@ -27,6 +27,7 @@ export const users = sqliteTable("users", {
   balanceMicros: bigInteger("balance_micros").notNull().default(0n),
   depositedMicros: bigInteger("deposited_micros").notNull().default(0n),
   createdAt: integer("created_at").notNull(),
+  testOf: integer("test_of"),
 });
 
 export const keys = sqliteTable("keys", {
@@ -44,6 +45,7 @@ export const keys = sqliteTable("keys", {
   lastUsedAt: integer("last_used_at"),
   replacedBy: text("replaced_by"),
   ended: integer({ mode: "boolean" }).notNull().default(false),
+  testOf: integer("test_of"),
 });
 
 export const providers = sqliteTable("providers", {

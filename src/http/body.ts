@@ -9,6 +9,8 @@ import {
   isReference,
   LINK_FORM,
   LINK_LENGTH_LIMIT,
+  ORDER_STATUSES,
+  type OrderStatus,
   QUANTITY_LIMIT,
   REFERENCE_FORM,
 } from "../domain/orders.ts";
@@ -124,6 +126,22 @@ export function ordersField(fields: Fields): unknown[] {
     throw invalidField("orders", BATCH_FORM);
   }
   return orders;
+}
+
+/** `status`: one of an order. */
+export function orderStatusField(fields: Fields): OrderStatus {
+  const status = required(fields, "status");
+  const found = ORDER_STATUSES.find((each) => each === status);
+  if (!found) throw invalidField("status", `one of ${ORDER_STATUSES.join(", ")}`);
+  return found;
+}
+
+export function remainsField(fields: Fields): number {
+  const remains = required(fields, "remains");
+  if (typeof remains !== "number" || !Number.isSafeInteger(remains) || remains < 0) {
+    throw invalidField("remains", "a whole number from 0");
+  }
+  return remains;
 }
 
 export function usernameField(fields: Fields): string {

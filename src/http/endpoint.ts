@@ -5,16 +5,16 @@
 import type { Network } from "../config/networks.ts";
 import type { CallerKey } from "../db/keys.ts";
 import { after, TransientError } from "../db/port.ts";
-import { Refusal, refusal } from "../domain/refusals.ts";
-import { maskKeys, type Permission } from "../domain/keys.ts";
+import { type RateExceeded, Refusal, refusal } from "../domain/refusals.ts";
+import { looksLikeTestKey, maskKeys } from "../domain/keys.ts";
 import type { StoredResponse } from "../domain/idempotency.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Observer } from "../monitoring/metrics.ts";
 import type { RequestLog } from "../monitoring/request-line.ts";
-import { type AuthRequest, authenticate, type AuthDeps } from "./auth.ts";
+import { type AuthRequest, authenticate, type AuthDeps, type RouteNeeds } from "./auth.ts";
 import type { IncomingRequest } from "../http1/request.ts";
 import { UNKNOWN_METHOD } from "../http1/parser.ts";
-import type { ResponseTemplate } from "../http1/response.ts";
+import { closingResponse, type ResponseTemplate } from "../http1/response.ts";
 import { announcesTooMuch } from "./body.ts";
 import { clientAddress, FORWARDED_HEADER, UNKNOWN_ADDRESS } from "./client-address.ts";
 import { REQUEST_ID_PATTERN } from "../domain/limits.ts";
@@ -56,7 +56,10 @@ export class PreparedResponse {
   ) {}
 }
 
-/** Returns the JSON value of a 200, a PreparedResponse, or a Response that is no JSON. */
+/** The connection is closed in place of a response: what a handler returns for a magic link that asks for it. */
+export class LostResponse {}
+
+/** Returns the JSON value of a 200, a PreparedResponse, a LostResponse, or a Response that is no JSON. */
 export type Handler = (call: Call) => object | Promise<object>;
 
 /** The members of a request that its response and its log line need. */
@@ -64,21 +67,25 @@ type RequestHead = Pick<IncomingRequest, "sentMethod" | "headers" | "address">;
 
 /** Marks the response to a duplicate. */
 const REPLAYED = { "idempotent-replayed": "true" };
+/** Marks every response to a test key. */
+const TEST_MODE = "x-test-mode";
+/** What the log and the metrics have of a response that was not sent, as other servers do. */
+const CLOSED = 444;
 const REQUEST_ID = new RegExp(REQUEST_ID_PATTERN);
 
-/** The Elysia handler of a route whose key must have `permission`. `method` and `route` are for the log. */
+/** The Elysia handler of a route that needs a key. `method` and `route` are for the log. */
 export function endpoint(
   deps: EndpointDeps,
   method: string,
   route: string,
-  permission: Permission,
+  needs: RouteNeeds,
   handle: Handler,
 ) {
   const log = deps.log.requests(method, route);
   return ({ request, params }: RouteContext): Response | Promise<Response> => {
     const context = new RequestContext(deps, request, route, log);
     try {
-      const result = after(authenticate(deps, context, permission), (key) =>
+      const result = after(authenticate(deps, context, needs), (key) =>
         handle({ request, params, key, requestId: context.requestId }),
       );
       return result instanceof Promise
@@ -162,6 +169,7 @@ class RequestContext implements AuthRequest {
   /** The request id with keys masked: a caller may have put one there. */
   readonly loggedId: string;
   keyId: string | null = null;
+  isTest = false;
 
   constructor(
     readonly deps: EndpointDeps,
@@ -174,6 +182,13 @@ class RequestContext implements AuthRequest {
     const isGiven = given !== null && REQUEST_ID.test(given);
     this.requestId = isGiven ? given : crypto.randomUUID();
     this.loggedId = isGiven ? maskKeys(given) : this.requestId;
+  }
+
+  /** Whether the response is one to a test key; where none was looked up, as the key is written. */
+  isInTestMode(): boolean {
+    if (this.keyId !== null) return this.isTest;
+    const text = this.request.headers.get("x-api-key");
+    return text !== null && looksLikeTestKey(text);
   }
 
   address(): string {
@@ -191,10 +206,14 @@ class RequestContext implements AuthRequest {
 function succeed(context: RequestContext, body: object): Response {
   if (body instanceof PreparedResponse) {
     const { response, replayed } = body;
-    if (replayed) context.deps.observer.replay();
+    if (replayed && !context.isTest) context.deps.observer.replay();
     return write(context, response.status, response.body, replayed ? REPLAYED : undefined);
   }
   if (body instanceof Response) return streamResponse(context, body);
+  if (body instanceof LostResponse) {
+    recordRequest(context, CLOSED);
+    return closingResponse();
+  }
   return write(context, 200, JSON.stringify(body));
 }
 
@@ -203,12 +222,16 @@ function fail(context: RequestContext, thrown: unknown): Response {
   const error = unavailableFor(context, thrown) ?? thrown;
   const response = error instanceof Refusal ? errorResponseOf(error) : undefined;
   if (error instanceof Refusal && response) {
-    deps.observer.refusal(error.code);
-    if (error.code === "too_many_requests") deps.observer.rateLimited(error.details.by);
+    if (!context.isInTestMode()) noteRefusal(deps, error);
     return respond(context, response);
   }
   noteInternalError(deps, requestId, error);
   return respond(context, INTERNAL);
+}
+
+function noteRefusal({ observer }: EndpointDeps, { code, details }: Refusal): void {
+  observer.refusal(code);
+  if (code === "too_many_requests") observer.rateLimited((details as RateExceeded).by);
 }
 
 /** The refusal for a read that failed and may succeed later. Of a request that may have written something: null. */
@@ -250,7 +273,9 @@ function write(
 ): Response {
   const { deps, requestId } = context;
   recordRequest(context, status);
-  return deps.template.make(status, body, { "x-request-id": requestId, ...headers });
+  const fields: Record<string, string> = { "x-request-id": requestId, ...headers };
+  if (context.isInTestMode()) fields[TEST_MODE] = "true";
+  return deps.template.make(status, body, fields);
 }
 
 /** A Response that the handler made itself: recorded when it begins. */
@@ -261,6 +286,7 @@ function streamResponse(context: RequestContext, response: Response): Response {
     if (!response.headers.has(name)) response.headers.set(name, value);
   }
   response.headers.set("x-request-id", requestId);
+  if (context.isInTestMode()) response.headers.set(TEST_MODE, "true");
   return response;
 }
 
@@ -268,7 +294,8 @@ function recordRequest(context: RequestContext, status: number): void {
   const { deps, route, loggedId: requestId, started, keyId } = context;
   const { sentMethod: method } = context.request;
   const elapsed = performance.now() - started;
-  deps.observer.request(method, route, status, elapsed / 1000);
+  if (context.isInTestMode()) deps.observer.testRequest(status);
+  else deps.observer.request(method, route, status, elapsed / 1000);
   if (!isLogged(deps, method, status)) return;
   const milliseconds = Math.round(elapsed * 1000) / 1000;
   context.log({ requestId, keyId, status, milliseconds });

@@ -1,4 +1,4 @@
-// Method, path, the permission its key needs, handler, description: the whole API.
+// Method, path, what it needs of its key, handler, description: the whole API.
 
 import { getBalance as describeBalance, listTransactions } from "../api-docs/balance.ts";
 import type { Operation } from "../api-docs/operation.ts";
@@ -9,16 +9,23 @@ import {
   placeOrders,
 } from "../api-docs/orders.ts";
 import { listServices } from "../api-docs/services.ts";
+import { moveTestOrder } from "../api-docs/test-orders.ts";
 import { getUser as describeUser, recharge } from "../api-docs/users.ts";
 import type { ReadStore } from "../db/port.ts";
-import type { Permission } from "../domain/keys.ts";
+import type { RouteNeeds } from "./auth.ts";
 import type { Call, InternalErrorDeps } from "./endpoint.ts";
 import { postOrderBatch } from "./order-batches.ts";
 import { getOrders } from "./order-lists.ts";
 import { getOrder, type OrderDeps, postOrder } from "./orders.ts";
 import { getServices } from "./services.ts";
+import { postTestOrder } from "./test-orders.ts";
 import { getTransactions } from "./transactions.ts";
 import { getBalance, getUser, postRecharge } from "./users.ts";
+
+const ORDER: RouteNeeds = { permission: "order" };
+const LOOKUP: RouteNeeds = { permission: "user lookup" };
+const RECHARGE: RouteNeeds = { permission: "recharge" };
+const TEST: RouteNeeds = { permission: "order", test: true };
 
 /** Dependencies of all handlers; each handler declares its part. */
 export type HandlerDeps = OrderDeps & InternalErrorDeps & { store: ReadStore };
@@ -26,21 +33,22 @@ export type HandlerDeps = OrderDeps & InternalErrorDeps & { store: ReadStore };
 export type Route = [
   method: "GET" | "POST",
   path: string,
-  permission: Permission,
+  needs: RouteNeeds,
   handle: (deps: HandlerDeps, call: Call) => object | Promise<object>,
   description: Operation,
 ];
 
 export const ROUTES: readonly Route[] = [
-  ["GET", "/api/v1/services", "order", getServices, listServices],
-  ["POST", "/api/v1/orders", "order", postOrder, placeOrder],
-  ["GET", "/api/v1/orders", "order", getOrders, listOrders],
-  ["GET", "/api/v1/orders/:id", "order", getOrder, describeOrder],
-  ["POST", "/api/v1/orders/batch", "order", postOrderBatch, placeOrders],
-  ["GET", "/api/v1/balance", "order", getBalance, describeBalance],
-  ["GET", "/api/v1/transactions", "order", getTransactions, listTransactions],
-  ["GET", "/api/v1/user", "user lookup", getUser, describeUser],
-  ["POST", "/api/v1/recharge", "recharge", postRecharge, recharge],
+  ["GET", "/api/v1/services", ORDER, getServices, listServices],
+  ["POST", "/api/v1/orders", ORDER, postOrder, placeOrder],
+  ["GET", "/api/v1/orders", ORDER, getOrders, listOrders],
+  ["GET", "/api/v1/orders/:id", ORDER, getOrder, describeOrder],
+  ["POST", "/api/v1/orders/batch", ORDER, postOrderBatch, placeOrders],
+  ["GET", "/api/v1/balance", ORDER, getBalance, describeBalance],
+  ["GET", "/api/v1/transactions", ORDER, getTransactions, listTransactions],
+  ["GET", "/api/v1/user", LOOKUP, getUser, describeUser],
+  ["POST", "/api/v1/recharge", RECHARGE, postRecharge, recharge],
+  ["POST", "/api/v1/test/orders/:id", TEST, postTestOrder, moveTestOrder],
 ];
 
 /** The methods of each path. */

@@ -8,9 +8,9 @@ import { cachedServiceList } from "./service-list-cache.ts";
 
 export function getServices(
   { store }: { store: ReadStore },
-  { key: { resellerAccount } }: Call,
+  { key: { testOf, resellerAccount } }: Call,
 ): Awaitable<PreparedResponse> {
-  return cachedServiceList(store, resellerAccount, serviceList);
+  return cachedServiceList(store, testOf ?? resellerAccount, serviceList);
 }
 
 /** Every column read here, and in the choice of services, must be watched by the catalogue_version triggers. */

@@ -35,6 +35,7 @@ import {
   updateService,
 } from "./services.ts";
 import { markInterruptedUnknown } from "./mark-unknown.ts";
+import { transitionTestOrder } from "./test-orders.ts";
 import { addUptime } from "./uptime.ts";
 import { createUser, creditUser, debitUser } from "./users.ts";
 
@@ -56,6 +57,7 @@ const commands = {
   placeOrders,
   placeOrdersOnce,
   transitionOrder,
+  transitionTestOrder,
   progressOrder,
   startAttempt,
   finishAttempt,

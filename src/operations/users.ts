@@ -1,6 +1,6 @@
 // Users, and the operator's adjustments of their balances.
 
-import { CASH_ACCOUNT, refuseCreditAboveLimit, refuseDebitAboveBalance } from "../domain/ledger.ts";
+import { cashAccount, refuseCreditAboveLimit, refuseDebitAboveBalance } from "../domain/ledger.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { refusal } from "../domain/refusals.ts";
 import type { Tx } from "../db/port.ts";
@@ -60,14 +60,14 @@ export interface AdjustedBalance {
 export function creditUser(tx: Tx, command: AdjustBalance, context: Context): AdjustedBalance {
   const user = requireUser(tx, command.username);
   refuseCreditAboveLimit(user, command.amountMicros);
-  return adjust(tx, command, context, user, CASH_ACCOUNT, user.account);
+  return adjust(tx, command, context, user, cashAccount(false), user.account);
 }
 
 /** Refuses: user_not_found, insufficient_balance. */
 export function debitUser(tx: Tx, command: AdjustBalance, context: Context): AdjustedBalance {
   const user = requireUser(tx, command.username);
   refuseDebitAboveBalance(user.balanceMicros, command.amountMicros);
-  return adjust(tx, command, context, user, user.account, CASH_ACCOUNT);
+  return adjust(tx, command, context, user, user.account, cashAccount(false));
 }
 
 /** Refuses: user_not_found. */
