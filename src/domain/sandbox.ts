@@ -128,9 +128,8 @@ export interface SandboxReport {
   nextInMs: number | null;
 }
 
-/** Reports of an order that is delivered in steps: so many, and none sooner after another than this. */
+/** An order is delivered in so many equal steps, none shorter than a second. */
 const STEPS = 10;
-const STEP_LEAST_MS = SECOND;
 
 /** How far an order is. `remains` falls evenly to what is not delivered in the end. */
 export function sandboxReport(
@@ -140,13 +139,14 @@ export function sandboxReport(
   const { word, afterMs, remains } = magicOf(link).ending;
   const undelivered = Math.min(remains ?? quantity, quantity);
   const elapsedMs = Math.max(0, now - placedAt);
-  const leftMs = afterMs - elapsedMs;
-  if (leftMs <= 0) return { word, startCount: START_COUNT, remains: undelivered, nextInMs: null };
-  const delivered = Math.floor(((quantity - undelivered) * elapsedMs) / afterMs);
+  const startCount = START_COUNT;
+  if (elapsedMs >= afterMs) return { word, startCount, remains: undelivered, nextInMs: null };
+  const steps = Math.min(STEPS, Math.floor(afterMs / SECOND));
+  const done = Math.floor((elapsedMs * steps) / afterMs);
   return {
     word: "In progress",
-    startCount: START_COUNT,
-    remains: quantity - delivered,
-    nextInMs: Math.min(leftMs, Math.max(afterMs / STEPS, STEP_LEAST_MS)),
+    startCount,
+    remains: quantity - Math.floor(((quantity - undelivered) * done) / steps),
+    nextInMs: Math.ceil(((done + 1) * afterMs) / steps) - elapsedMs,
   };
 }
