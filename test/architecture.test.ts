@@ -19,16 +19,28 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   writer: ["operations", "storage", "db", "db/sqlite", "domain"],
   providers: ["domain"],
   delivery: ["providers", "writer", "operations", "db", "domain", "monitoring"],
+  webhooks: ["delivery", "writer", "operations", "db", "domain", "monitoring", "config"],
   monitoring: ["writer", "storage", "db", "domain"],
   config: ["domain", "monitoring"],
   http1: [],
   "api-docs": ["domain"],
-  http: ["http1", "api-docs", "writer", "operations", "db", "domain", "monitoring", "config"],
+  http: [
+    "http1",
+    "api-docs",
+    "webhooks",
+    "writer",
+    "operations",
+    "db",
+    "domain",
+    "monitoring",
+    "config",
+  ],
   jobs: ["writer", "storage", "domain", "monitoring", "config"],
   server: [
     "http",
     "http1",
     "delivery",
+    "webhooks",
     "providers",
     "jobs",
     "writer",
@@ -42,6 +54,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   cli: [
     "server",
+    "webhooks",
     "providers",
     "writer",
     "operations",
@@ -228,9 +241,9 @@ const g = await import("./g.ts");
 });
 
 describe("only its owner touches", () => {
-  test("the network: fetch is called in providers/ and by `health`", () => {
+  test("the network: fetch is called in providers/, for webhooks and by `health`", () => {
     const callers = filesWith(/\bfetch\(/).filter((path) => !path.startsWith("providers/"));
-    expect(callers).toEqual(["cli/health.ts"]);
+    expect(callers.toSorted()).toEqual(["cli/health.ts", "webhooks/sender.ts"]);
   });
 
   test("connections that others open: http1/", () => {

@@ -8,6 +8,9 @@ export const CREATED_AT = "2026-01-31T09:30:00.000Z";
 
 export const REQUEST_ID = "5f0c2a1e-8a31-4d3e-9d54-3f1b2f6f6a10";
 
+export const WEBHOOK_ID = "q3c8m0vz5k7r1t9w2x4y6b8n";
+export const EVENT_ID = "evt_w6xw0c6k8v1n4q2z7m5t3b9a";
+
 export const FOLLOWERS_BODY = {
   service: "instagram-followers",
   link: "https://example.com/me",

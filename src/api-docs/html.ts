@@ -67,3 +67,22 @@ export function table(headings: readonly string[], rows: readonly (readonly Html
     </table>
   </div>`;
 }
+
+/** One of several texts, chosen by its tab. `name` is unique in the page. */
+export function tabs(
+  name: string,
+  panels: readonly (readonly [tab: string, label: string, text: string])[],
+): Html {
+  const choices = panels.map(
+    ([tab], index) =>
+      html`<input
+          type="radio"
+          name="${name}"
+          id="${name}-${index}"
+          ${index === 0 && new Html(" checked")}
+        /><label for="${name}-${index}">${tab}</label>`,
+  );
+  return html`<div class="tabs">
+    ${choices}${panels.map(([, label, text]) => html`<div>${code(text, label)}</div>`)}
+  </div>`;
+}

@@ -26,12 +26,14 @@ export interface Example {
 
 export interface Operation {
   id: string;
-  tag: "Services" | "Orders" | "Balance" | "Users" | "Testing";
+  tag: "Services" | "Orders" | "Balance" | "Users" | "Webhooks" | "Testing";
   summary: string;
   description: string;
   parameters?: readonly Parameter[];
   /** The name of the body's schema. */
   body?: string;
+  /** Whether it works without a body too. */
+  isBodyOptional?: true;
   /** Whether it honours Idempotency-Key. */
   idempotent?: true;
   /** The name of the schema of a 200. */

@@ -8,7 +8,7 @@ import { KEY_FORM } from "../domain/idempotency.ts";
 import { transitionsFrom } from "../domain/order-transitions.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { OpenApiOperation } from "./document.ts";
-import { code, html, Html, prose, table } from "./html.ts";
+import { code, html, type Html, prose, table, tabs } from "./html.ts";
 import { errorRows } from "./page-endpoints.ts";
 
 export function renderQuickStart(): Html {
@@ -178,21 +178,6 @@ const UNROUTED = [
 ];
 
 export function renderSamples(): Html {
-  const samples = [
-    ["curl", "order.sh", curlSample],
-    ["JavaScript", "order.js", jsSample],
-    ["Python", "order.py", pythonSample],
-    ["PHP", "order.php", phpSample],
-  ] as const;
-  const tabs = samples.map(
-    ([name], index) =>
-      html`<input
-          type="radio"
-          name="sample"
-          id="sample-${index}"
-          ${index === 0 && new Html(" checked")}
-        /><label for="sample-${index}">${name}</label>`,
-  );
   return html`<section>
     <h2 id="samples">Samples</h2>
     <p>
@@ -200,8 +185,11 @@ export function renderSamples(): Html {
       the key from the environment:
     </p>
     ${code("export RESELLER_URL=RESELLER_URL_HERE RESELLER_KEY=RESELLER_KEY_HERE", "Environment")}
-    <div class="tabs">
-      ${tabs}${samples.map(([, file, text]) => html`<div>${code(text, file)}</div>`)}
-    </div>
+    ${tabs("sample", [
+      ["curl", "order.sh", curlSample],
+      ["JavaScript", "order.js", jsSample],
+      ["Python", "order.py", pythonSample],
+      ["PHP", "order.php", phpSample],
+    ])}
   </section>`;
 }

@@ -4,6 +4,7 @@
 import type { OpenApiDocument } from "./document.ts";
 import { renderEndpoint } from "./page-endpoints.ts";
 import { renderErrors, renderGuides, renderQuickStart, renderSamples } from "./page-guides.ts";
+import { renderWebhooks } from "./page-webhooks.ts";
 import { html, Html, prose } from "./html.ts";
 import script from "./assets/page.client.js" with { type: "text" };
 import style from "./assets/page.css" with { type: "text" };
@@ -21,6 +22,7 @@ const GUIDES = [
   ["idempotency", "Retrying safely"],
   ["lists", "Lists"],
   ["states", "Order states"],
+  ["receiving-webhooks", "Receiving webhooks"],
 ] as const;
 
 export function renderPage(document: OpenApiDocument): Page {
@@ -89,7 +91,7 @@ export function renderPage(document: OpenApiDocument): Page {
               balance and statement, look up users and add credit: JSON over HTTP, with the key that
               your operator gave you.
             </p>
-            ${renderQuickStart()} ${renderGuides()} ${sections}
+            ${renderQuickStart()} ${renderGuides()} ${renderWebhooks()} ${sections}
             ${renderErrors(operations.map(({ operation }) => operation))} ${renderSamples()}
             <footer>
               For programs: <a href="/openapi.json">openapi.json</a>, OpenAPI ${document.openapi}.

@@ -5,49 +5,25 @@ import { BATCH_LIMIT } from "../domain/limits.ts";
 import { AMOUNT_LIMIT_MICROS, MICROS_PER_DOLLAR } from "../domain/money.ts";
 import {
   LINK_LENGTH_LIMIT,
-  ORDER_ID_PATTERN,
   ORDER_STATUSES,
   QUANTITY_LIMIT,
   REFERENCE_LENGTH_LIMIT,
 } from "../domain/orders.ts";
 import { USERNAME_PATTERN } from "../domain/users.ts";
+import { WEBHOOK_EVENT_TYPES } from "../domain/webhook-events.ts";
 import { type Schema, schemaRef } from "./operation.ts";
-
-const usd = (description: string): Schema => ({
-  type: "number",
-  description: `${description} In USD, with at most six decimals.`,
-});
-const text = (description: string, more: Schema = {}): Schema => ({
-  type: "string",
-  description,
-  ...more,
-});
-const whole = (description: string, minimum: number, maximum?: number): Schema => ({
-  type: "integer",
-  description,
-  minimum,
-  ...(maximum === undefined ? {} : { maximum }),
-});
-const cuid = (description: string) => text(description, { pattern: ORDER_ID_PATTERN });
-const time = (description: string) =>
-  text(`${description} ISO 8601, UTC, with milliseconds.`, { format: "date-time" });
-
-/** An object with exactly these members; those named in `optional` may be missing. */
-function object(description: string, properties: Schema, optional: string[] = []): Schema {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: "object", description, properties, required, additionalProperties: false };
-}
-
-function listOf(items: Schema, description: string): Schema {
-  return { type: "array", items, description };
-}
-
-const success = text("Always `success`.", { const: "success" });
-const nextCursor = {
-  type: ["string", "null"],
-  description:
-    "Give it as `cursor` to read on; null at the end. A page may hold fewer than `limit` before the end.",
-};
+import {
+  cuid,
+  listOf,
+  nextCursor,
+  object,
+  success,
+  text,
+  time,
+  usd,
+  whole,
+} from "./schema-parts.ts";
+import { WEBHOOK_SCHEMAS } from "./webhook-schemas.ts";
 
 const reference = text(
   "Your own name for the order. Unique among your orders, so that an order sent twice is placed once.",
@@ -127,6 +103,12 @@ export const SCHEMAS: Record<string, Schema> = {
     },
     required: ["status"],
   },
+  TestEventRequest: {
+    type: "object",
+    description: "Unknown fields are ignored.",
+    properties: { type: text("The type of the event.", { enum: WEBHOOK_EVENT_TYPES }) },
+    required: ["type"],
+  },
   OrderCreated: object("An order as it was accepted.", created),
   OrderStatus: object(
     "An order as it is now.",
@@ -135,6 +117,17 @@ export const SCHEMAS: Record<string, Schema> = {
       startCount: whole("Count before delivery began; 0 until it is known.", 0),
       remains: whole("Quantity not yet delivered.", 0),
       reference,
+    },
+    ["reference"],
+  ),
+  EventOrder: object(
+    "An order in an event.",
+    {
+      ...created,
+      startCount: whole("Count before delivery began; 0 until it is known.", 0),
+      remains: whole("Quantity not yet delivered.", 0),
+      reference,
+      refunded: usd("What was refunded of the charge so far."),
     },
     ["reference"],
   ),
@@ -226,6 +219,7 @@ export const SCHEMAS: Record<string, Schema> = {
     user: schemaRef("RechargedUser"),
     amount: usd("What was added."),
   }),
+  ...WEBHOOK_SCHEMAS,
   Error: object(
     "Every error. Further members may be added.",
     { ...errorMembers, requestId: text("Also in the header `x-request-id`. Name it when asking.") },

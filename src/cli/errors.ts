@@ -2,6 +2,7 @@
 
 import type { CommandLineCode, Refusal, RefusalCode, Refusals } from "../domain/refusals.ts";
 import { BALANCE_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS, formatMicros } from "../domain/money.ts";
+import { WEBHOOKS_LIMIT } from "../domain/webhooks.ts";
 
 const SENTENCES = {
   user_not_found: () => "no user has that name: see `reseller admin user list`",
@@ -15,6 +16,13 @@ const SENTENCES = {
     "that user is a child user: a key belongs to a reseller, create it for the parent",
   child_cannot_hold_grant: () =>
     "that user is a child user: a grant is for a reseller, give it to the parent",
+  child_cannot_hold_webhook: () =>
+    "that user is a child user: a webhook belongs to a reseller, create it for the parent",
+  webhook_not_found: () => "no webhook has that id: see `reseller admin webhook list`",
+  webhooks_too_many: () =>
+    `that reseller has ${WEBHOOKS_LIMIT} webhooks already: delete or change one of them`,
+  delivery_not_found: () =>
+    "the webhook has no such delivery: see `reseller admin webhook deliveries`",
   api_key_inactive: () =>
     "the key is inactive: activate it first, or create another with `reseller admin key create`",
   api_key_expired: () => "the key has expired: create another with `reseller admin key create`",

@@ -25,6 +25,7 @@ import { usageError } from "./usage.ts";
 import { declareUsers } from "./users.ts";
 import { declareVerify } from "./verify.ts";
 import { declareVersion } from "./version.ts";
+import { declareWebhooks } from "./webhooks.ts";
 
 const REFUSED = 1;
 const WRONG_USAGE = 2;
@@ -78,6 +79,7 @@ export function createProgram(): Command {
   declareServices(admin);
   declareProviders(admin);
   declareOrders(admin);
+  declareWebhooks(admin);
   declareAudit(admin);
   declareConfig(program);
   declareBackup(program);

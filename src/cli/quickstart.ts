@@ -89,7 +89,7 @@ function command<Name extends CommandName>(
 ): (tx: Tx) => void {
   const input = signed(unsigned);
   const ids = createCommandIds(name, input);
-  return (tx) => void runCommand(tx, name, input, contextOf(now, ids));
+  return (tx) => void runCommand(tx, name, input, contextOf(now, ids, crypto.randomUUID()));
 }
 
 function introduction(url: string, database: DatabaseName, key: string): string {

@@ -74,6 +74,13 @@ export const SETTINGS = {
     "60s",
     "shortest pause between two polls of an order; the longest is 30 times that",
   ),
+  "webhook-allow": {
+    ...kinds.networks,
+    default: [],
+    defaultText: "none",
+    help: "networks that are not public and that webhooks may be sent to all the same",
+  },
+  "webhook-allow-http": setting(kinds.toggle, "off", "webhooks may be sent to http addresses too"),
   "backup-every": setting(kinds.duration(0), "24h", "time between two backups; 0 turns them off"),
   "backup-dir": {
     ...optional(kinds.text("DIR"), "folder of the backups; services may share one"),
@@ -121,9 +128,12 @@ export function variableOf(flag: string): string {
 /** A setting as an option of a command. The environment is read when the command line is parsed. */
 export function settingOption(flag: Flag): Option {
   const row: Setting<unknown> = SETTINGS[flag];
-  const option = new Option(`--${flag} <${row.placeholder}>`, row.help)
+  const { placeholder, preset } = row;
+  const argument = preset === undefined ? `<${placeholder}>` : `[${placeholder}]`;
+  const option = new Option(`--${flag} ${argument}`, row.help)
     .env(variableOf(flag))
     .default(row.default, row.defaultText);
+  if (preset !== undefined) option.preset(preset);
   return row.choices ? option.choices(row.choices) : option.argParser((given) => row.parse(given));
 }
 

@@ -37,3 +37,18 @@ declare module "*/samples/order.php" {
   const text: string;
   export default text;
 }
+
+declare module "*/samples/webhook.js" {
+  const text: string;
+  export default text;
+}
+
+declare module "*/samples/webhook.py" {
+  const text: string;
+  export default text;
+}
+
+declare module "*/samples/webhook.php" {
+  const text: string;
+  export default text;
+}

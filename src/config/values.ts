@@ -28,6 +28,8 @@ export interface ValueKind<Value> {
   /** The value's name in help. */
   placeholder: string;
   choices?: readonly string[];
+  /** The text of the value when the flag is given without one. */
+  preset?: string;
   /** Throws InvalidArgumentError with a sentence that begins with "must". */
   parse(text: string): Value;
   format(value: Value): string;
@@ -133,6 +135,17 @@ export const networks: ValueKind<readonly Network[]> = {
       throw new InvalidArgumentError("must be networks such as 10.0.0.0/8 or 2001:db8::/32.");
     }),
   format: (value) => value.map(formatNetwork).join(","),
+};
+
+/** The flag alone turns it on; a variable has no form without a value. */
+export const toggle: ValueKind<boolean> = {
+  placeholder: "on|off",
+  preset: "on",
+  parse(given) {
+    if (given === "on" || given === "off") return given === "on";
+    throw new InvalidArgumentError("must be on or off.");
+  },
+  format: (value) => (value ? "on" : "off"),
 };
 
 /** 0: no limit. */

@@ -30,6 +30,8 @@ export interface Order {
   createdAt: number;
   /** The caller's own name for it; null when it gave none. */
   reference: string | null;
+  /** How many events it has had: transitions, and changes of its progress. */
+  sequence: number;
   /** Null: of a manual service. */
   delivery: Delivery | null;
 }
@@ -37,7 +39,7 @@ export interface Order {
 /** As the table holds it: with its delivery in the same row. */
 export type OrderRow = typeof schema.$inferSelect;
 
-export type NewOrder = Omit<Order, "orderId" | "refundedMicros" | "startCount">;
+export type NewOrder = Omit<Order, "orderId" | "refundedMicros" | "startCount" | "sequence">;
 
 export interface ListedOrder extends Order {
   username: string;
@@ -140,17 +142,18 @@ export function insertOrder(tx: Tx, order: NewOrder): Order {
     reference: order.reference,
     placement: "manual" as const,
   };
-  const { orderId, refundedMicros, startCount } = tx.insert(
+  const { orderId, refundedMicros, startCount, sequence } = tx.insert(
     orders,
     delivery ? { ...columns, ...delivery } : columns,
   );
-  return { ...order, orderId, refundedMicros, startCount };
+  return { ...order, orderId, refundedMicros, startCount, sequence };
 }
 
-/** Writes what differs of the columns that may change: status, counts, refunded amount and delivery. */
+/** Writes what differs of the columns that may change: status, counts, refunded amount, sequence and delivery. */
 export function updateOrder(tx: Tx, order: Order): void {
-  const { status, startCount, remains, refundedMicros, delivery } = order;
-  tx.update(orders, order, { status, startCount, remains, refundedMicros, ...delivery });
+  const { status, startCount, remains, refundedMicros, sequence, delivery } = order;
+  const changes = { status, startCount, remains, refundedMicros, sequence };
+  tx.update(orders, order, { ...changes, ...delivery });
 }
 
 /** By a CHECK of the table a row has provider, service and a placement other than `manual`, or none of these. */

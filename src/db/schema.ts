@@ -7,6 +7,7 @@ import type { TransferKind } from "../domain/ledger.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
 import type { PriceUnit } from "../domain/services.ts";
+import type { DisabledReason, WebhookEventType } from "../domain/webhook-events.ts";
 
 /** An integer that may exceed 2^53: engines read it as a bigint (db/table-definition.ts). */
 const bigInteger = customType<{ data: bigint; driverData: bigint }>({
@@ -27,6 +28,8 @@ export const users = sqliteTable("users", {
   balanceMicros: bigInteger("balance_micros").notNull().default(0n),
   depositedMicros: bigInteger("deposited_micros").notNull().default(0n),
   createdAt: integer("created_at").notNull(),
+  wantedEvents: integer("wanted_events").notNull().default(0),
+  lowBalanceMicros: integer("low_balance_micros"),
   testOf: integer("test_of"),
 });
 
@@ -120,6 +123,7 @@ export const orders = sqliteTable("orders", {
   polledAt: integer("checked_at"),
   changedAt: integer("changed_at"),
   reference: text(),
+  sequence: integer().notNull().default(0),
 });
 
 export const placementAttempts = sqliteTable("placement_attempts", {
@@ -222,4 +226,59 @@ export const servers = sqliteTable("servers", {
   name: text().notNull(),
   startedAt: integer("started_at").notNull(),
   leaseUntil: integer("lease_until").notNull(),
+});
+
+export const webhooks = sqliteTable("webhooks", {
+  webhookId: integer("webhook_id").primaryKey(),
+  id: text().notNull(),
+  resellerAccount: integer("reseller_account").notNull(),
+  url: text().notNull(),
+  events: text().notNull(),
+  balanceLowBelow: integer("balance_low_below"),
+  secret: text().notNull(),
+  previousSecret: text("previous_secret"),
+  previousUntil: integer("previous_until"),
+  active: integer({ mode: "boolean" }).notNull(),
+  disabledReason: text("disabled_reason").$type<DisabledReason>(),
+  disabledAt: integer("disabled_at"),
+  failures: integer().notNull().default(0),
+  failingSince: integer("failing_since"),
+  createdAt: integer("created_at").notNull(),
+  deletedAt: integer("deleted_at"),
+});
+
+export const webhookEvents = sqliteTable("webhook_events", {
+  eventId: integer("event_id").primaryKey(),
+  id: text().notNull(),
+  resellerAccount: integer("reseller_account").notNull(),
+  type: text().$type<WebhookEventType>().notNull(),
+  orderId: integer("order_id"),
+  sequence: integer(),
+  body: text().notNull(),
+  createdAt: integer("created_at").notNull(),
+});
+
+export const webhookDeliveries = sqliteTable("webhook_deliveries", {
+  deliveryId: integer("delivery_id").primaryKey(),
+  webhookId: integer("webhook_id").notNull(),
+  eventId: integer("event_id").notNull(),
+  state: text().$type<"waiting" | "sending" | "delivered" | "failed">().notNull(),
+  dueAt: integer("due_at"),
+  server: text(),
+  attempts: integer().notNull().default(0),
+  failures: integer().notNull().default(0),
+  tries: integer().notNull(),
+  replay: integer({ mode: "boolean" }).notNull().default(false),
+});
+
+export const webhookAttempts = sqliteTable("webhook_attempts", {
+  seq: integer().primaryKey(),
+  deliveryId: integer("delivery_id").notNull(),
+  webhookId: integer("webhook_id").notNull(),
+  attempt: integer().notNull(),
+  at: integer().notNull(),
+  durationMs: integer("duration_ms").notNull(),
+  httpStatus: integer("http_status"),
+  error: text(),
+  response: text(),
 });

@@ -1,12 +1,15 @@
 // Every table with its unique indexes, and under which account's lock its rows are written. A lock is always an
 // account's row: whatever belongs to a user is under its own, the rest under CATALOGUE_LOCK.
 
-import { CASH_ACCOUNT } from "../domain/ledger.ts";
+import { CASH_ACCOUNT, SALES_ACCOUNT } from "../domain/ledger.ts";
 import * as schema from "./schema.ts";
 import { type AnyTable, table } from "./table-definition.ts";
 
 /** Of services, grants, providers and the making of users: what operators change. */
 export const CATALOGUE_LOCK = CASH_ACCOUNT;
+
+/** Of the queue of webhooks: taking deliveries and recording their attempts never waits for a reseller's orders. */
+export const WEBHOOK_QUEUE_LOCK = SALES_ACCOUNT;
 
 const catalogue = () => CATALOGUE_LOCK;
 
@@ -99,6 +102,34 @@ export const servers = table(schema.servers, { key: ["id"] });
 
 export const audit = table(schema.audit, { key: ["seq"], numbered: "seq" });
 
+export const webhooks = table(schema.webhooks, {
+  key: ["webhookId"],
+  numbered: "webhookId",
+  unique: { byId: ["id"] },
+  lock: ({ resellerAccount }) => resellerAccount,
+  // Written with the attempts, under the lock of the queue.
+  unlocked: ["failures", "failingSince"],
+});
+
+export const webhookEvents = table(schema.webhookEvents, {
+  key: ["eventId"],
+  numbered: "eventId",
+  unique: { byId: ["id"] },
+});
+
+export const webhookDeliveries = table(schema.webhookDeliveries, {
+  key: ["deliveryId"],
+  numbered: "deliveryId",
+  unique: { byEvent: ["webhookId", "eventId"] },
+  lock: (_, isNew) => (isNew ? null : WEBHOOK_QUEUE_LOCK),
+});
+
+export const webhookAttempts = table(schema.webhookAttempts, {
+  key: ["seq"],
+  numbered: "seq",
+  unique: { byAttempt: ["deliveryId", "attempt"] },
+});
+
 /** Each after those that it refers to: the order in which a batch writes them. */
 export const TABLES: readonly AnyTable[] = [
   accounts,
@@ -116,4 +147,8 @@ export const TABLES: readonly AnyTable[] = [
   uptime,
   servers,
   audit,
+  webhooks,
+  webhookEvents,
+  webhookDeliveries,
+  webhookAttempts,
 ];

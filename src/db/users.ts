@@ -15,6 +15,10 @@ export interface User {
   /** Credits less debits, without orders and refunds. */
   depositedMicros: bigint;
   createdAt: number;
+  /** Which events its webhooks want, as bits: domain/webhook-events.ts. */
+  wantedEvents: number;
+  /** The highest of its webhooks' thresholds; null: none wants to know. */
+  lowBalanceMicros: number | null;
   /** Of a test account: the account of the user beside whom it is. */
   testOf: number | null;
   /** The id of a child user's reseller; null for a reseller. */

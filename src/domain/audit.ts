@@ -19,6 +19,13 @@ export const AUDIT_ACTIONS = [
   "grant.revoke",
   "order.move",
   "order.progress",
+  "webhook.create",
+  "webhook.update",
+  "webhook.delete",
+  "webhook.enable",
+  "webhook.disable",
+  "webhook.rotate",
+  "webhook.replay",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -27,12 +27,12 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const KEY = /^rk_(test_)?[0-9A-Za-z]{28}$/;
 const KEYS = /(rk_(?:test_)?)[0-9A-Za-z]{28}/g;
 
-export type Permission = "order" | "recharge" | "user lookup";
+export type Permission = "order" | "recharge" | "user lookup" | "webhook";
 
 const PERMISSIONS: Record<KeyType, readonly Permission[]> = {
   order: ["order"],
   recharge: ["recharge", "user lookup"],
-  full: ["order", "recharge", "user lookup"],
+  full: ["order", "recharge", "user lookup", "webhook"],
 };
 
 /** The permission table, docs/specification.md#keys-permissions. */

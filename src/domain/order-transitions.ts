@@ -75,6 +75,14 @@ export function refuseProgress(order: TransitionInput, remains: number | null): 
   if (remains !== null) refuseRemainsAboveQuantity(order.quantity, remains);
 }
 
+/** An order whose start count or remains move has had an event more. */
+export function withProgress<
+  Order extends { startCount: number; remains: number; sequence: number },
+>(order: Order, startCount: number, remains: number): Order {
+  const hasMoved = startCount !== order.startCount || remains !== order.remains;
+  return { ...order, startCount, remains, sequence: order.sequence + (hasMoved ? 1 : 0) };
+}
+
 function refuseRemainsAboveQuantity(quantity: number, remains: number): void {
   if (remains > quantity) throw new Refusal("remains_above_quantity", { quantity });
 }

@@ -17,7 +17,7 @@ interface ApiOnlyRefusals {
   api_key_missing: null;
   api_key_invalid: null;
   api_key_address_refused: null;
-  permission_denied: { permission: "order" | "recharge" | "user lookup" };
+  permission_denied: { permission: "order" | "recharge" | "user lookup" | "webhook" };
   user_out_of_reach: null;
   quantity_below_minimum: { min: number };
   quantity_above_maximum: { max: number };
@@ -45,6 +45,9 @@ interface SharedRefusals {
   balance_too_large: null;
   deposits_too_large: null;
   order_not_found: null;
+  webhook_not_found: null;
+  webhooks_too_many: null;
+  delivery_not_found: null;
   order_transition_illegal: { from: string; to: string };
   remains_above_quantity: { quantity: number };
   service_unavailable: null;
@@ -57,6 +60,7 @@ interface CommandLineOnlyRefusals {
   parent_is_child: null;
   child_cannot_hold_key: null;
   child_cannot_hold_grant: null;
+  child_cannot_hold_webhook: null;
   key_not_found: null;
   key_replaced: null;
   service_id_taken: null;

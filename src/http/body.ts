@@ -16,6 +16,7 @@ import {
 } from "../domain/orders.ts";
 import { hasControlCharacter } from "../domain/text.ts";
 import { isUsername, USERNAME_FORM } from "../domain/users.ts";
+import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from "../domain/webhook-events.ts";
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -38,6 +39,13 @@ export async function readBody(request: IncomingRequest): Promise<Body> {
     throw refusal("content_type_invalid");
   }
   return { bytes, fields: parseFields(bytes) };
+}
+
+/** For a request that needs no body: without one it has no fields. Refuses as readBody does. */
+export async function readOptionalBody(request: IncomingRequest): Promise<Fields> {
+  const isThere = request.headers.has("content-length") || request.headers.has("content-type");
+  const isEmpty = request.headers.get("content-length") === "0";
+  return isThere && !isEmpty ? (await readBody(request)).fields : {};
 }
 
 /** Whether Content-Length exceeds the limit. */
@@ -136,6 +144,14 @@ export function orderStatusField(fields: Fields): OrderStatus {
   return found;
 }
 
+/** `type`: one of a webhook's event. */
+export function eventTypeField(fields: Fields): WebhookEventType {
+  const type = required(fields, "type");
+  const found = WEBHOOK_EVENT_TYPES.find((each) => each === type);
+  if (!found) throw invalidField("type", `one of ${WEBHOOK_EVENT_TYPES.join(", ")}`);
+  return found;
+}
+
 export function remainsField(fields: Fields): number {
   const remains = required(fields, "remains");
   if (typeof remains !== "number" || !Number.isSafeInteger(remains) || remains < 0) {
@@ -154,26 +170,30 @@ export function usernameField(fields: Fields): string {
 
 /** `amount` in micros. */
 export function amountField(fields: Fields): number {
-  const amount = required(fields, "amount");
+  return microsOf("amount", required(fields, "amount"));
+}
+
+/** An amount of money in micros. */
+export function microsOf(field: string, amount: unknown): number {
   if (typeof amount !== "number" || !(amount > 0) || amount === Infinity) {
-    throw invalidField("amount", "a positive number");
+    throw invalidField(field, "a positive number");
   }
   if (amount > AMOUNT_LIMIT_MICROS / MICROS_PER_DOLLAR) {
-    throw invalidField("amount", `at most ${AMOUNT_LIMIT_MICROS / MICROS_PER_DOLLAR}`);
+    throw invalidField(field, `at most ${AMOUNT_LIMIT_MICROS / MICROS_PER_DOLLAR}`);
   }
   const micros = microsFromNumber(amount);
-  if (micros === null) throw invalidField("amount", "a number with at most six decimals");
+  if (micros === null) throw invalidField(field, "a number with at most six decimals");
   return micros;
 }
 
-function required(fields: Fields, field: string): unknown {
+export function required(fields: Fields, field: string): unknown {
   const value = optional(fields, field);
   if (value === null) throw new Refusal("field_missing", { field });
   return value;
 }
 
 /** Null when the field is absent or null. */
-function optional(fields: Fields, field: string): unknown {
+export function optional(fields: Fields, field: string): unknown {
   return Object.hasOwn(fields, field) ? (fields[field] ?? null) : null;
 }
 

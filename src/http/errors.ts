@@ -9,6 +9,7 @@ import {
   TRANSFER_LIMIT_MICROS,
 } from "../domain/money.ts";
 import { orderStatus } from "../domain/responses.ts";
+import { WEBHOOKS_LIMIT } from "../domain/webhooks.ts";
 
 /** Retry-After of a 503. */
 const RETRY_AFTER_SECONDS = "1";
@@ -111,6 +112,12 @@ const ERROR_RESPONSES = {
     members: { order: orderStatus(order) },
   }),
   order_not_found: () => ({ status: 404, message: "Order not found" }),
+  webhook_not_found: () => ({ status: 404, message: "Webhook not found" }),
+  delivery_not_found: () => ({ status: 404, message: "Delivery not found" }),
+  webhooks_too_many: () => ({
+    status: 400,
+    message: `A reseller may have at most ${WEBHOOKS_LIMIT} webhooks`,
+  }),
   user_not_found: (lookup) => ({
     status: 404,
     message: "User not found",

@@ -15,6 +15,7 @@ import { REQUEST_ID } from "../api-docs/examples.ts";
 import { INTRODUCTION } from "../api-docs/introduction.ts";
 import { type Example, type Operation, type Schema, schemaRef } from "../api-docs/operation.ts";
 import { SCHEMAS } from "../api-docs/schemas.ts";
+import { describeEvents } from "../api-docs/webhook-events.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import { KEY_FORM, KEY_LENGTH_LIMIT, KEY_PATTERN } from "../domain/idempotency.ts";
 import { BODY_LIMIT_TEXT, REQUEST_ID_PATTERN } from "../domain/limits.ts";
@@ -71,9 +72,11 @@ export function createDocument(): OpenApiDocument {
       { name: "Orders", description: "Placing orders and following them." },
       { name: "Balance", description: "What is left, and where it went." },
       { name: "Users", description: "Looking users up and adding credit." },
+      { name: "Webhooks", description: "Hearing of changes without asking." },
       { name: "Testing", description: "What only test keys can do." },
     ],
     paths: paths as unknown as OpenApiDocument["paths"],
+    webhooks: describeEvents(),
     components: {
       schemas: SCHEMAS,
       securitySchemes: {
@@ -89,7 +92,7 @@ export function createDocument(): OpenApiDocument {
 }
 
 function detailOf([, , needs, , operation]: Route): OpenApiOperation {
-  const { id, tag, summary, description, body, examples } = operation;
+  const { id, tag, summary, description, body, isBodyOptional = false, examples } = operation;
   return {
     operationId: id,
     tags: [tag],
@@ -98,7 +101,7 @@ function detailOf([, , needs, , operation]: Route): OpenApiOperation {
     parameters: parametersOf(operation),
     ...(body === undefined
       ? {}
-      : { requestBody: { required: true, content: requestContent(body, examples) } }),
+      : { requestBody: { required: !isBodyOptional, content: requestContent(body, examples) } }),
     responses: { "200": successOf(operation), ...errorsOf(operation, needs) },
   };
 }

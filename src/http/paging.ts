@@ -13,7 +13,7 @@ export function limitFilter(query: Query): number {
 }
 
 /** The list that a cursor belongs to: the cursor of another list is refused. */
-export type CursorKind = "orders" | "transactions";
+export type CursorKind = "orders" | "transactions" | "deliveries";
 
 /** A cursor is opaque to callers: the number below which the list continues. */
 export function formatCursor(kind: CursorKind, below: number): string {

@@ -10,7 +10,9 @@ import {
 } from "../api-docs/orders.ts";
 import { listServices } from "../api-docs/services.ts";
 import { moveTestOrder } from "../api-docs/test-orders.ts";
+import { sendTestEvent } from "../api-docs/test-webhooks.ts";
 import { getUser as describeUser, recharge } from "../api-docs/users.ts";
+import * as describe from "../api-docs/webhooks.ts";
 import type { ReadStore } from "../db/port.ts";
 import type { RouteNeeds } from "./auth.ts";
 import type { Call, InternalErrorDeps } from "./endpoint.ts";
@@ -19,19 +21,34 @@ import { getOrders } from "./order-lists.ts";
 import { getOrder, type OrderDeps, postOrder } from "./orders.ts";
 import { getServices } from "./services.ts";
 import { postTestOrder } from "./test-orders.ts";
+import { postTestWebhook } from "./test-webhooks.ts";
 import { getTransactions } from "./transactions.ts";
 import { getBalance, getUser, postRecharge } from "./users.ts";
+import {
+  deleteWebhook,
+  getWebhook,
+  getWebhookDeliveries,
+  getWebhooks,
+  patchWebhook,
+  postWebhook,
+  postWebhookReplay,
+  postWebhookRotate,
+  postWebhookTest,
+  type WebhookDeps,
+} from "./webhooks.ts";
 
 const ORDER: RouteNeeds = { permission: "order" };
 const LOOKUP: RouteNeeds = { permission: "user lookup" };
 const RECHARGE: RouteNeeds = { permission: "recharge" };
+const WEBHOOK: RouteNeeds = { permission: "webhook" };
 const TEST: RouteNeeds = { permission: "order", test: true };
+const TEST_WEBHOOK: RouteNeeds = { permission: "webhook", test: true };
 
 /** Dependencies of all handlers; each handler declares its part. */
-export type HandlerDeps = OrderDeps & InternalErrorDeps & { store: ReadStore };
+export type HandlerDeps = OrderDeps & InternalErrorDeps & WebhookDeps & { store: ReadStore };
 
 export type Route = [
-  method: "GET" | "POST",
+  method: "GET" | "POST" | "PATCH" | "DELETE",
   path: string,
   needs: RouteNeeds,
   handle: (deps: HandlerDeps, call: Call) => object | Promise<object>,
@@ -48,7 +65,23 @@ export const ROUTES: readonly Route[] = [
   ["GET", "/api/v1/transactions", ORDER, getTransactions, listTransactions],
   ["GET", "/api/v1/user", LOOKUP, getUser, describeUser],
   ["POST", "/api/v1/recharge", RECHARGE, postRecharge, recharge],
+  ["GET", "/api/v1/webhooks", WEBHOOK, getWebhooks, describe.listWebhooks],
+  ["POST", "/api/v1/webhooks", WEBHOOK, postWebhook, describe.createWebhook],
+  ["GET", "/api/v1/webhooks/:id", WEBHOOK, getWebhook, describe.getWebhook],
+  ["PATCH", "/api/v1/webhooks/:id", WEBHOOK, patchWebhook, describe.updateWebhook],
+  ["DELETE", "/api/v1/webhooks/:id", WEBHOOK, deleteWebhook, describe.deleteWebhook],
+  ["POST", "/api/v1/webhooks/:id/test", WEBHOOK, postWebhookTest, describe.testWebhook],
+  ["POST", "/api/v1/webhooks/:id/rotate", WEBHOOK, postWebhookRotate, describe.rotateWebhook],
+  ["POST", "/api/v1/webhooks/:id/replay", WEBHOOK, postWebhookReplay, describe.replayWebhook],
+  [
+    "GET",
+    "/api/v1/webhooks/:id/deliveries",
+    WEBHOOK,
+    getWebhookDeliveries,
+    describe.listDeliveries,
+  ],
   ["POST", "/api/v1/test/orders/:id", TEST, postTestOrder, moveTestOrder],
+  ["POST", "/api/v1/test/webhooks", TEST_WEBHOOK, postTestWebhook, sendTestEvent],
 ];
 
 /** The methods of each path. */

@@ -17,10 +17,13 @@ export function windowFilter(query: Query): TimeWindow {
   return { from, to };
 }
 
-/** `dateSpan` is added to a date without a time. */
 function timeFilter(query: Query, name: "from" | "to", dateSpan: number): number | null {
   const text = query.get(name);
-  if (text === null) return null;
+  return text === null ? null : timeOf(name, text, dateSpan);
+}
+
+/** A date or a time in milliseconds. `dateSpan` is added to a date without a time. */
+export function timeOf(name: string, text: string, dateSpan = 0): number {
   const match = TIME.exec(text);
   const day = match?.[1] ?? "";
   // Date turns the 30th of February into a day of March.

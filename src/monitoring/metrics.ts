@@ -5,6 +5,7 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Awaitable } from "../db/port.ts";
 import { ORDER_STATUSES } from "../domain/orders.ts";
 import type { RateExceeded, RefusalCode } from "../domain/refusals.ts";
+import { DISABLED_REASONS, type DisabledReason } from "../domain/webhook-events.ts";
 import { createRequestTimes } from "./request-times.ts";
 import { readProcessFigures } from "./process-metrics.ts";
 import type { OrderCounts } from "./status-counter.ts";
@@ -25,6 +26,8 @@ export interface Observer {
   replay(): void;
   /** The outcome of a submission. */
   placement(outcome: string): void;
+  /** `delivered`, or the word of a webhook's failure. */
+  webhook(outcome: string): void;
   commit(commands: number, seconds: number): void;
 }
 
@@ -44,6 +47,10 @@ export interface Figures extends DatabaseFigures {
   oldestUncheckedSeconds(): Awaitable<number | null>;
   /** Null: not known at this time. */
   ordersByStatus(): Promise<OrderCounts | null>;
+  /** Null: none waits. */
+  oldestUndeliveredSeconds(): Awaitable<number | null>;
+  /** Endpoints of webhooks that are disabled, by the reason. Null: not known at this time. */
+  disabledWebhooks(): Awaitable<Record<DisabledReason, number> | null>;
   /** Servers that share the database. */
   servers(): number;
   lostLogLines(): number;
@@ -62,6 +69,7 @@ export const NO_OBSERVER: Observer = {
   rateLimited() {},
   replay() {},
   placement() {},
+  webhook() {},
   commit() {},
 };
 
@@ -122,6 +130,12 @@ function createObserver(registry: Registry): Observer {
     labelNames: ["outcome"],
     registers,
   });
+  const webhooks = new Counter({
+    name: "reseller_webhook_deliveries_total",
+    help: "Attempts to deliver a webhook, by what came of them.",
+    labelNames: ["outcome"],
+    registers,
+  });
   const commits = new Histogram({
     name: "reseller_commit_duration_seconds",
     help: "Time of a batch in the writer thread, its durable commit included.",
@@ -144,6 +158,7 @@ function createObserver(registry: Registry): Observer {
     rateLimited: (by) => limited.inc({ by }),
     replay: () => replays.inc(),
     placement: (outcome) => placements.inc({ outcome }),
+    webhook: (outcome) => webhooks.inc({ outcome }),
     commit(commands, seconds) {
       commits.observe(seconds);
       batches.observe(commands);
@@ -171,6 +186,23 @@ function addFigures(registry: Registry, figures: Figures): void {
     "Since when the placed order that has waited longest has had no answer.",
     () => figures.oldestUncheckedSeconds(),
   );
+  gauge(
+    registry,
+    "reseller_oldest_undelivered_webhook_seconds",
+    "Age of the oldest event that an endpoint in use has not been sent.",
+    () => figures.oldestUndeliveredSeconds(),
+  );
+  new Gauge({
+    name: "reseller_webhooks_disabled",
+    help: "Endpoints of webhooks that are disabled, by why.",
+    labelNames: ["reason"],
+    registers: [registry],
+    async collect() {
+      const counts = await figures.disabledWebhooks();
+      if (counts === null) return this.reset();
+      for (const reason of DISABLED_REASONS) this.set({ reason }, counts[reason]);
+    },
+  });
   gauge(registry, "reseller_servers", "Servers that share the database, this one included.", () =>
     figures.servers(),
   );

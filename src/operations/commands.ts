@@ -36,8 +36,25 @@ import {
 } from "./services.ts";
 import { markInterruptedUnknown } from "./mark-unknown.ts";
 import { transitionTestOrder } from "./test-orders.ts";
+import { sendTestEvent } from "./test-webhooks.ts";
 import { addUptime } from "./uptime.ts";
 import { createUser, creditUser, debitUser } from "./users.ts";
+import {
+  recordWebhookAttempts,
+  releaseWebhookDeliveries,
+  takeDueWebhookDeliveries,
+} from "./webhook-deliveries.ts";
+import { expireWebhooks } from "./webhook-expiry.ts";
+import { replayWebhook } from "./webhook-replays.ts";
+import {
+  createWebhook,
+  deleteWebhook,
+  disableWebhook,
+  enableWebhook,
+  rotateWebhook,
+  testWebhook,
+  updateWebhook,
+} from "./webhooks.ts";
 
 const commands = {
   createUser,
@@ -58,6 +75,7 @@ const commands = {
   placeOrdersOnce,
   transitionOrder,
   transitionTestOrder,
+  sendTestEvent,
   progressOrder,
   startAttempt,
   finishAttempt,
@@ -79,6 +97,18 @@ const commands = {
   endExpiredKeys,
   renewLease,
   endLease,
+  createWebhook,
+  updateWebhook,
+  deleteWebhook,
+  enableWebhook,
+  disableWebhook,
+  rotateWebhook,
+  testWebhook,
+  replayWebhook,
+  takeDueWebhookDeliveries,
+  recordWebhookAttempts,
+  releaseWebhookDeliveries,
+  expireWebhooks,
   probe,
 };
 
@@ -145,7 +175,8 @@ export function runBatch(
   batch: readonly CommandRequest[],
   now: number,
 ): Awaitable<Reply[]> {
-  const jobs = batch.map((request) => jobOf(request, now));
+  const seed = crypto.randomUUID();
+  const jobs = batch.map((request, place) => jobOf(request, now, `${seed}.${place}`));
   try {
     return after(store.runBatch(jobs), (outcomes) => outcomes.map(replyTo));
   } catch (error) {
@@ -154,10 +185,10 @@ export function runBatch(
   }
 }
 
-function jobOf({ name, input, ids }: CommandRequest, now: number): Job {
+function jobOf({ name, input, ids }: CommandRequest, now: number, seed: string): Job {
   return {
     // It may run several times: each time with the same ids.
-    run: (tx) => runCommand(tx, name, input as never, contextOf(now, ids)),
+    run: (tx) => runCommand(tx, name, input as never, contextOf(now, ids, seed)),
     // Asked for by an engine that waits for what it reads.
     get needs() {
       return needsOf(name, input as never);

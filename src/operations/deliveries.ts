@@ -10,6 +10,7 @@ import {
   type SubmissionResult,
 } from "../domain/deliveries.ts";
 import { POLL_BACKOFF_LIMIT_INTERVALS } from "../domain/polling.ts";
+import { WEBHOOK_STEPS_MS } from "../domain/webhook-schedule.ts";
 import type { Tx } from "../db/port.ts";
 import { findByProviderOrder, clampPollSchedule } from "../db/polling.ts";
 import { type Order, updateOrder } from "../db/orders.ts";
@@ -24,6 +25,7 @@ import {
   type OrderWithDelivery,
 } from "../db/deliveries.ts";
 import { updateLastSuccess, updateOutOfFunds } from "../db/providers.ts";
+import { clampWebhookSchedule } from "../db/webhook-deliveries.ts";
 import type { Context } from "./context.ts";
 import { applyTransition, type Cause, SYSTEM_ACTOR } from "./order-transitions.ts";
 
@@ -167,6 +169,7 @@ export function clampSchedules(tx: Tx, command: ClampSchedules, context: Context
   const { pollIntervalMs, submitBackoffLimitMs } = command;
   clampSubmitSchedule(tx, context.now + submitBackoffLimitMs);
   clampPollSchedule(tx, context.now + pollIntervalMs * POLL_BACKOFF_LIMIT_INTERVALS);
+  clampWebhookSchedule(tx, context.now, context.now + WEBHOOK_STEPS_MS.at(-1)!);
   return null;
 }
 

@@ -15,6 +15,7 @@ export function execute<Name extends CommandName>(
 ): Awaitable<CommandOutput<Name>> {
   // Before the transaction, so that a large import does not hold the write lock while its ids are made.
   const ids = createCommandIds(name, input);
-  const run = (tx: Tx): unknown => runCommand(tx, name, input, contextOf(now, ids));
+  const seed = crypto.randomUUID();
+  const run = (tx: Tx): unknown => runCommand(tx, name, input, contextOf(now, ids, seed));
   return transact(store, run as (tx: Tx) => object) as Awaitable<CommandOutput<Name>>;
 }

@@ -1,4 +1,4 @@
-// Writes a transition of an order: the row, its refund, its event and its audit entry. docs/specification.md#order-transitions.
+// Writes a transition of an order: the row, its refund, its event, its audit entry and what webhooks tell of it. docs/specification.md#order-transitions.
 // Every operation that changes a status calls applyTransition.
 
 import type { Delivery } from "../domain/deliveries.ts";
@@ -12,6 +12,7 @@ import { type Order, updateOrder } from "../db/orders.ts";
 import { insertOrderEvent } from "../db/order-events.ts";
 import { audit, orderFacts } from "./audit.ts";
 import type { Context } from "./context.ts";
+import { recordTransitionEvent } from "./webhook-events.ts";
 
 /** The service itself: after a provider's reply or report, or when retries have ended. */
 export const SYSTEM_ACTOR: Actor = { keyId: null, operator: null };
@@ -43,6 +44,7 @@ export function applyTransition(
     ...changes,
     startCount: effects.startCount ?? order.startCount,
     refundedMicros: order.refundedMicros + refundMicros,
+    sequence: order.sequence + 1,
     delivery: order.delivery && deliveryAfter(order.delivery, effects.delivery, context.now),
   };
   updateOrder(tx, after);
@@ -65,6 +67,7 @@ export function applyTransition(
     before: orderFacts(order),
     after: { ...orderFacts(after), note: cause.note },
   });
+  recordTransitionEvent(tx, after, order.status, context);
   return after;
 }
 

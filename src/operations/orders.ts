@@ -4,7 +4,7 @@
 import { Refusal, refusal } from "../domain/refusals.ts";
 import type { Claim } from "../domain/idempotency.ts";
 import { type Actor, refuseDebitAboveBalance, salesAccount } from "../domain/ledger.ts";
-import { decideTransition, refuseProgress } from "../domain/order-transitions.ts";
+import { decideTransition, refuseProgress, withProgress } from "../domain/order-transitions.ts";
 import { chargeMicros, type OrderStatus, refuseChargeAboveLimit } from "../domain/orders.ts";
 import { type Delivery, newDelivery, refuseOperatorTransition } from "../domain/deliveries.ts";
 import { orderResponse } from "../domain/responses.ts";
@@ -20,6 +20,7 @@ import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
 import { type IdempotencyRecord, once, type Outcome } from "./idempotency.ts";
 import { applyTransition } from "./order-transitions.ts";
+import { recordDebitEvents, recordProgressEvent } from "./webhook-events.ts";
 
 export interface PlaceOrder {
   resellerAccount: number;
@@ -71,17 +72,17 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
   const { resellerAccount, quantity, reference = null } = command;
   // First: a retry must get the existing order even if its service or the balance is gone since.
   refuseTakenReference(tx, resellerAccount, reference);
-  const user = tx.row(users.byKey, resellerAccount)!;
-  const service = findOpenService(tx, user.testOf ?? resellerAccount, command.service);
+  const reseller = tx.row(users.byKey, resellerAccount)!;
+  const service = findOpenService(tx, reseller.testOf ?? resellerAccount, command.service);
   if (!service) throw refusal("service_not_found");
   const { min, max } = service;
   if (quantity < min) throw new Refusal("quantity_below_minimum", { min });
   if (quantity > max) throw new Refusal("quantity_above_maximum", { max });
   const charge = chargeMicros(service.priceMicros, service.per, quantity);
-  refuseDebitAboveBalance(user.balanceMicros, charge);
+  refuseDebitAboveBalance(reseller.balanceMicros, charge);
   refuseChargeAboveLimit(charge);
-  if (isTest(user)) refuseAsAsked(command.link);
-  const delivery = isTest(user)
+  if (isTest(reseller)) refuseAsAsked(command.link);
+  const delivery = isTest(reseller)
     ? newDelivery(SANDBOX_PROVIDER, service.id, context.now)
     : initialDelivery(service, context.now);
   // Nothing is refused from here on.
@@ -103,7 +104,7 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
   });
   postTransfer(tx, {
     debitAccount: resellerAccount,
-    creditAccount: salesAccount(isTest(user)),
+    creditAccount: salesAccount(isTest(reseller)),
     amountMicros: charge,
     kind: "order",
     orderId: order.orderId,
@@ -111,6 +112,7 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
     note: null,
     createdAt: context.now,
   });
+  recordDebitEvents(tx, reseller, charge, context);
   return order;
 }
 
@@ -161,11 +163,9 @@ export interface ProgressOrder {
 export function progressOrder(tx: Tx, command: ProgressOrder, context: Context): Order {
   const order = requireOrder(tx, command.id);
   refuseProgress(order, command.remains);
-  const progressed = {
-    ...order,
-    startCount: command.startCount ?? order.startCount,
-    remains: command.remains ?? order.remains,
-  };
+  const startCount = command.startCount ?? order.startCount;
+  const remains = command.remains ?? order.remains;
+  const progressed = withProgress(order, startCount, remains);
   updateOrder(tx, progressed);
   audit(tx, context, {
     actor: command.actor,
@@ -175,6 +175,7 @@ export function progressOrder(tx: Tx, command: ProgressOrder, context: Context):
     before: orderFacts(order),
     after: orderFacts(progressed),
   });
+  if (progressed.sequence > order.sequence) recordProgressEvent(tx, progressed, context);
   return progressed;
 }
 

@@ -1,6 +1,7 @@
 // Polling: takes the orders whose poll is due, and applies what their provider reports. docs/specification.md#polling.
 
 import { decideReport, nextPollAt, type Report } from "../domain/polling.ts";
+import { withProgress } from "../domain/order-transitions.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { Tx } from "../db/port.ts";
 import { insertLateReport, listDuePolls, updatePolled, updateNextPoll } from "../db/polling.ts";
@@ -9,6 +10,7 @@ import { orderOf, type OrderWithDelivery } from "../db/deliveries.ts";
 import { updateLastSuccess } from "../db/providers.ts";
 import type { Context } from "./context.ts";
 import { applyTransition, SYSTEM_ACTOR } from "./order-transitions.ts";
+import { recordProgressEvent } from "./webhook-events.ts";
 
 /** Multiples of it modulo 1 are evenly spread: one random number gives every order of a command its own jitter. */
 const GOLDEN_RATIO = 0.618_033_988_749_895;
@@ -122,19 +124,17 @@ function recordProgress(
 ): void {
   const { startCount, remains, reported } = progress;
   const { delivery } = order;
-  const isNew =
-    startCount !== order.startCount || remains !== order.remains || reported !== delivery.reported;
+  const progressed = withProgress(order, startCount, remains);
+  const hasMoved = progressed.sequence > order.sequence;
   const { now } = context;
   const open = order.status === "PROCESSING";
-  if (!isNew) {
+  if (!hasMoved && reported === delivery.reported) {
     updatePolled(tx, order.orderId, now);
     if (open && report.pollInMs != null) updateNextPoll(tx, order.orderId, now + report.pollInMs);
     return;
   }
   updateOrder(tx, {
-    ...order,
-    startCount,
-    remains,
+    ...progressed,
     delivery: {
       ...delivery,
       reported,
@@ -145,6 +145,7 @@ function recordProgress(
         : delivery.nextPollAt,
     },
   });
+  if (hasMoved) recordProgressEvent(tx, progressed, context);
 }
 
 /** When an order is polled next: when its report says so, otherwise by the schedule. */

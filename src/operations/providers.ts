@@ -14,6 +14,7 @@ import {
 } from "../db/services.ts";
 import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
+import { recordServiceEvents } from "./webhook-events.ts";
 
 export interface CreateProvider {
   name: string;
@@ -73,6 +74,7 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
     const added = addedService(provider, providerService, fields, context);
     insertService(tx, added);
     auditService(tx, context, command.actor, "service.create", null, added);
+    recordServiceEvents(tx, null, added, context);
   });
   tx.each(plan.updated, ({ id, after, returns }) => {
     const service = findService(tx, id)!;
@@ -80,12 +82,14 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
     const updated = { ...service, ...after, ...reactivation };
     writeService(tx, updated);
     auditService(tx, context, command.actor, "service.update", service, updated);
+    recordServiceEvents(tx, service, updated, context);
   });
   tx.each(plan.deactivated, ({ id }) => {
     const service = findService(tx, id)!;
     const deactivated = { ...service, active: false, delisted: true };
     writeService(tx, deactivated);
     auditService(tx, context, command.actor, "service.deactivate", service, deactivated);
+    recordServiceEvents(tx, service, deactivated, context);
   });
   updateLastSuccess(tx, provider.providerId, context.now);
   return plan;

@@ -15,6 +15,7 @@ import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
 import { once, type Outcome } from "./idempotency.ts";
 import { insertTestAccount } from "./test-accounts.ts";
+import { recordCreditEvent } from "./webhook-events.ts";
 
 export interface Recharge {
   keyId: string;
@@ -64,7 +65,7 @@ export function rechargeOnce(tx: Tx, command: RechargeOnce, context: Context): O
 }
 
 /** Of a test account that is not made yet. */
-const NO_MONEY = { balanceMicros: 0n, depositedMicros: 0n };
+const NO_MONEY = { balanceMicros: 0n, depositedMicros: 0n, wantedEvents: 0 };
 
 /** Credits the user, or with a test key the user's test account, for a key that has been checked. Refuses: user_not_found, user_out_of_reach, balance_too_large, deposits_too_large. */
 function credit(
@@ -105,5 +106,12 @@ function credit(
     before: { balanceMicros: previousBalanceMicros },
     after: { balanceMicros: recharged.balanceMicros },
   });
+  recordCreditEvent(
+    tx,
+    holder ?? { ...NO_MONEY, account },
+    command.amountMicros,
+    "recharge",
+    context,
+  );
   return { recharged: { user: recharged, previousBalanceMicros }, transferSeq: transferSeq! };
 }

@@ -18,6 +18,7 @@ import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { requireProvider } from "./providers.ts";
 import { requireUser } from "./users.ts";
+import { recordGrantEvents, recordServiceEvents } from "./webhook-events.ts";
 
 /** Well formed: name, price and bounds have been checked, and min is not above max. */
 export interface ServiceTerms {
@@ -61,6 +62,7 @@ export function createService(tx: Tx, command: CreateService, context: Context):
     delisted: false,
   });
   auditService(tx, context, actor, "service.create", null, service);
+  recordServiceEvents(tx, null, service, context);
   return service;
 }
 
@@ -89,6 +91,7 @@ export function updateService(tx: Tx, command: UpdateService, context: Context):
   service.maxByHand ||= changes.max !== undefined;
   writeService(tx, service);
   auditService(tx, context, command.actor, "service.update", before, service);
+  recordServiceEvents(tx, before, service, context);
   return service;
 }
 
@@ -106,6 +109,7 @@ export function setServiceActive(tx: Tx, command: SetServiceActive, context: Con
   writeService(tx, service);
   const action = active ? "service.activate" : "service.deactivate";
   auditService(tx, context, command.actor, action, before, service);
+  recordServiceEvents(tx, before, service, context);
   return service;
 }
 
@@ -152,6 +156,7 @@ export function grantService(tx: Tx, command: GrantService, context: Context): G
         createdAt: context.now,
       });
   auditGrant(tx, context, command.actor, before ?? null, grant);
+  recordGrantEvents(tx, service, user.account, { before, after: grant }, context);
   return grant;
 }
 
@@ -169,6 +174,7 @@ export function revokeService(tx: Tx, command: RevokeService, context: Context):
   if (!grant) throw refusal("grant_not_found");
   tx.delete(grants, grant);
   auditGrant(tx, context, command.actor, grant, null);
+  recordGrantEvents(tx, service, user.account, { before: grant, after: undefined }, context);
   return grant;
 }
 

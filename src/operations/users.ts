@@ -8,6 +8,7 @@ import { postTransfer } from "../db/ledger.ts";
 import { findUser, findUserByAccount, insertUser, type User } from "../db/users.ts";
 import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
+import { recordCreditEvent, recordDebitEvents } from "./webhook-events.ts";
 
 export interface CreateUser {
   username: string;
@@ -60,14 +61,18 @@ export interface AdjustedBalance {
 export function creditUser(tx: Tx, command: AdjustBalance, context: Context): AdjustedBalance {
   const user = requireUser(tx, command.username);
   refuseCreditAboveLimit(user, command.amountMicros);
-  return adjust(tx, command, context, user, cashAccount(false), user.account);
+  const adjusted = adjust(tx, command, context, user, cashAccount(false), user.account);
+  recordCreditEvent(tx, user, command.amountMicros, "adjustment", context);
+  return adjusted;
 }
 
 /** Refuses: user_not_found, insufficient_balance. */
 export function debitUser(tx: Tx, command: AdjustBalance, context: Context): AdjustedBalance {
   const user = requireUser(tx, command.username);
   refuseDebitAboveBalance(user.balanceMicros, command.amountMicros);
-  return adjust(tx, command, context, user, user.account, cashAccount(false));
+  const adjusted = adjust(tx, command, context, user, user.account, cashAccount(false));
+  recordDebitEvents(tx, user, command.amountMicros, context);
+  return adjusted;
 }
 
 /** Refuses: user_not_found. */

@@ -3,6 +3,7 @@
 import { backupFolder, type Config } from "../config/flags.ts";
 import { type Awaitable, TransientError } from "../db/port.ts";
 import { oldestUncheckedAt } from "../db/providers.ts";
+import { countDisabledWebhooks, oldestUndeliveredAt } from "../db/webhook-figures.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Figures } from "../monitoring/metrics.ts";
 import { createStatusCounter } from "../monitoring/status-counter.ts";
@@ -33,6 +34,11 @@ export function readGauges(config: Config, database: ServerDatabase, log: Logger
       const uncheckedAt = await unlessAway(() => slowStore.read(oldestUncheckedAt));
       return uncheckedAt && (Date.now() - uncheckedAt) / 1000;
     },
+    async oldestUndeliveredSeconds() {
+      const createdAt = await unlessAway(() => slowStore.read(oldestUndeliveredAt));
+      return createdAt && (Date.now() - createdAt) / 1000;
+    },
+    disabledWebhooks: () => unlessAway(() => slowStore.read(countDisabledWebhooks)),
     ordersByStatus: () => unlessAway(countStatuses),
     lostLogLines: () => log.lostLines(),
   };

@@ -11,7 +11,8 @@ import { createLog, type Logger } from "../monitoring/log.ts";
 import { createMetrics, type Metrics } from "../monitoring/metrics.ts";
 import { readCertificate, reloadCertificate } from "./certificate.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
-import { apiDeps, createPending, deliveryDeps } from "./wiring.ts";
+import { startWebhooks, type WebhookService } from "../webhooks/worker.ts";
+import { apiDeps, createPending, deliveryDeps, webhookDeps } from "./wiring.ts";
 import { readGauges } from "./gauges.ts";
 import { openPostgresDatabase } from "./postgres-database.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
@@ -38,10 +39,14 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   const tls = readCertificate(config);
 
   let metrics: Metrics | null = null;
+  let webhooks: WebhookService | null = null;
   const events: DatabaseEvents = {
     log,
     onFatal,
-    onCommit: (commands, seconds) => metrics?.commit(commands, seconds),
+    onCommit(commands, seconds) {
+      metrics?.commit(commands, seconds);
+      webhooks?.wake();
+    },
   };
   const open = config.database === null ? openSqliteDatabase : openPostgresDatabase;
   const database = await open(config, events);
@@ -75,6 +80,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
     throw error;
   });
   pending.resolve(delivery);
+  const sending = (webhooks = startWebhooks(webhookDeps(config, started)));
 
   const expiry = await startExpiry(writer, log, { isLeader: () => database.isLeader() });
   const backups = backUp(config, database, log);
@@ -90,7 +96,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
     async stop() {
       log.info({}, "stopping");
       // Both at once: requests wait for their orders' deliveries.
-      const delivered = delivery.stop(DRAIN_MS);
+      const delivered = Promise.all([delivery.stop(DRAIN_MS), sending.stop(DRAIN_MS)]);
       const drained = await Promise.race([
         listeners.stop().then(() => true),
         Bun.sleep(DRAIN_MS).then(() => false),

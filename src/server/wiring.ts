@@ -13,6 +13,10 @@ import type { Logger } from "../monitoring/log.ts";
 import { type Metrics, NO_OBSERVER } from "../monitoring/metrics.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
 import { connectProvider } from "../providers/protocols.ts";
+import { checkNewUrl } from "../webhooks/new-url.ts";
+import { createWebhookSender } from "../webhooks/sender.ts";
+import type { TargetPolicy } from "../webhooks/targets.ts";
+import type { WebhookDeps } from "../webhooks/worker.ts";
 import type { ServerDatabase } from "./database.ts";
 
 /** A part that is referred to before it has started. */
@@ -77,6 +81,7 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
       isDeliveryOnTime: () => delivery.value()?.isOnTime() ?? true,
     }),
     template: responseTemplate(isTls),
+    checkWebhookUrl: (text) => checkNewUrl(text, webhookPolicy(config)),
   };
 }
 
@@ -101,6 +106,25 @@ export function deliveryDeps(config: Config, { database, log, metrics }: Started
       }),
     onSubmission: (outcome) => metrics?.placement(outcome),
   };
+}
+
+export function webhookDeps(config: Config, { database, log, metrics }: Started): WebhookDeps {
+  const { store, writer, serverId } = database;
+  const policy = webhookPolicy(config);
+  return {
+    serverId,
+    store,
+    writer,
+    log,
+    clock: systemClock,
+    random: Math.random,
+    send: createWebhookSender({ policy, now: Date.now }),
+    onAttempt: (outcome) => metrics?.webhook(outcome),
+  };
+}
+
+function webhookPolicy({ webhookAllow, webhookAllowHttp }: Config): TargetPolicy {
+  return { allow: webhookAllow, allowHttp: webhookAllowHttp };
 }
 
 function once(run: () => void): () => void {

@@ -4,15 +4,21 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseCatalogue } from "../../src/cli/service-import.ts";
 import type { DocumentExample, ExampleRequest } from "../../src/api-docs/document.ts";
-import { REQUEST_ID } from "../../src/api-docs/examples.ts";
+import { EVENT_ID, REQUEST_ID, WEBHOOK_ID } from "../../src/api-docs/examples.ts";
+import { parseNetwork } from "../../src/config/networks.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import catalogue from "../../deploy/catalogue.example.csv" with { type: "text" };
 import { document, operations } from "../support/openapi.ts";
 import { type Body, freshService, OPERATOR, type TestService } from "../support/service.ts";
 import { ENGINE } from "../support/engine.ts";
+import { type Receiver, startReceiver } from "../support/webhook-receiver.ts";
 
 let service: TestService;
 let key: string;
+let testKey: string;
+let receiver: Receiver;
+
+const SHOP_URL = "https://shop.example/hooks";
 
 /** The services that the examples show. */
 const SHOWN = ["instagram-followers", "instagram-likes", "youtube-watch-hours"];
@@ -27,10 +33,26 @@ const STORY = [
   "listTransactions",
   "getUser",
   "recharge",
+  "createWebhook",
+  "listWebhooks",
+  "getWebhook",
+  "updateWebhook",
+  "testWebhook",
+  "listDeliveries",
+  "replayWebhook",
+  "rotateWebhook",
+  "deleteWebhook",
+  "moveTestOrder",
+  "sendTestEvent",
 ];
 
 beforeAll(async () => {
-  service = await freshService();
+  receiver = await startReceiver(
+    "HTTP/1.1 503 Unavailable\r\nContent-Length: 15\r\n\r\ncome back later",
+  );
+  actualIds.set(SHOP_URL, `http://127.0.0.1:${receiver.port}/hooks`);
+  const loopback = parseNetwork("127.0.0.0/8")!;
+  service = await freshService({ webhookAllow: [loopback], webhookAllowHttp: true });
   service.run("createUser", { username: "demo", name: "Demo", parent: null });
   service.run("creditUser", {
     username: "demo",
@@ -39,17 +61,25 @@ beforeAll(async () => {
     actor: OPERATOR,
   });
   key = service.key("demo", "full").text;
+  testKey = service.key("demo", "full", "all", true).text;
   const services = parseCatalogue(catalogue).filter(({ id }) => SHOWN.includes(id!));
   service.run("importServices", { services });
 });
 
-afterAll(() => service.stop());
+afterAll(async () => {
+  await service.stop();
+  await receiver.stop();
+});
 
 /** Ids, times and request ids differ from run to run; that they have the right form is the schema's part. */
 function masked(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value)
+      .replaceAll(actualIds.get(SHOP_URL)!, SHOP_URL)
+      .replaceAll(/"durationMs":\d+/g, '"durationMs":0')
       .replaceAll(/"[a-z0-9]{24}"/g, '"an id"')
+      .replaceAll(/"evt_[a-z0-9]{24}(\.1)?"/g, '"an event"')
+      .replaceAll(/"whsec_[^"]*"/g, '"a secret"')
       .replaceAll(/"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g, '"a time"'),
   );
 }
@@ -59,6 +89,27 @@ function closeGap(): void {
   if (ENGINE === "sqlite") return;
   const orders = service.query("SELECT order_id FROM orders").length;
   service.query(`SELECT setval('orders_number', ${Math.max(1, orders)}, ${orders > 0})`);
+}
+
+/** What the database has for the ids and the address of the examples. */
+const actualIds = new Map<string, string>();
+
+/** The request with the ids that there are. */
+function withActualIds(request: ExampleRequest): ExampleRequest {
+  let text = JSON.stringify(request);
+  for (const [shown, actual] of actualIds) text = text.replaceAll(shown, actual);
+  return JSON.parse(text) as ExampleRequest;
+}
+
+/** The attempt that listDeliveries shows: what is asked for next sees it. */
+async function deliverTestWebhook(): Promise<void> {
+  const id = actualIds.get(WEBHOOK_ID)!;
+  for (;;) {
+    const { body } = await service.call("GET", `/webhooks/${id}/deliveries`, key);
+    const [delivery] = body.deliveries;
+    if (delivery) return void actualIds.set(EVENT_ID, delivery.eventId);
+    await Bun.sleep(5);
+  }
 }
 
 function pathOf(path: string, { parameters = {} }: ExampleRequest): string {
@@ -131,18 +182,23 @@ describe("every example matches the server's response", () => {
     test(operationId, async () => {
       const story = storyOf(operationId);
       expect(story.length).toBeGreaterThan(0);
+      if (operationId === "moveTestOrder") await placeTestOrder();
       for (const { method, path, status, name, example } of story) {
         if (name === "balance_too_large") enrich();
         closeGap();
-        const request = example["x-request"]!;
+        if (name === "deliveries") await deliverTestWebhook();
+        const request = withActualIds(example["x-request"]!);
         const headers = { "x-request-id": REQUEST_ID };
         const answer = await service.call(
           method,
           pathOf(path, request),
-          key,
+          keyFor(path),
           request.body,
           headers,
         );
+        if (operationId === "createWebhook" && answer.status === 200) {
+          actualIds.set(WEBHOOK_ID, answer.body.webhook.id);
+        }
         expect([name, answer.status, masked(answer.body)]).toEqual([
           name,
           status,
@@ -150,6 +206,14 @@ describe("every example matches the server's response", () => {
         ]);
       }
     });
+  }
+
+  const keyFor = (path: string) => (path.startsWith("/test/") ? testKey : key);
+
+  async function placeTestOrder(): Promise<void> {
+    closeGap();
+    const order = { service: SHOWN[0], link: "https://test.invalid/pending", quantity: 1000 };
+    expect((await service.call("POST", "/orders", testKey, order)).status).toBe(200);
   }
 
   /** The one example that needs more money than the story has. */

@@ -7,16 +7,17 @@ export interface CertificateFiles {
   key: string;
 }
 
-/** A certificate for `name` and 127.0.0.1, as two PEM files in the folder. Signed by `ca`, or by itself. */
+/** A certificate for `name` and 127.0.0.1, or for `names`, as two PEM files in the folder. Signed by `ca`, or by itself. */
 export function makeCertificate(
   folder: string,
   name: string,
   days = 30,
   ca?: CertificateFiles,
+  names = "IP:127.0.0.1",
 ): CertificateFiles {
   const files = { cert: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) };
   const request = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes";
-  const subject = `-days ${days} -subj /CN=${name} -addext subjectAltName=IP:127.0.0.1`;
+  const subject = `-days ${days} -subj /CN=${name} -addext subjectAltName=${names}`;
   const { exitCode, stderr } = Bun.spawnSync([
     ...`${request} ${subject}`.split(" "),
     "-keyout",

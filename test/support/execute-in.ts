@@ -16,5 +16,10 @@ export function executeIn<Name extends CommandName>(
   input: CommandInput<Name>,
   now: number,
 ): CommandOutput<Name> {
-  return runCommand(tx, name, input, contextOf(now, createCommandIds(name, input)));
+  return runCommand(
+    tx,
+    name,
+    input,
+    contextOf(now, createCommandIds(name, input), crypto.randomUUID()),
+  );
 }

@@ -43,11 +43,14 @@ import type { ServerDatabase } from "../../src/server/database.ts";
 import { openPostgresDatabase } from "../../src/server/postgres-database.ts";
 import { startService } from "../../src/server/serve.ts";
 import { openSqliteDatabase } from "../../src/server/sqlite-database.ts";
+import { checkNewUrl } from "../../src/webhooks/new-url.ts";
 import { expectDocumented } from "./openapi.ts";
 import { ENGINE } from "./engine.ts";
 import { createPostgresDatabase } from "./postgres-sync.ts";
 
 export const WRITER_THREAD = new URL("../../src/writer/thread.ts", import.meta.url);
+/** Any name has a public address: no name server is asked. */
+const resolvePublic = () => Promise.resolve(["1.1.1.1"]);
 export const OPERATOR = { keyId: null, operator: "tester" };
 
 /** A fresh, empty folder that does not outlive the tests. */
@@ -338,6 +341,7 @@ export function apiOf<Parts extends Pick<ServerDatabase, "store" | "findKey" | "
       checkDatabase: () => ({}),
       isDeliveryOnTime: () => true,
     }),
+    checkWebhookUrl: (text) => checkNewUrl(text, { allow: [], allowHttp: false }, resolvePublic),
     template: responseTemplate(false),
   };
 }

@@ -2,7 +2,8 @@
 // newer program made.
 
 import service from "../../../migrations/postgres/0001_service.sql" with { type: "text" };
-import sandbox from "../../../migrations/postgres/0002_sandbox.sql" with { type: "text" };
+import webhooks from "../../../migrations/postgres/0002_webhooks.sql" with { type: "text" };
+import sandbox from "../../../migrations/postgres/0003_sandbox.sql" with { type: "text" };
 import type { Address } from "./address.ts";
 import { connect, type Connection } from "./connection.ts";
 
@@ -15,7 +16,8 @@ export interface Migration {
 /** Oldest first. Every file of migrations/postgres/ is here. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "0001_service", sql: service },
-  { version: 2, name: "0002_sandbox", sql: sandbox },
+  { version: 2, name: "0002_webhooks", sql: webhooks },
+  { version: 3, name: "0003_sandbox", sql: sandbox },
 ];
 
 /** "rslr", as an advisory lock. */

@@ -39,7 +39,7 @@ test("the spans of a window hold exactly the rows whose time is in it, however t
       const times = steps.map(([jump]) => (time += jump));
       const numbers = steps.map(([, gap], index) => {
         raiseFloor(tx, "transfers", (number += gap));
-        runCommand(tx, "creditUser", credit, contextOf(times[index]!, []));
+        runCommand(tx, "creditUser", credit, contextOf(times[index]!, [], "seed"));
         expect(lastNumber.get()).toEqual({ seq: ++number });
         return number;
       });

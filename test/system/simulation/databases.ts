@@ -40,7 +40,8 @@ function openSqlite(): MarketDatabase {
   return {
     store,
     execute(name, input, now) {
-      const run = (tx: Tx) => runCommand(tx, name, input, { now, createId });
+      const run = (tx: Tx) =>
+        runCommand(tx, name, input, { now, createId, createEventId: () => `evt_${createId()}` });
       return transact(store, run as (tx: Tx) => object) as CommandOutput<typeof name>;
     },
     query: (text, ...values) => sqlite.query(text).all(...values) as never,

@@ -1,0 +1,42 @@
+<?php
+// Receives webhooks and believes only what is signed. PHP 8, no extension needed:
+// php -S 127.0.0.1:$PORT webhook.php
+
+/** Whether the service signed these bytes within the last five minutes. */
+function isGenuine(string $body): bool
+{
+    $id = $_SERVER['HTTP_WEBHOOK_ID'] ?? '';
+    $timestamp = $_SERVER['HTTP_WEBHOOK_TIMESTAMP'] ?? '';
+    if (!ctype_digit($timestamp) || abs(time() - (int) $timestamp) > 300) {
+        return false;
+    }
+    $key = base64_decode(str_replace('whsec_', '', getenv('WEBHOOK_SECRET')));
+    $expected = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $key, true));
+    // Two signatures while the secret is being replaced.
+    foreach (explode(' ', $_SERVER['HTTP_WEBHOOK_SIGNATURE'] ?? '') as $signature) {
+        if (hash_equals($expected, $signature)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+function handle(array $event): void
+{
+    $text = $event['type'];
+    if (str_starts_with($text, 'order.')) {
+        // An event may come twice, or after a later one: go by the highest $event['data']['sequence'] of an order,
+        // which belongs in your database.
+        $order = $event['data']['order'];
+        $text = "order {$order['orderId']} is {$order['status']}";
+    }
+    file_put_contents('php://stdout', "$text\n");
+}
+
+// The bytes as they came: JSON that is parsed and written anew has another signature.
+$body = file_get_contents('php://input');
+$genuine = isGenuine($body);
+if ($genuine) {
+    handle(json_decode($body, true));
+}
+http_response_code($genuine ? 204 : 401);

@@ -1,0 +1,140 @@
+// The events of webhooks: their types, who wants which, and the bodies that are sent. docs/specification.md#webhook-events.
+
+import { jsonAmount, type Micros } from "./money.ts";
+import { ORDER_STATUSES, type OrderStatus } from "./orders.ts";
+import { orderStatus, type PublicOrderStatus } from "./responses.ts";
+
+export const WEBHOOK_EVENT_TYPES = [
+  "order.processing",
+  "order.completed",
+  "order.partial",
+  "order.failed",
+  "order.cancelled",
+  "order.refunded",
+  "order.progress",
+  "balance.credited",
+  "balance.low",
+  "service.changed",
+  "webhook.test",
+] as const;
+export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
+
+/** Every type but those that are sent only where an endpoint names them. */
+export const ALL_EVENTS = "*";
+const ONLY_BY_NAME: ReadonlySet<WebhookEventType> = new Set(["order.progress", "webhook.test"]);
+/** What an endpoint may ask for. */
+export const WANTABLE_EVENTS = [
+  ALL_EVENTS,
+  ...WEBHOOK_EVENT_TYPES.filter((type) => type !== "webhook.test"),
+] as const;
+export type WantedEvent = (typeof WANTABLE_EVENTS)[number];
+export const EVENTS_FORM = `a list of event types or ["${ALL_EVENTS}"]`;
+
+/** Why an endpoint is disabled. `gone`: it answered 410. */
+export const DISABLED_REASONS = ["failures", "gone", "operator", "owner"] as const;
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
+
+/** Each once, in the order of WANTABLE_EVENTS; null when one is unknown or there is none. */
+export function parseEvents(events: readonly unknown[]): WantedEvent[] | null {
+  const known = WANTABLE_EVENTS.filter((type) => events.includes(type));
+  const isKnown = (type: unknown) => WANTABLE_EVENTS.some((each) => each === type);
+  return known.length > 0 && events.every(isKnown) ? known : null;
+}
+
+/** Of an endpoint's stored list, as bits of its account's row. */
+export function bitsOfEvents(events: string): number {
+  const named = events.split(",");
+  return WEBHOOK_EVENT_TYPES.reduce((bits, type, place) => {
+    const isAll = named.includes(ALL_EVENTS) && !ONLY_BY_NAME.has(type);
+    return isAll || named.includes(type) ? bits | (1 << place) : bits;
+  }, 0);
+}
+
+export function wantsEvent(bits: number, type: WebhookEventType): boolean {
+  return (bits & (1 << WEBHOOK_EVENT_TYPES.indexOf(type))) !== 0;
+}
+
+const TYPE_BY_STATUS = Object.fromEntries(
+  ORDER_STATUSES.map((status) => [status, `order.${status.toLowerCase()}`]),
+) as Record<Exclude<OrderStatus, "PENDING">, WebhookEventType>;
+
+/** The event of a transition; no transition leads to PENDING. */
+export function typeOfTransition(to: OrderStatus): WebhookEventType {
+  return TYPE_BY_STATUS[to as Exclude<OrderStatus, "PENDING">];
+}
+
+export interface EventOrder extends PublicOrderStatus {
+  refundedMicros: number;
+  sequence: number;
+}
+
+/** The body, as it is stored and sent. */
+export function eventBody(
+  type: WebhookEventType,
+  at: number,
+  data: object,
+  isTest = false,
+): string {
+  const side = isTest ? { test: true } : {};
+  return JSON.stringify({ type, timestamp: new Date(at).toISOString(), ...side, data });
+}
+
+export function orderEventData(order: EventOrder, previousStatus: OrderStatus): object {
+  const { refundedMicros, sequence } = order;
+  const status = { ...orderStatus(order), refunded: jsonAmount(refundedMicros) };
+  return { order: status, previousStatus, sequence };
+}
+
+export function balanceCreditedData(
+  balanceMicros: Micros,
+  amountMicros: number,
+  kind: "recharge" | "adjustment",
+): object {
+  return { balance: jsonAmount(balanceMicros), amount: jsonAmount(amountMicros), kind };
+}
+
+/** Whether a change of a balance falls below a threshold that it was not below before. */
+export function fallsBelow(before: Micros, after: Micros, thresholdMicros: number): boolean {
+  return before >= thresholdMicros && after < thresholdMicros;
+}
+
+export function balanceLowData(balanceMicros: Micros, thresholdMicros: number): object {
+  return { balance: jsonAmount(balanceMicros), threshold: jsonAmount(thresholdMicros) };
+}
+
+/** A service as a reseller sees it in GET /services. */
+export interface OfferedService {
+  id: string;
+  name: string;
+  priceMicros: number;
+  min: number;
+  max: number;
+}
+
+/**
+ * What a change of the catalogue is to a reseller; null on either side: it may not order the service. Null when nothing
+ * differs that the event tells of. A service that is no longer available is shown as it was.
+ */
+export function serviceChangedData(
+  before: OfferedService | null,
+  after: OfferedService | null,
+): object | null {
+  const shown = after ?? before;
+  if (!shown) return null;
+  const changes =
+    before && after
+      ? [
+          ...changeOf("price", jsonAmount(before.priceMicros), jsonAmount(after.priceMicros)),
+          ...changeOf("min", before.min, after.min),
+          ...changeOf("max", before.max, after.max),
+        ]
+      : changeOf("available", before !== null, after !== null);
+  if (changes.length === 0) return null;
+  const { id, name, min, max } = shown;
+  const service = { id, name, price: jsonAmount(shown.priceMicros), min, max };
+  return { service, available: after !== null, changes };
+}
+
+function changeOf<T>(field: string, before: T, after: T): object[] {
+  return before === after ? [] : [{ field, before, after }];
+}

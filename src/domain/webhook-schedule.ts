@@ -1,0 +1,54 @@
+// When a delivery of a webhook is attempted again: docs/specification.md#webhook-schedule.
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** The pauses after the first attempt, the second, …: one attempt more than there are steps. */
+export const WEBHOOK_STEPS_MS: readonly number[] = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+];
+/** The first attempt, and one after each step. */
+export const WEBHOOK_ATTEMPTS = WEBHOOK_STEPS_MS.length + 1;
+/** Of an event of the test side. */
+export const TEST_WEBHOOK_ATTEMPTS = 3;
+/** How much shorter or longer a pause is at random, so that what failed together does not come back together. */
+const JITTER = 0.2;
+/** `Retry-After` counts up to that many times the step. */
+const RETRY_AFTER_STEPS = 2;
+
+/** The present form and the oldest; the third, asctime's, names no zone and is not sent any more. */
+const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*, .* GMT$/;
+
+/**
+ * The pause after that many failed attempts, from 1; null: there is no further one. `random`: 0 to 1.
+ * `retryAfterSeconds`: what the receiver asked for; it never shortens the pause.
+ */
+export function webhookPauseMs(
+  attempts: number,
+  random: number,
+  retryAfterSeconds: number | null = null,
+): number | null {
+  const step = WEBHOOK_STEPS_MS[attempts - 1];
+  if (step === undefined) return null;
+  const pause = Math.round(step * (1 - JITTER + 2 * JITTER * random));
+  if (retryAfterSeconds === null) return pause;
+  return Math.max(pause, Math.min(retryAfterSeconds * SECOND_MS, step * RETRY_AFTER_STEPS));
+}
+
+/** Seconds from a `Retry-After` header (RFC 9110, 10.2.3): whole seconds or a date; null when it is neither. */
+export function parseRetryAfter(header: string | null, now: number): number | null {
+  const text = header?.trim() ?? "";
+  if (/^\d{1,10}$/.test(text)) return Number(text);
+  // Date.parse takes far more than a date of HTTP, and one without a zone as local time.
+  const at = HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? null : Math.max(0, Math.ceil((at - now) / SECOND_MS));
+}

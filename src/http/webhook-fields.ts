@@ -1,0 +1,99 @@
+// The fields of requests about webhooks. docs/specification.md#webhooks-api.
+
+import { Refusal } from "../domain/refusals.ts";
+import { ALL_EVENTS, EVENTS_FORM, parseEvents } from "../domain/webhook-events.ts";
+import type { WebhookUrl } from "../domain/webhook-urls.ts";
+import {
+  REPLAY_LIMIT_MS,
+  SECRET_GRACE_FORM,
+  SECRET_GRACE_LIMIT_SECONDS,
+  SECRET_GRACE_SECONDS,
+} from "../domain/webhooks.ts";
+import type { ReplayWebhook } from "../operations/webhook-replays.ts";
+import type { WebhookTerms } from "../operations/webhooks.ts";
+import { type Fields, invalidField, microsOf, optional, required } from "./body.ts";
+import { timeOf } from "./time-windows.ts";
+
+/** The URL as it is stored, or what it must be: by its text and by the addresses of its name. */
+export type CheckWebhookUrl = (text: string) => Promise<WebhookUrl>;
+
+const DAY_MS = 86_400_000;
+
+/** Of a new endpoint. */
+export async function newTerms(fields: Fields, check: CheckWebhookUrl): Promise<WebhookTerms> {
+  const text = urlText(required(fields, "url"));
+  const events = eventsField(fields) ?? ALL_EVENTS;
+  const balanceLowBelow = thresholdField(fields) ?? null;
+  return { url: await checked(text, check), events, balanceLowBelow };
+}
+
+/** Of a change: what is absent stays as it is; `balanceLowBelow` null ends it. */
+export async function changedTerms(
+  fields: Fields,
+  check: CheckWebhookUrl,
+): Promise<Partial<WebhookTerms>> {
+  const given = optional(fields, "url");
+  const text = given === null ? null : urlText(given);
+  const events = eventsField(fields);
+  const balanceLowBelow = thresholdField(fields);
+  return {
+    ...(text !== null && { url: await checked(text, check) }),
+    ...(events !== undefined && { events }),
+    ...(balanceLowBelow !== undefined && { balanceLowBelow }),
+  };
+}
+
+/** `graceSeconds` in milliseconds. */
+export function graceField(fields: Fields): number {
+  const seconds = optional(fields, "graceSeconds") ?? SECRET_GRACE_SECONDS;
+  const isWhole = typeof seconds === "number" && Number.isInteger(seconds) && seconds >= 0;
+  if (!isWhole || seconds > SECRET_GRACE_LIMIT_SECONDS) {
+    throw invalidField("graceSeconds", SECRET_GRACE_FORM);
+  }
+  return seconds * 1000;
+}
+
+/** `delivery` or `since`. */
+export function replayFields(fields: Fields, now: number): ReplayWebhook["what"] {
+  const delivery = optional(fields, "delivery");
+  const since = optional(fields, "since");
+  if (delivery === null && since === null)
+    throw new Refusal("field_missing", { field: "delivery" });
+  if (since === null) {
+    if (typeof delivery !== "string") throw invalidField("delivery", "the id of a delivery");
+    return { delivery };
+  }
+  if (delivery !== null) throw invalidField("since", "given without delivery");
+  const at = timeOf("since", typeof since === "string" ? since : "");
+  if (at < now - REPLAY_LIMIT_MS) {
+    throw invalidField("since", `at most ${REPLAY_LIMIT_MS / DAY_MS} days ago`);
+  }
+  return { since: at };
+}
+
+function urlText(url: unknown): string {
+  if (typeof url !== "string") throw invalidField("url", "a string");
+  return url;
+}
+
+async function checked(text: string, check: CheckWebhookUrl): Promise<string> {
+  const found = await check(text);
+  if ("must" in found) throw invalidField("url", found.must);
+  return found.url;
+}
+
+function eventsField(fields: Fields): string | undefined {
+  const events = optional(fields, "events");
+  if (events === null) return undefined;
+  const known = Array.isArray(events) ? parseEvents(events) : null;
+  if (!known) throw invalidField("events", EVENTS_FORM);
+  return known.join();
+}
+
+/** Undefined when absent, null when it is null. */
+function thresholdField(fields: Fields): number | null | undefined {
+  const field = "balanceLowBelow";
+  if (!Object.hasOwn(fields, field)) return undefined;
+  const amount = fields[field];
+  return amount === null ? null : microsOf(field, amount);
+}

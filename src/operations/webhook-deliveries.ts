@@ -1,0 +1,189 @@
+// Sending of webhooks: deliveries that are due are taken, then the outcome of each attempt is recorded. Between the two they
+// are under way: other servers leave them alone until the lease ends. docs/specification.md#webhook-schedule.
+
+import {
+  decideDelivery,
+  decideHealth,
+  shareAttempts,
+  signingSecrets,
+  storedResponse,
+  WEBHOOK_LEASE_MS,
+} from "../domain/webhooks.ts";
+import type { DisabledReason } from "../domain/webhook-events.ts";
+import type { Tx } from "../db/port.ts";
+import { webhookAttempts, webhookDeliveries, webhookEvents, webhooks } from "../db/tables.ts";
+import {
+  listDueDeliveries,
+  listDueEndpoints,
+  listInterruptedDeliveries,
+  type WebhookDelivery,
+} from "../db/webhook-deliveries.ts";
+import type { Context } from "./context.ts";
+
+/** Multiples of it modulo 1 are evenly spread: one random number gives every attempt of a command its own. */
+const GOLDEN_RATIO = 0.618_033_988_749_895;
+
+export interface TakeDueWebhookDeliveries {
+  /** The id of the server that sends them. */
+  server: string;
+  /** How many it can begin now. */
+  limit: number;
+  /** How many an endpoint may have under way, at all servers together. */
+  perEndpoint: number;
+  /** The public ids of endpoints that are slow to reply. */
+  slow?: readonly string[];
+}
+
+export interface DueWebhookDelivery {
+  deliveryId: number;
+  /** Of this delivery, from 1. */
+  attempt: number;
+  /** The public id of the endpoint. */
+  webhookId: string;
+  /** The public id of the event: `webhook-id`. */
+  eventId: string;
+  url: string;
+  /** The current one first; a second one while a rotation's grace lasts. */
+  secrets: string[];
+  body: string;
+}
+
+/** Each is under way from now on, until its attempt is recorded or its lease ends. */
+export function takeDueWebhookDeliveries(
+  tx: Tx,
+  { server, limit, perEndpoint, slow = [] }: TakeDueWebhookDeliveries,
+  { now }: Context,
+): DueWebhookDelivery[] {
+  const slowIds = tx.each(slow, (id) => tx.row(webhooks.byId, id)?.webhookId ?? 0);
+  const { waiting, underWay } = listDueEndpoints(tx, now, server, new Set(slowIds));
+  const troubledLimit = Math.floor((limit + underWay.all) / 2) - underWay.troubled;
+  const shares = shareAttempts(waiting, { limit, perEndpoint, troubledLimit });
+  const due = tx.each(shares, ({ webhookId, count }) =>
+    listDueDeliveries(tx, tx.row(webhooks.byKey, webhookId)!, now, count),
+  );
+  return tx.each(due.flat(), (deliveryId) => take(tx, deliveryId, server, now));
+}
+
+function take(tx: Tx, deliveryId: number, server: string, now: number): DueWebhookDelivery {
+  const delivery = tx.row(webhookDeliveries.byKey, deliveryId)!;
+  const event = tx.row(webhookEvents.byKey, delivery.eventId)!;
+  const webhook = tx.row(webhooks.byKey, delivery.webhookId)!;
+  const { attempts } = tx.update(webhookDeliveries, delivery, {
+    state: "sending",
+    dueAt: now + WEBHOOK_LEASE_MS,
+    server,
+    attempts: delivery.attempts + 1,
+  });
+  return {
+    deliveryId,
+    attempt: attempts,
+    webhookId: webhook.id,
+    eventId: event.id,
+    url: webhook.url,
+    secrets: signingSecrets(webhook, now),
+    body: event.body,
+  };
+}
+
+export interface RecordWebhookAttempts {
+  attempts: FinishedWebhookAttempt[];
+  /** 0 to 1. */
+  jitter: number;
+}
+
+export interface FinishedWebhookAttempt {
+  deliveryId: number;
+  attempt: number;
+  /** When it began. */
+  at: number;
+  durationMs: number;
+  /** Null: there was no response. */
+  httpStatus: number | null;
+  /** Null: a success. Else a word. */
+  error: string | null;
+  /** The beginning of the response's body; null: there was none. */
+  response: string | null;
+  retryAfterSeconds: number | null;
+}
+
+/** What followed from an attempt, for log and metrics. */
+export interface RecordedWebhookAttempt {
+  deliveryId: number;
+  webhookId: string;
+  /** `late`: the delivery had been taken again meanwhile, or was delivered already. */
+  result: "delivered" | "waiting" | "failed" | "late";
+  /** Set when this attempt disabled the endpoint. */
+  disabled: DisabledReason | null;
+}
+
+/**
+ * Recording an attempt once more changes nothing: a caller that does not know whether it was committed repeats it. Nothing is
+ * returned for a delivery that no longer exists.
+ */
+export function recordWebhookAttempts(
+  tx: Tx,
+  { attempts, jitter }: RecordWebhookAttempts,
+  { now }: Context,
+): RecordedWebhookAttempt[] {
+  const recorded = tx.each(attempts, (attempt, index) =>
+    record(tx, attempt, (jitter + index * GOLDEN_RATIO) % 1, now),
+  );
+  return recorded.filter((each) => each !== null);
+}
+
+function record(
+  tx: Tx,
+  finished: FinishedWebhookAttempt,
+  random: number,
+  now: number,
+): RecordedWebhookAttempt | null {
+  const { deliveryId, attempt, at, durationMs, httpStatus, error, retryAfterSeconds } = finished;
+  const delivery = tx.row(webhookDeliveries.byKey, deliveryId);
+  if (!delivery) return null;
+  const webhook = tx.row(webhooks.byKey, delivery.webhookId)!;
+  const known = { deliveryId, webhookId: webhook.id };
+  if (tx.row(webhookAttempts.byAttempt, deliveryId, attempt)) {
+    return { ...known, result: "late", disabled: null };
+  }
+  const { webhookId } = delivery;
+  const response = finished.response && storedResponse(finished.response);
+  const times = { attempt, at, durationMs };
+  tx.insert(webhookAttempts, { deliveryId, webhookId, ...times, httpStatus, error, response });
+  const outcome = { httpStatus, error, retryAfterSeconds };
+  const { active, disabledReason, disabledAt, failures, failingSince } = decideHealth(
+    webhook,
+    outcome,
+    delivery.replay,
+    now,
+  );
+  tx.update(webhooks, webhook, { failures, failingSince });
+  const disabled = webhook.active && !active ? disabledReason : null;
+  if (disabled) tx.update(webhooks, webhook, { active, disabledReason, disabledAt });
+  const isCurrent = delivery.state === "sending" && delivery.attempts === attempt;
+  if (isCurrent) {
+    const decision = decideDelivery(delivery, outcome, now, random);
+    tx.update(webhookDeliveries, delivery, { ...decision, server: null, replay: false });
+    return { ...known, result: decision.state, disabled };
+  }
+  if (error === null) settleDelivered(tx, delivery);
+  return { ...known, result: "late", disabled };
+}
+
+/** An attempt whose lease had ended did deliver it. */
+function settleDelivered(tx: Tx, delivery: WebhookDelivery): void {
+  const settled = { state: "delivered", dueAt: null, server: null, replay: false } as const;
+  tx.update(webhookDeliveries, delivery, settled);
+}
+
+/** What servers that are gone had under way is due again at once. Returns how many. */
+export function releaseWebhookDeliveries(
+  tx: Tx,
+  { server }: { server: string },
+  { now }: Context,
+): number {
+  const interrupted = listInterruptedDeliveries(tx, now, server);
+  tx.each(interrupted, (deliveryId) =>
+    tx.update(webhookDeliveries, { deliveryId }, { dueAt: now }),
+  );
+  return interrupted.length;
+}

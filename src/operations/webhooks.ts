@@ -1,0 +1,250 @@
+// Endpoints of webhooks: made, changed, enabled, disabled and deleted by the reseller's own key or by the operator.
+// docs/specification.md#webhooks.
+
+import type { AuditAction, AuditFacts } from "../domain/audit.ts";
+import type { Actor } from "../domain/ledger.ts";
+import { refusal } from "../domain/refusals.ts";
+import { bitsOfEvents, wantsEvent } from "../domain/webhook-events.ts";
+import { isDisabledByFailures, refuseTooManyWebhooks } from "../domain/webhooks.ts";
+import type { Tx } from "../db/port.ts";
+import { users, WEBHOOK_QUEUE_LOCK, webhooks } from "../db/tables.ts";
+import { findUserByAccount } from "../db/users.ts";
+import { findWebhook, listWebhooks, type Webhook } from "../db/webhooks.ts";
+import { dropWaitingDeliveries, resumeWaitingDeliveries } from "../db/webhook-deliveries.ts";
+import { audit } from "./audit.ts";
+import { requireCaller } from "./callers.ts";
+import type { Context } from "./context.ts";
+import { requireUser } from "./users.ts";
+import { insertEvent } from "./webhook-events.ts";
+
+/** What its owner may set. */
+export interface WebhookTerms {
+  /** Checked by parseWebhookUrl. */
+  url: string;
+  /** Of parseEvents, separated by commas. */
+  events: string;
+  balanceLowBelow: number | null;
+}
+
+export interface CreateWebhook extends WebhookTerms {
+  /** Null: the reseller that the actor's key belongs to. */
+  username: string | null;
+  secret: string;
+  actor: Actor;
+}
+
+/** Refuses what requireCaller refuses, then: user_not_found, child_cannot_hold_webhook, webhooks_too_many. */
+export function createWebhook(tx: Tx, command: CreateWebhook, context: Context): Webhook {
+  const { username, actor, url, events, balanceLowBelow, secret } = command;
+  const account = ownerOf(tx, username, actor, context);
+  const others = listWebhooks(tx, account);
+  refuseTooManyWebhooks(others.length);
+  // Nothing is refused from here on.
+  const webhook = tx.insert(webhooks, {
+    id: context.createId(),
+    resellerAccount: account,
+    url,
+    events,
+    balanceLowBelow,
+    secret,
+    active: true,
+    createdAt: context.now,
+  });
+  noteWanted(tx, account, [...others, webhook]);
+  auditWebhook(tx, context, actor, "webhook.create", null, webhook);
+  return webhook;
+}
+
+/** By the operator, or by a key of the reseller that owns it. */
+export interface OfWebhook {
+  id: string;
+  actor: Actor;
+}
+
+export interface UpdateWebhook extends OfWebhook {
+  /** Absent fields stay as they are. */
+  changes: Partial<WebhookTerms>;
+}
+
+/** Refuses what requireCaller refuses, then: webhook_not_found. */
+export function updateWebhook(tx: Tx, command: UpdateWebhook, context: Context): Webhook {
+  const webhook = requireWebhook(tx, command, context);
+  return change(tx, webhook, command.changes, "webhook.update", command.actor, context);
+}
+
+/** Its events are kept until they expire, and are never sent. Refuses as updateWebhook does; returns it as it was. */
+export function deleteWebhook(tx: Tx, command: OfWebhook, context: Context): Webhook {
+  const webhook = requireWebhook(tx, command, context);
+  const others = othersOf(tx, webhook);
+  const disabledReason = command.actor.keyId === null ? "operator" : "owner";
+  tx.update(webhooks, webhook, {
+    active: false,
+    disabledReason,
+    disabledAt: context.now,
+    deletedAt: context.now,
+    secret: "",
+    previousSecret: null,
+    previousUntil: null,
+  });
+  noteWanted(tx, webhook.resellerAccount, others);
+  auditWebhook(tx, context, command.actor, "webhook.delete", webhook, null);
+  return webhook;
+}
+
+/** What it would have been sent is not sent, and nothing is written for it meanwhile. Refuses as updateWebhook does. */
+export function disableWebhook(tx: Tx, command: OfWebhook, context: Context): Webhook {
+  const webhook = requireWebhook(tx, command, context);
+  if (!webhook.active && !isDisabledByFailures(webhook)) return webhook;
+  const { actor } = command;
+  const disabledReason = actor.keyId === null ? "operator" : "owner";
+  const changes = { active: false, disabledReason, disabledAt: context.now } as const;
+  return change(tx, webhook, changes, "webhook.disable", actor, context);
+}
+
+export interface EnableWebhook extends OfWebhook {
+  /** Whether what was kept meanwhile is sent now; else it is given up, and can be replayed. */
+  replay: boolean;
+}
+
+/** Its failures are forgotten. Refuses as updateWebhook does. */
+export function enableWebhook(tx: Tx, command: EnableWebhook, context: Context): Webhook {
+  const webhook = requireWebhook(tx, command, context);
+  if (webhook.active) return webhook;
+  const others = othersOf(tx, webhook);
+  tx.lock(WEBHOOK_QUEUE_LOCK);
+  if (command.replay) resumeWaitingDeliveries(tx, webhook.webhookId, context.now);
+  else dropWaitingDeliveries(tx, webhook.webhookId);
+  const changes = {
+    active: true,
+    disabledReason: null,
+    disabledAt: null,
+    failures: 0,
+    failingSince: null,
+  };
+  const enabled = tx.update(webhooks, webhook, changes);
+  noteWanted(tx, webhook.resellerAccount, [...others, enabled]);
+  auditWebhook(tx, context, command.actor, "webhook.enable", webhook, enabled);
+  return enabled;
+}
+
+export interface RotateWebhook extends OfWebhook {
+  secret: string;
+  /** How long the old secret signs beside the new one. */
+  graceMs: number;
+}
+
+/** Refuses as updateWebhook does. */
+export function rotateWebhook(tx: Tx, command: RotateWebhook, context: Context): Webhook {
+  const webhook = requireWebhook(tx, command, context);
+  const { secret, graceMs, actor } = command;
+  const previousUntil = graceMs === 0 ? null : context.now + graceMs;
+  const previousSecret = previousUntil === null ? null : webhook.secret;
+  const rotated = tx.update(webhooks, webhook, { secret, previousSecret, previousUntil });
+  audit(tx, context, {
+    actor,
+    action: "webhook.rotate",
+    subject: webhook.id,
+    account: webhook.resellerAccount,
+    before: null,
+    after: { previousUntilAt: previousUntil },
+  });
+  return rotated;
+}
+
+/** One attempt of a `webhook.test` event, to a disabled endpoint too. Refuses as updateWebhook does. */
+export function testWebhook(tx: Tx, command: OfWebhook, context: Context): number {
+  const webhook = requireWebhook(tx, command, context);
+  const { resellerAccount: account } = webhook;
+  const event = { account, type: "webhook.test", data: {} } as const;
+  insertEvent(tx, event, [webhook], context, { tries: 1, replay: true });
+  return 1;
+}
+
+/** Refuses what requireCaller refuses, then: webhook_not_found, also for another reseller's. */
+export function requireWebhook(tx: Tx, { id, actor }: OfWebhook, context: Context): Webhook {
+  const owner = actor.keyId === null ? null : accountOfKey(tx, actor.keyId, context);
+  const webhook = findWebhook(tx, id);
+  if (!webhook || (owner !== null && webhook.resellerAccount !== owner)) {
+    throw refusal("webhook_not_found");
+  }
+  return webhook;
+}
+
+function ownerOf(tx: Tx, username: string | null, actor: Actor, context: Context): number {
+  if (username === null) return accountOfKey(tx, actor.keyId!, context);
+  const user = requireUser(tx, username);
+  if (user.parentAccount !== null) throw refusal("child_cannot_hold_webhook");
+  return user.account;
+}
+
+function accountOfKey(tx: Tx, keyId: string, context: Context): number {
+  return requireCaller(tx, keyId, "webhook", context).resellerAccount;
+}
+
+function othersOf(tx: Tx, { resellerAccount, webhookId }: Webhook): Webhook[] {
+  return listWebhooks(tx, resellerAccount).filter((other) => other.webhookId !== webhookId);
+}
+
+function change(
+  tx: Tx,
+  webhook: Webhook,
+  changes: Partial<Webhook>,
+  action: AuditAction,
+  actor: Actor,
+  context: Context,
+): Webhook {
+  const others = othersOf(tx, webhook);
+  const changed = tx.update(webhooks, webhook, changes);
+  noteWanted(tx, webhook.resellerAccount, [...others, changed]);
+  auditWebhook(tx, context, actor, action, webhook, changed);
+  return changed;
+}
+
+/** Keeps on the account's row what its endpoints want: wantedBy. */
+function noteWanted(tx: Tx, account: number, endpoints: readonly Webhook[]): void {
+  tx.update(users, findUserByAccount(tx, account)!, wantedBy(endpoints));
+}
+
+/**
+ * What the account's row says of its endpoints. Those that failures disabled count: for some days their events are written.
+ */
+export function wantedBy(endpoints: readonly Webhook[]): {
+  wantedEvents: number;
+  lowBalanceMicros: number | null;
+} {
+  const wanting = endpoints.filter((webhook) => webhook.active || isDisabledByFailures(webhook));
+  const bits = wanting.map(({ events }) => bitsOfEvents(events));
+  const thresholds = wanting
+    .filter((_, place) => wantsEvent(bits[place]!, "balance.low"))
+    .map(({ balanceLowBelow }) => balanceLowBelow)
+    .filter((threshold) => threshold !== null);
+  return {
+    wantedEvents: bits.reduce((all, each) => all | each, 0),
+    lowBalanceMicros: thresholds.length === 0 ? null : Math.max(...thresholds),
+  };
+}
+
+function auditWebhook(
+  tx: Tx,
+  context: Context,
+  actor: Actor,
+  action: AuditAction,
+  before: Webhook | null,
+  after: Webhook | null,
+): void {
+  const { id, resellerAccount } = (after ?? before)!;
+  audit(tx, context, {
+    actor,
+    action,
+    subject: id,
+    account: resellerAccount,
+    before: before && webhookFacts(before),
+    after: after && webhookFacts(after),
+  });
+}
+
+/** Not its secret. */
+function webhookFacts(webhook: Webhook): AuditFacts {
+  const { url, events, balanceLowBelow, active, disabledReason } = webhook;
+  return { url, events, balanceLowMicros: balanceLowBelow, active, disabledReason };
+}

@@ -1,0 +1,98 @@
+// The attempts of one server that are under way, and those that have ended and are not recorded yet.
+
+import type { Clock } from "../delivery/clock.ts";
+import type { Logger } from "../monitoring/log.ts";
+import type {
+  DueWebhookDelivery,
+  FinishedWebhookAttempt,
+} from "../operations/webhook-deliveries.ts";
+import type { SendWebhook, WebhookReply } from "./sender.ts";
+
+/** An endpoint that keeps an attempt waiting for longer is slow. */
+const SLOW_MS = 1000;
+
+export interface Attempts {
+  begin(due: DueWebhookDelivery): void;
+  /** How many are under way. */
+  count(): number;
+  /** The ids of endpoints that have kept an attempt waiting for long, now or in their latest attempt. */
+  slowEndpoints(): string[];
+  /** What has ended since the last call. */
+  takeEnded(): FinishedWebhookAttempt[];
+  /** Resolves when none is under way. */
+  idle(): Promise<void>;
+}
+
+export interface AttemptDeps {
+  clock: Clock;
+  log: Pick<Logger, "error">;
+  send: SendWebhook;
+  /** Called after each attempt with `delivered` or the word of its failure. */
+  onAttempt?: (outcome: string) => void;
+}
+
+/** `onEnded`: called after each attempt. */
+export function createAttempts(
+  deps: AttemptDeps,
+  stop: AbortSignal,
+  onEnded: () => void,
+): Attempts {
+  const { clock } = deps;
+  const underWay = new Map<number, { webhookId: string; begunAt: number; ended: Promise<void> }>();
+  /** By endpoint; only slow ones are kept. */
+  const slow = new Set<string>();
+  let ended: FinishedWebhookAttempt[] = [];
+
+  const make = async (due: DueWebhookDelivery): Promise<void> => {
+    const { deliveryId, attempt, webhookId } = due;
+    const at = clock.now();
+    const reply = await sendOnce(deps, due, stop);
+    // The clock may have been set back.
+    const durationMs = Math.max(0, clock.now() - at);
+    if (durationMs > SLOW_MS) slow.add(webhookId);
+    else slow.delete(webhookId);
+    if (reply.error === "stopped") return;
+    ended.push({ deliveryId, attempt, at, durationMs, ...reply });
+    deps.onAttempt?.(reply.error ?? "delivered");
+  };
+
+  return {
+    begin(due) {
+      const { deliveryId, webhookId } = due;
+      const running = make(due).finally(() => {
+        underWay.delete(deliveryId);
+        onEnded();
+      });
+      underWay.set(deliveryId, { webhookId, begunAt: clock.now(), ended: running });
+    },
+    count: () => underWay.size,
+    slowEndpoints() {
+      const since = clock.now() - SLOW_MS;
+      const waiting = [...underWay.values()].filter(({ begunAt }) => begunAt < since);
+      return [...new Set([...slow, ...waiting.map(({ webhookId }) => webhookId)])];
+    },
+    takeEnded() {
+      const taken = ended;
+      ended = [];
+      return taken;
+    },
+    async idle() {
+      while (underWay.size > 0) await Promise.all([...underWay.values()].map((each) => each.ended));
+    },
+  };
+}
+
+/** An internal error must not keep the delivery under way: it is an attempt that failed. */
+async function sendOnce(
+  { send, log }: AttemptDeps,
+  due: DueWebhookDelivery,
+  stop: AbortSignal,
+): Promise<WebhookReply> {
+  try {
+    return await send(due, stop);
+  } catch (error) {
+    const fields = { webhook: due.webhookId, event: due.eventId, error: String(error) };
+    log.error(fields, "internal error in a webhook");
+    return { httpStatus: null, error: "internal", response: null, retryAfterSeconds: null };
+  }
+}

@@ -1,0 +1,65 @@
+// Stores what came of attempts, however often the database refuses it at first.
+
+import { type Random, writeBackoffMs } from "../delivery/backoff.ts";
+import { type Clock, sleep } from "../delivery/clock.ts";
+import { errorCode, Refusal } from "../domain/refusals.ts";
+import type { Logger } from "../monitoring/log.ts";
+import type {
+  FinishedWebhookAttempt,
+  RecordedWebhookAttempt,
+} from "../operations/webhook-deliveries.ts";
+import type { Writer } from "../writer/writer.ts";
+
+export interface RecordDeps {
+  writer: Pick<Writer, "submit">;
+  clock: Clock;
+  random: Random;
+  log: Pick<Logger, "warn" | "error">;
+}
+
+/**
+ * Resolves once the attempts are recorded, or `stop` is aborted: then they are made again. Recorded twice, an attempt
+ * changes nothing.
+ */
+export async function recordAttempts(
+  deps: RecordDeps,
+  attempts: readonly FinishedWebhookAttempt[],
+  stop: AbortSignal,
+): Promise<void> {
+  if (attempts.length === 0) return;
+  for (let tries = 0; ; tries += 1) {
+    try {
+      const jitter = deps.random();
+      const input = { attempts: [...attempts], jitter };
+      for (const each of await deps.writer.submit("recordWebhookAttempts", input)) note(deps, each);
+      return;
+    } catch (error) {
+      const isTransient = error instanceof Refusal || errorCode(error) === "outcome_unknown";
+      if (!isTransient) return recordEach(deps, attempts, error, stop);
+      if (stop.aborted) return;
+      deps.log.warn({ attempts: attempts.length }, "attempts of webhooks could not be stored yet");
+      await sleep(deps.clock, writeBackoffMs(tries, deps.random));
+    }
+  }
+}
+
+/** After an internal error: what one attempt causes must not keep out the others. That one is made again. */
+async function recordEach(
+  deps: RecordDeps,
+  attempts: readonly FinishedWebhookAttempt[],
+  error: unknown,
+  stop: AbortSignal,
+): Promise<void> {
+  const [only, ...others] = attempts;
+  if (others.length === 0) {
+    const fields = { delivery: only!.deliveryId, error: String(error) };
+    deps.log.error(fields, "an attempt of a webhook could not be stored");
+    return;
+  }
+  for (const attempt of attempts) await recordAttempts(deps, [attempt], stop);
+}
+
+function note({ log }: RecordDeps, { webhookId, result, disabled }: RecordedWebhookAttempt): void {
+  if (disabled) log.warn({ webhook: webhookId, reason: disabled }, "a webhook was disabled");
+  if (result === "failed") log.warn({ webhook: webhookId }, "the last attempt of a webhook failed");
+}

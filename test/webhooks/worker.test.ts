@@ -1,0 +1,281 @@
+// The worker over a real queue, sending to receivers of this machine: what is due is delivered, within its limits, whatever
+// fails meanwhile.
+
+import { describe, expect, test } from "bun:test";
+import { Webhook } from "standardwebhooks";
+import { parseNetwork } from "../../src/config/networks.ts";
+import { systemClock } from "../../src/delivery/clock.ts";
+import { refusal } from "../../src/domain/refusals.ts";
+import { createLog } from "../../src/monitoring/log.ts";
+import { createWebhookSender, type WebhookReply } from "../../src/webhooks/sender.ts";
+import { startWebhooks, type WebhookDeps } from "../../src/webhooks/worker.ts";
+import { ENGINES } from "../support/stores.ts";
+import { startReceiver } from "../support/webhook-receiver.ts";
+import { openWebhookShop, type TestEndpoint, type WebhookShop } from "../support/webhook-store.ts";
+
+const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
+const OK: WebhookReply = { httpStatus: 200, error: null, response: "", retryAfterSeconds: null };
+const policy = { allow: [parseNetwork("127.0.0.0/8")!], allowHttp: true };
+
+function depsOf(shop: WebhookShop, given: Partial<WebhookDeps> = {}): WebhookDeps {
+  return {
+    store: shop.store,
+    serverId: A,
+    writer: { submit: (name, input) => shop.run(name, input, Date.now()) },
+    log: createLog("silent"),
+    clock: systemClock,
+    random: Math.random,
+    send: createWebhookSender({ policy, now: Date.now }),
+    ...given,
+  };
+}
+
+/** A sender of which each call waits until the test ends it. */
+function heldSender() {
+  const held: { url: string; eventId: string; end: (reply: WebhookReply) => void }[] = [];
+  const send: WebhookDeps["send"] = ({ url, eventId }, stop) =>
+    new Promise((resolve) => {
+      held.push({ url, eventId, end: resolve });
+      stop.addEventListener("abort", () => resolve({ ...OK, httpStatus: null, error: "stopped" }));
+    });
+  return { held, send };
+}
+
+async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 4000; tries += 1) {
+    if (await holds()) return;
+    await Bun.sleep(5);
+  }
+  throw new Error(`never: ${what}`);
+}
+
+const states = async (shop: WebhookShop) =>
+  (await shop.deliveries()).map(({ state, attempts }) => `${String(state)} ${String(attempts)}`);
+
+async function events(shop: WebhookShop, endpoint: TestEndpoint, count: number, body?: string) {
+  for (let index = 0; index < count; index += 1) await shop.event(endpoint, Date.now() - 1, body);
+}
+
+describe.each(ENGINES)("on %s", (engine) => {
+  test("what is due is delivered once, as it was stored, and standardwebhooks verifies each", async () => {
+    const shop = await openWebhookShop(engine);
+    const receiver = await startReceiver();
+    const url = `http://127.0.0.1:${receiver.port}/`;
+    const endpoints = [await shop.endpoint({ url }), await shop.endpoint({ url: `${url}b` })];
+    const sent = new Map<string, { body: string; secret: string }>();
+    for (let index = 0; index < 60; index += 1) {
+      const endpoint = endpoints[index % 2]!;
+      const body = `{"type":"webhook.test","data":{"n":${index},"text":"ä\\u0000😀"}}`;
+      sent.set(await shop.event(endpoint, Date.now(), body), { body, secret: endpoint.secret });
+    }
+    const outcomes: string[] = [];
+    const service = startWebhooks(depsOf(shop, { onAttempt: (outcome) => outcomes.push(outcome) }));
+    await until("all are delivered", async () =>
+      (await states(shop)).every((state) => state === "delivered 1"),
+    );
+    await service.stop(1000);
+    expect(outcomes).toEqual(Array.from({ length: 60 }, () => "delivered"));
+    expect(receiver.received).toHaveLength(60);
+    for (const { headers, body } of receiver.received) {
+      const event = sent.get(headers["webhook-id"]!)!;
+      sent.delete(headers["webhook-id"]!);
+      expect(body).toBe(event.body);
+      new Webhook(event.secret).verify(body, headers);
+    }
+    await receiver.stop();
+    await shop.store.close();
+  });
+
+  test("at most 4 are under way to one endpoint and 64 in all; what has ended makes room", async () => {
+    const shop = await openWebhookShop(engine);
+    for (let index = 0; index < 20; index += 1) {
+      await events(shop, await shop.endpoint({ url: `http://h${index}.test/` }), 6);
+    }
+    const { held, send } = heldSender();
+    const service = startWebhooks(depsOf(shop, { send }));
+    await until("64 are under way", () => held.length === 64);
+    const most = (all: typeof held) =>
+      Math.max(
+        ...Map.groupBy(all, ({ url }) => url)
+          .values()
+          .map((each) => each.length),
+      );
+    expect(most(held)).toBe(4);
+    expect(new Set(held.map(({ url }) => url)).size).toBe(20);
+    const [first] = held;
+    first!.end(OK);
+    await until("another one is begun", () => held.length === 65);
+    expect(most(held.slice(1))).toBeLessThanOrEqual(4);
+    let ended = 1;
+    while (ended < 120) {
+      await until("more are begun", () => held.length > ended);
+      held[ended]!.end(OK);
+      ended += 1;
+      expect(held.length - ended).toBeLessThanOrEqual(64);
+    }
+    await service.stop(1000);
+    expect(new Set(await states(shop))).toEqual(new Set(["delivered 1"]));
+    expect(held).toHaveLength(120);
+    await shop.store.close();
+  });
+
+  test("endpoints that hang, however many, leave room for the others", async () => {
+    const shop = await openWebhookShop(engine);
+    for (let index = 0; index < 70; index += 1) {
+      const failing = { url: `http://hangs${index}.test/`, failures: 1 };
+      await events(shop, await shop.endpoint(failing), 5);
+    }
+    const { held, send } = heldSender();
+    const service = startWebhooks(
+      depsOf(shop, {
+        send: (request, stop) =>
+          request.url === "http://good.test/" ? Promise.resolve(OK) : send(request, stop),
+      }),
+    );
+    await until("those that hang have their share", () => held.length === 32);
+    await events(shop, await shop.endpoint({ url: "http://good.test/" }), 300);
+    service.wake();
+    const delivered = async () =>
+      (await states(shop)).filter((state) => state === "delivered 1").length;
+    await until("all of the other are delivered", async () => (await delivered()) === 300);
+    expect(held).toHaveLength(32);
+    await service.stop(0);
+    await shop.store.close();
+  });
+
+  test("endpoints that reply slowly have one at a time, and half of the room together", async () => {
+    const shop = await openWebhookShop(engine);
+    for (let index = 0; index < 40; index += 1) {
+      await events(shop, await shop.endpoint({ url: `http://slow${index}.test/` }), 5);
+    }
+    let now = Date.now();
+    const { held, send } = heldSender();
+    const clock = { ...systemClock, now: () => now };
+    const service = startWebhooks(depsOf(shop, { send, clock }));
+    await until("64 are under way", () => held.length === 64);
+    // All of them take two seconds, and so do those that are begun then.
+    now += 2000;
+    for (const { end } of held.splice(0)) end(OK);
+    await until("half of the places are taken", () => held.length === 32);
+    expect(new Set(held.map(({ url }) => url)).size).toBe(32);
+    await events(shop, await shop.endpoint({ url: "http://new.test/" }), 4);
+    service.wake();
+    await until("a new endpoint has its four", () => held.length === 36);
+    await service.stop(0);
+    await shop.store.close();
+  });
+
+  test("what a server had under way when it was killed is sent by another one, with the same id and body", async () => {
+    const shop = await openWebhookShop(engine);
+    await events(shop, await shop.endpoint({ url: "http://a.test/" }), 3, '{"a":1}');
+    const killed = heldSender();
+    const first = startWebhooks(depsOf(shop, { send: killed.send }));
+    await until("three are under way", () => killed.held.length === 3);
+    const second = heldSender();
+    const service = startWebhooks(depsOf(shop, { serverId: B, send: second.send }));
+    await until("they are under way again", () => second.held.length === 3);
+    const ids = (all: typeof killed.held) => all.map(({ eventId }) => eventId).toSorted();
+    expect(ids(second.held)).toEqual(ids(killed.held));
+    for (const { end } of second.held) end(OK);
+    await service.stop(1000);
+    expect(await states(shop)).toEqual(Array.from({ length: 3 }, () => "delivered 2"));
+    await first.stop(0);
+    await shop.store.close();
+  });
+
+  test("two servers share the queue: each delivery is made once", async () => {
+    const shop = await openWebhookShop(engine);
+    for (const server of [A, B]) {
+      await shop.run("renewLease", { id: server, name: server, replaces: [] }, Date.now());
+    }
+    for (let index = 0; index < 10; index += 1) {
+      await events(shop, await shop.endpoint({ url: `http://h${index}.test/` }), 20);
+    }
+    const sent: string[] = [];
+    const send: WebhookDeps["send"] = async ({ eventId }) => {
+      sent.push(eventId);
+      await Bun.sleep(1);
+      return OK;
+    };
+    const services = [A, B].map((serverId) => startWebhooks(depsOf(shop, { serverId, send })));
+    await until("all are delivered", async () =>
+      (await states(shop)).every((state) => state === "delivered 1"),
+    );
+    await Promise.all(services.map((service) => service.stop(1000)));
+    expect(sent).toHaveLength(200);
+    expect(new Set(sent).size).toBe(200);
+    await shop.store.close();
+  });
+
+  test("a stop waits for what is under way, records it and begins nothing more", async () => {
+    const shop = await openWebhookShop(engine);
+    await events(shop, await shop.endpoint(), 10);
+    const { held, send } = heldSender();
+    const service = startWebhooks(depsOf(shop, { send }));
+    await until("four are under way", () => held.length === 4);
+    const stopping = service.stop(60_000);
+    for (const { end } of held) end(OK);
+    await stopping;
+    expect(held).toHaveLength(4);
+    const delivered = (await states(shop)).filter((state) => state === "delivered 1");
+    expect(delivered).toHaveLength(4);
+    await shop.store.close();
+  });
+
+  test("a stop aborts what takes longer: that is not recorded, and sent by the next start at once", async () => {
+    const shop = await openWebhookShop(engine);
+    await events(shop, await shop.endpoint(), 1);
+    const { held, send } = heldSender();
+    const service = startWebhooks(depsOf(shop, { send }));
+    await until("one is under way", () => held.length === 1);
+    await service.stop(10);
+    expect(await states(shop)).toEqual(["sending 1"]);
+    const next = startWebhooks(depsOf(shop, { serverId: B, send: async () => OK }));
+    await until("it is delivered", async () => (await states(shop))[0] === "delivered 2");
+    await next.stop(1000);
+    await shop.store.close();
+  });
+
+  test("an outcome that the database refuses at first is stored later, and the webhook not sent again", async () => {
+    const shop = await openWebhookShop(engine);
+    await events(shop, await shop.endpoint(), 1);
+    let refusals = 0;
+    let sends = 0;
+    const writer: WebhookDeps["writer"] = {
+      submit(name, input) {
+        if (name !== "recordWebhookAttempts" || refusals === 3)
+          return shop.run(name, input, Date.now());
+        refusals += 1;
+        return Promise.reject(refusal("service_unavailable"));
+      },
+    };
+    const send = async () => ((sends += 1), OK);
+    const service = startWebhooks(depsOf(shop, { writer, send }));
+    await until("it is delivered", async () => (await states(shop))[0] === "delivered 1");
+    await service.stop(1000);
+    expect({ sends, refusals }).toEqual({ sends: 1, refusals: 3 });
+    await shop.store.close();
+  });
+
+  test("an outcome that cannot be stored keeps none of the others out", async () => {
+    const shop = await openWebhookShop(engine);
+    const bad = await shop.endpoint({ url: "http://bad.test/" });
+    const good = await shop.endpoint({ url: "http://good.test/" });
+    await events(shop, bad, 1);
+    await events(shop, good, 3);
+    const { held, send } = heldSender();
+    const service = startWebhooks(depsOf(shop, { send }));
+    await until("four are under way", () => held.length === 4);
+    // No status of HTTP: the schema refuses it.
+    for (const { url, end } of held) {
+      end(url === "http://bad.test/" ? { ...OK, httpStatus: 7 } : OK);
+    }
+    await until("the others are delivered", async () => {
+      const delivered = (await states(shop)).filter((state) => state === "delivered 1");
+      return delivered.length === 3;
+    });
+    await service.stop(1000);
+    expect((await states(shop)).toSorted()[3]).toBe("sending 1");
+    await shop.store.close();
+  });
+});
