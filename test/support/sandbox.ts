@@ -8,6 +8,7 @@ import { startServer } from "../../src/http/server.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import type { CommandInput } from "../../src/operations/commands.ts";
 import { connectProvider } from "../../src/providers/protocols.ts";
+import type { ProviderApi } from "../../src/providers/provider.ts";
 import {
   type Answer,
   apiOf,
@@ -88,6 +89,7 @@ export async function startSandboxServer(
   database: TestDatabase,
   clock: Clock,
   serverId = "server-of-the-sandbox",
+  live?: ProviderApi,
 ): Promise<SandboxServer> {
   let isDead = false;
   const writer = {
@@ -108,6 +110,7 @@ export async function startSandboxServer(
     random: () => 0,
     settings: { placeWaitMs: PLACE_WAIT_MS, placeRetryMs: 3_600_000, pollIntervalMs: 60_000 },
     connect: (provider) =>
+      (provider.protocol === "sandbox" ? undefined : live) ??
       connectProvider(provider, 1000, {
         now: clock.now,
         orders: async (numbers) => database.read((reader) => listSandboxOrders(reader, numbers)),
@@ -154,8 +157,8 @@ export interface SandboxShop extends Pick<SandboxServer, "call" | "kill"> {
   testBalance(): Promise<number>;
 }
 
-/** `likes` is manual, `views` delivered by a provider that nobody listens for. */
-export async function openSandboxShop(): Promise<SandboxShop> {
+/** `likes` is manual, `views` delivered by a provider: by default one where nobody listens. */
+export async function openSandboxShop(liveProvider?: ProviderApi): Promise<SandboxShop> {
   const clock = stillClock();
   const database = freshDatabase();
   database.user("anna", "100");
@@ -166,7 +169,7 @@ export async function openSandboxShop(): Promise<SandboxShop> {
   database.run("createProvider", provider);
   database.service({ id: "views", price: "10", provider: { name: "acme", service: "7" } });
   const [live, test] = [false, true].map((isTest) => database.key("anna", "full", "all", isTest));
-  let server = await startSandboxServer(database, clock);
+  let server = await startSandboxServer(database, clock, undefined, liveProvider);
   const call: SandboxServer["call"] = (...request) => server.call(...request);
   return {
     call,
@@ -175,7 +178,7 @@ export async function openSandboxShop(): Promise<SandboxShop> {
     async restart(afterMs) {
       await server.kill();
       clock.leap(afterMs);
-      server = await startSandboxServer(database, clock, "another-server");
+      server = await startSandboxServer(database, clock, "another-server", liveProvider);
     },
     database,
     clock,
