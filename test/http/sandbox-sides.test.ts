@@ -1,6 +1,7 @@
 // The two sides of a reseller: what is apart, what is shared, and what only a test key can do.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { WEBHOOK_EVENT_TYPES } from "../../src/domain/webhook-events.ts";
 import { openSandboxShop, type SandboxShop } from "../support/sandbox.ts";
 import { verifyStore } from "../support/verify.ts";
 
@@ -238,6 +239,54 @@ describe("POST /test/orders/:id", () => {
     expect((await move(mine, { status: "COMPLETED" }, other)).body.message).toBe("Order not found");
     const weak = shop.database.key("anna", "recharge", "all", true).text;
     expect((await move(mine, { status: "COMPLETED" }, weak)).status).toBe(403);
+  });
+});
+
+describe("webhooks of the test side", () => {
+  const events = () =>
+    shop.database.query<{ type: string; body: string; tries: number }>(
+      `SELECT type, body, tries FROM webhook_events
+      JOIN webhook_deliveries ON webhook_deliveries.event_id = webhook_events.event_id
+      ORDER BY webhook_events.event_id`,
+    );
+
+  test("are its own, hear of it alone, are marked and tried three times", async () => {
+    const endpoint = { url: "https://hooks.example/", events: ["*"] };
+    const { webhook } = (await shop.call("POST", "/webhooks", shop.test, endpoint)).body;
+    expect((await shop.call("GET", "/webhooks", shop.live)).body.webhooks).toEqual([]);
+    expect((await shop.call("GET", `/webhooks/${webhook.id}`, shop.live)).status).toBe(404);
+    await shop.call("POST", "/recharge", shop.live, { username: "anna", amount: 1 });
+    expect(events()).toEqual([]);
+    await shop.call("POST", "/recharge", shop.test, { username: "anna", amount: 1 });
+    await shop.order("https://test.invalid/cancel");
+    await shop.clock.advance(6000);
+    shop.database.run("updateService", {
+      id: "likes",
+      changes: { priceMicros: 11_000_000 },
+    } as never);
+    expect(events().map(({ type, tries }) => [type, Number(tries)])).toEqual([
+      ["balance.credited", 3],
+      ["order.processing", 3],
+      ["order.cancelled", 3],
+      ["service.changed", 3],
+    ]);
+    for (const { body } of events()) expect(JSON.parse(body).test).toBe(true);
+  });
+
+  test("are sent any event that POST /test/webhooks names, which live keys do not have", async () => {
+    const send = (body: unknown, key = shop.test) => shop.call("POST", "/test/webhooks", key, body);
+    const before = events().length;
+    for (const type of WEBHOOK_EVENT_TYPES) {
+      expect((await send({ type })).body).toEqual({ status: "success", queued: 1 });
+      const last = events().at(-1)!;
+      expect(JSON.parse(last.body)).toMatchObject({ type, test: true });
+      expect([last.type, Number(last.tries)]).toEqual([type, 3]);
+    }
+    expect(events()).toHaveLength(before + WEBHOOK_EVENT_TYPES.length);
+    expect((await send({ type: "order.lost" })).status).toBe(400);
+    expect((await send({})).body.message).toBe("type is required");
+    const live = await send({ type: "order.completed" }, shop.live);
+    expect([live.status, live.body.message]).toEqual([404, "Not found"]);
   });
 });
 
