@@ -258,7 +258,10 @@ describe("only its owner touches", () => {
 
   test("a balance: db/ledger.ts", () => {
     const writers = filesWith(/\.update\(\s*users\b|\bUPDATE\s+users\b/i);
-    expect(writers).toEqual(["db/ledger.ts"]);
+    // The other one writes what the account's webhooks want.
+    expect(writers.toSorted()).toEqual(["db/ledger.ts", "db/webhooks.ts"]);
+    const [webhooks] = sources.filter(({ path }) => path === "db/webhooks.ts");
+    expect(webhooks!.text).not.toMatch(/\b(balanceMicros|depositedMicros)\b/);
     const [users] = sources.filter(({ path }) => path === "db/users.ts");
     expect(users!.text).toMatch(/\.insert\(users, \{/);
     expect(users!.text.slice(users!.text.indexOf(".insert(users"))).not.toContain("balanceMicros");

@@ -11,6 +11,8 @@ import { type Row, table } from "./text-table.ts";
 const CHANGES_SHOWN = 50;
 
 export interface Outcome extends Restored {
+  /** Deliveries to webhooks that are sent, though some may have been since the backup. */
+  webhooksWaiting: number;
   /** The numbers above which those of orders, transfers and audit entries continue. */
   floors: Numbers;
 }
@@ -18,7 +20,7 @@ export interface Outcome extends Restored {
 export function result(
   database: string,
   ok: boolean,
-  { since, after, keptAside, floors }: Outcome,
+  { since, after, keptAside, floors, webhooksWaiting }: Outcome,
 ) {
   const { ended, revived, lost } = since.keys;
   return {
@@ -35,6 +37,7 @@ export function result(
       audit: floors.audit + 1,
     },
     keys: { ended: ended.map(keyJson), revived: revived.map(keyJson), lost: lost.map(keyJson) },
+    webhooksWaiting,
     changes: since.changes,
   };
 }
@@ -54,6 +57,7 @@ export function report(path: string, file: string, outcome: Outcome): string {
   return [
     table(totals, ""),
     numbers(outcome),
+    webhooks(outcome),
     section(`ended since the backup, and so deactivated now (${keysOf(ended)}):`, ended.map(row)),
     section(
       `usable again, for ${why} (${keysOf(revived)}): \`reseller admin key deactivate ID\` those that must not be`,
@@ -77,6 +81,11 @@ function numbers({ since, floors }: Outcome): string {
   const next = `the next order is number ${floors.orders + 1}, the next transaction ${floors.transfers + 1}`;
   if (since.unknownBecause === null) return `${next}: above all that were given out`;
   return `${next}: above any that may have been given out, for ${since.unknownBecause}; --order-numbers-from sets the order's`;
+}
+
+function webhooks({ webhooksWaiting: waiting }: Outcome): string {
+  if (waiting === 0) return "";
+  return `waiting to be sent to webhooks in the backup (${waiting}): all of them are sent, some for the second time, with the id they had`;
 }
 
 function section(title: string, rows: readonly Row[]): string {

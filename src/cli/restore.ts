@@ -53,14 +53,17 @@ async function restore(
 ): Promise<Outcome> {
   const now = Date.now();
   let floors: SinceBackup["floors"] | undefined;
+  let webhooksWaiting = 0;
   const carryOver = async (staged: Store, since: SinceBackup) => {
     floors = floorsOf(since, options.orderNumbersFrom);
     const endedKeys = since.keys.ended.map(({ id }) => id);
-    await execute(staged, "carryOver", signed<"carryOver">({ floors, endedKeys }), now);
+    await execute(staged, "skipSequences", null, now);
+    const input = signed<"carryOver">({ floors, endedKeys });
+    ({ webhooksWaiting } = await execute(staged, "carryOver", input, now));
   };
   try {
     const restored = await restoreDatabase(file, options.data, now, carryOver);
-    return { ...restored, floors: floors ?? restored.since.floors };
+    return { ...restored, floors: floors ?? restored.since.floors, webhooksWaiting };
   } catch (error) {
     throw asFailure(error, database);
   }

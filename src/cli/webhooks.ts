@@ -2,41 +2,30 @@
 
 import { randomBytes } from "node:crypto";
 import { type Command, Option } from "commander";
-import { countWaiting, listWebhookAttempts } from "../db/webhook-deliveries.ts";
-import {
-  findWebhook,
-  type ListedWebhook,
-  listWebhooks,
-  type Webhook,
-  withUsername,
-} from "../db/webhooks.ts";
+import { countWaiting } from "../db/webhook-deliveries.ts";
+import { type ListedWebhook, listWebhooks, type Webhook, withUsername } from "../db/webhooks.ts";
 import type { Reader } from "../db/port.ts";
 import { findUser } from "../db/users.ts";
 import { refusal } from "../domain/refusals.ts";
 import { ALL_EVENTS } from "../domain/webhook-events.ts";
 import {
   formatSecret,
-  publicDelivery,
   publicWebhook,
-  REPLAY_LIMIT_MS,
   SECRET_GRACE_LIMIT_SECONDS,
   WEBHOOK_SECRET_BYTES,
 } from "../domain/webhooks.ts";
-import {
-  type CommonOptions,
-  declare,
-  declareGroup,
-  type Session,
-  withDatabase,
-} from "./command.ts";
+import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
 import { print } from "./output.ts";
 import { fields, table } from "./text-table.ts";
-import { duration, limit, since, username } from "./values.ts";
+import { duration, username } from "./values.ts";
+import {
+  type Change,
+  declareDeliveries,
+  EXAMPLE_ID,
+  ID,
+  requireWebhook,
+} from "./webhook-deliveries.ts";
 import { addTerms, checkedUrl, type UrlPolicy } from "./webhook-values.ts";
-
-const EXAMPLE_ID = "q3c8m0vz5k7r1t9w2x4y6b8n";
-const DELIVERIES_DEFAULT = 50;
-const ID = ["<id>", "the webhook's id, as `webhook list` shows it"] as const;
 
 interface Terms extends CommonOptions, UrlPolicy {
   events?: string;
@@ -49,13 +38,11 @@ export function declareWebhooks(admin: Command): void {
   declareList(group);
   declareShow(group);
   declareUpdate(group);
-  declareTest(group);
   declareRotate(group);
   declareEnable(group);
   declareChange(group, "disable", "disableWebhook", "send nothing to a webhook any more");
   declareChange(group, "delete", "deleteWebhook", "delete a webhook, shown as it was");
   declareDeliveries(group);
-  declareReplay(group);
 }
 
 function declareCreate(group: Command): void {
@@ -143,19 +130,6 @@ function declareUpdate(group: Command): void {
   });
 }
 
-function declareTest(group: Command): void {
-  declare(
-    group,
-    "test",
-    "send a webhook.test event, to a disabled webhook too",
-    `reseller admin webhook test ${EXAMPLE_ID}`,
-  )
-    .argument(...ID)
-    .action((id: string, options: CommonOptions) =>
-      printQueued(options, ({ execute }) => execute("testWebhook", { id })),
-    );
-}
-
 function declareRotate(group: Command): void {
   const command = declare(
     group,
@@ -209,64 +183,8 @@ function declareChange(
     );
 }
 
-function declareDeliveries(group: Command): void {
-  declare(
-    group,
-    "deliveries",
-    "list what was sent to a webhook in the last 30 days, newest first",
-    `reseller admin webhook deliveries ${EXAMPLE_ID}`,
-  )
-    .argument(...ID)
-    .addOption(
-      new Option("--limit <number>", "how many").argParser(limit).default(DELIVERIES_DEFAULT),
-    )
-    .action(async (id: string, options: CommonOptions & { limit: number }) => {
-      const { rows } = await withDatabase(options, ({ store }) =>
-        store.read((reader) => {
-          const webhook = requireWebhook(reader, id);
-          return listWebhookAttempts(reader, webhook, Number.MAX_SAFE_INTEGER, options.limit);
-        }),
-      );
-      print(options.json, rows.map(publicDelivery), (deliveries) =>
-        table(
-          deliveries.map(({ webhookId: _, eventId: __, response: ___, ...row }) => row),
-          "nothing was sent yet",
-        ),
-      );
-    });
-}
-
-function declareReplay(group: Command): void {
-  const command = declare(
-    group,
-    "replay",
-    "send once more: one delivery, or all that failed since a time",
-    `reseller admin webhook replay ${EXAMPLE_ID} --since 24h`,
-  )
-    .argument(...ID)
-    .option("--delivery <id>", "a delivery, as `webhook deliveries` shows it")
-    .option("--since <time>", "all that failed since then, at most 14 days ago", since)
-    .action(async (id: string, options: CommonOptions & { delivery?: string; since?: number }) => {
-      const { delivery, since: from } = options;
-      if ((delivery === undefined) === (from === undefined)) {
-        command.error("error: give --delivery or --since.");
-      }
-      if (from !== undefined && from < Date.now() - REPLAY_LIMIT_MS - 1000) {
-        command.error("error: --since must be at most 14 days ago.");
-      }
-      const what = delivery === undefined ? { since: from! } : { delivery };
-      await printQueued(options, ({ execute }) => execute("replayWebhook", { id, what }));
-    });
-}
-
 function newSecret(): string {
   return formatSecret(randomBytes(WEBHOOK_SECRET_BYTES));
-}
-
-function requireWebhook(reader: Reader, id: string): Webhook {
-  const webhook = findWebhook(reader, id);
-  if (!webhook) throw refusal("webhook_not_found");
-  return webhook;
 }
 
 function accountOf(reader: Reader, name: string | undefined): number | undefined {
@@ -275,8 +193,6 @@ function accountOf(reader: Reader, name: string | undefined): number | undefined
   if (!user) throw refusal("user_not_found");
   return user.account;
 }
-
-type Change<T> = (session: Session) => T | Promise<T>;
 
 async function changed(options: CommonOptions, change: Change<Webhook>): Promise<ListedWebhook> {
   return withDatabase(options, async (session) => {
@@ -299,11 +215,6 @@ async function printSecret(options: CommonOptions, change: Change<Webhook>): Pro
       "\n",
     ),
   );
-}
-
-async function printQueued(options: CommonOptions, change: Change<number>): Promise<void> {
-  const queued = await withDatabase(options, change);
-  print(options.json, { queued }, fields);
 }
 
 function webhookJson(webhook: ListedWebhook) {

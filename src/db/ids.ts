@@ -16,6 +16,11 @@ export function createId(): string {
   return create();
 }
 
+/** What the ids of a command's events are made from. */
+export function createSeed(): string {
+  return crypto.randomUUID();
+}
+
 /** In place of Math.random, whose next values can be computed from earlier ones. */
 function random(): number {
   if (used === POOL_SIZE) {

@@ -5,7 +5,7 @@ import type { Delivery } from "../domain/deliveries.ts";
 import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import type { PriceUnit } from "../domain/services.ts";
 import type { Reader, Tx } from "./port.ts";
-import { fields, listByConditions, select } from "./query.ts";
+import { fields, listByConditions, select, statement } from "./query.ts";
 import type { orders as schema } from "./schema.ts";
 import { type Kind, number, text } from "./table-definition.ts";
 import { orders } from "./tables.ts";
@@ -154,6 +154,18 @@ export function updateOrder(tx: Tx, order: Order): void {
   const { status, startCount, remains, refundedMicros, sequence, delivery } = order;
   const changes = { status, startCount, remains, refundedMicros, sequence };
   tx.update(orders, order, { ...changes, ...delivery });
+}
+
+const RAISE_SEQUENCES = statement({
+  takes: { to: number },
+  writes: [orders],
+  text: `UPDATE orders SET sequence = :to
+    WHERE sequence < :to AND status <> 'FAILED' AND status <> 'CANCELLED' AND status <> 'REFUNDED'`,
+});
+
+/** Of all orders that may have events yet. Returns how many. */
+export function raiseSequences(tx: Tx, to: number): number {
+  return tx.run(RAISE_SEQUENCES, { to });
 }
 
 /** By a CHECK of the table a row has provider, service and a placement other than `manual`, or none of these. */

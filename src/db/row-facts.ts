@@ -4,6 +4,7 @@ import { OLDEST_DUE_POLL } from "./polling.ts";
 import type { Reader } from "./port.ts";
 import { query } from "./query.ts";
 import { nullable, number } from "./table-definition.ts";
+import { FAILED_WEBHOOKS } from "./webhook-figures.ts";
 
 const FACTS = query({
   gives: {
@@ -12,22 +13,24 @@ const FACTS = query({
     lastUserAt: nullable(number),
     unknownPlacements: number,
     oldestDuePollAt: nullable(number),
+    failedWebhooks: number,
   },
   text: `SELECT
     (SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1) AS "lastTransferAt",
     (SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1) AS "lastOrderAt",
     (SELECT max(created_at) FROM users) AS "lastUserAt",
     (SELECT count(*) FROM orders WHERE placement = 'unknown' AND status = 'PENDING') AS "unknownPlacements",
-    (${OLDEST_DUE_POLL}) AS "oldestDuePollAt"`,
+    (${OLDEST_DUE_POLL}) AS "oldestDuePollAt",
+    (${FAILED_WEBHOOKS}) AS "failedWebhooks"`,
 });
 
 export function readRowFacts(reader: Reader): {
   lastRowAt: number | null;
   unknownPlacements: number;
   oldestDuePollAt: number | null;
+  failedWebhooks: number;
 } {
-  const facts = reader.one(FACTS)!;
-  const { lastTransferAt, lastOrderAt, lastUserAt, unknownPlacements, oldestDuePollAt } = facts;
+  const { lastTransferAt, lastOrderAt, lastUserAt, ...facts } = reader.one(FACTS)!;
   const lastRowAt = Math.max(lastTransferAt ?? 0, lastOrderAt ?? 0, lastUserAt ?? 0) || null;
-  return { lastRowAt, unknownPlacements, oldestDuePollAt };
+  return { lastRowAt, ...facts };
 }

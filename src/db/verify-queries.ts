@@ -148,6 +148,20 @@ const QUERIES: Record<string, string> = {
       LEFT JOIN transfers ON transfers.seq = transfer_seq AND kind = 'recharge'
       LEFT JOIN keys ON keys.id = key_id
     WHERE coalesce(orders.reseller_account, keys.reseller_account, 0) <> idempotency.reseller_account`,
+  "webhooks belong to resellers": `
+    SELECT 'webhook ' || webhooks.id AS subject, 'belongs to the child user ' || username AS problem
+    FROM webhooks JOIN users ON account = reseller_account WHERE parent_account IS NOT NULL`,
+  "an event of an order is one that the order has had": `
+    SELECT 'event ' || webhook_events.id AS subject,
+      'it is number ' || webhook_events.sequence || ' of account ' || webhook_events.reseller_account
+        || ', the order has had ' || orders.sequence || ' and is of account ' || orders.reseller_account AS problem
+    FROM webhook_events JOIN orders USING (order_id)
+    WHERE webhook_events.sequence > orders.sequence OR webhook_events.reseller_account <> orders.reseller_account`,
+  "a webhook is sent the events of its own reseller": `
+    SELECT 'webhook ' || webhooks.id AS subject,
+      'it is sent the event ' || webhook_events.id || ' of another account' AS problem
+    FROM webhook_deliveries JOIN webhooks USING (webhook_id) JOIN webhook_events USING (event_id)
+    WHERE webhooks.reseller_account <> webhook_events.reseller_account`,
   "no effect has two used keys": `
     SELECT coalesce('order ' || order_id, 'transfer ' || transfer_seq) AS subject,
       'it was done under ' || count(*) || ' keys' AS problem

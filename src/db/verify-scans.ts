@@ -3,10 +3,12 @@
 import { decideTransition } from "../domain/order-transitions.ts";
 import { chargeMicros, type OrderStatus } from "../domain/orders.ts";
 import type { PriceUnit } from "../domain/services.ts";
+import { wantedBy } from "../domain/webhooks.ts";
 import { fields, query, select } from "./query.ts";
 import { boolean, nullable, number, text } from "./table-definition.ts";
-import { orders, transfers } from "./tables.ts";
+import { orders, transfers, users } from "./tables.ts";
 import { type Check, inPieces } from "./verify.ts";
+import { listWebhooks } from "./webhooks.ts";
 
 const takes = { after: number, limit: number };
 const PIECE = 2000;
@@ -189,4 +191,32 @@ function parse(body: string): ResponseBody | null {
   }
 }
 
-export const SCAN_CHECKS: readonly Check[] = [responses, terms, statements];
+const WANTING = query({
+  takes,
+  gives: fields(users, "account", "username", "wantedEvents", "lowBalanceMicros"),
+  text: `SELECT ${select(users, "account", "username", "wantedEvents", "lowBalanceMicros")} FROM users
+    WHERE account > :after AND (wanted_events <> 0 OR low_balance_micros IS NOT NULL
+      OR EXISTS (SELECT 1 FROM webhooks WHERE reseller_account = account AND deleted_at IS NULL))
+    ORDER BY account LIMIT :limit`,
+});
+
+/** What decides whether an event is written. */
+const wanted: Check = {
+  name: "users know what their webhooks want",
+  async run(store, findings) {
+    const read = (after: number) =>
+      store.read((reader) => reader.all(WANTING, { after, limit: PIECE }));
+    for await (const user of inPieces(read, ({ account }) => account)) {
+      const webhooks = await store.read((reader) => listWebhooks(reader, user.account));
+      const { wantedEvents, lowBalanceMicros } = wantedBy(webhooks);
+      if (user.wantedEvents === wantedEvents && user.lowBalanceMicros === lowBalanceMicros)
+        continue;
+      findings.add(
+        `user ${user.username}`,
+        `wanted are the events ${user.wantedEvents} below ${user.lowBalanceMicros} micros, its webhooks want ${wantedEvents} below ${lowBalanceMicros}`,
+      );
+    }
+  },
+};
+
+export const SCAN_CHECKS: readonly Check[] = [responses, terms, statements, wanted];

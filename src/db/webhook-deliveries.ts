@@ -78,7 +78,7 @@ const INTERRUPTED = query({
   takes: { now: number, server: text },
   gives: fields(webhookDeliveries, "deliveryId"),
   text: `SELECT ${select(webhookDeliveries, "deliveryId")} FROM webhook_deliveries
-    WHERE state = 'sending' AND server <> :server AND NOT EXISTS (SELECT 1 FROM servers
+    WHERE state = 'sending' AND due_at > :now AND server <> :server AND NOT EXISTS (SELECT 1 FROM servers
       WHERE servers.id = webhook_deliveries.server AND servers.lease_until > :now)
     ORDER BY delivery_id`,
 });
@@ -150,6 +150,16 @@ export function countWaiting(reader: Reader, webhookId: number): number {
   return reader.one(COUNT_WAITING, { webhookId })!.waiting;
 }
 
+const COUNT_ALL_WAITING = query({
+  gives: { waiting: number },
+  text: "SELECT count(*) AS waiting FROM webhook_deliveries WHERE due_at IS NOT NULL",
+});
+
+/** Deliveries that are neither delivered nor given up. */
+export function countAllWaiting(reader: Reader): number {
+  return reader.one(COUNT_ALL_WAITING)!.waiting;
+}
+
 /** The endpoint's attempts numbered below `below`, newest first. */
 export function listWebhookAttempts(
   reader: Reader,
@@ -161,7 +171,7 @@ export function listWebhookAttempts(
   const found = reader.all(ATTEMPTS, { webhookId, below, limit: limit + 1 });
   const shown = found.slice(0, limit);
   return {
-    rows: shown.map(({ seq: _, ...attempt }) => ({ ...attempt, webhookId: id })),
+    rows: shown.map((attempt) => ({ ...attempt, webhookId: id })),
     next: found.length > limit ? shown.at(-1)!.seq : null,
   };
 }
@@ -210,7 +220,7 @@ export function nextWebhookDueAt(reader: Reader): number | null {
   return reader.one(NEXT_DUE)?.dueAt ?? null;
 }
 
-/** Under way at servers that are gone. */
+/** Under way at servers that are gone, and not due again yet. */
 export function listInterruptedDeliveries(reader: Reader, now: number, server: string): number[] {
   return reader.all(INTERRUPTED, { now, server }).map(({ deliveryId }) => deliveryId);
 }

@@ -24,6 +24,10 @@ const DISABLED = query({
     WHERE deleted_at IS NULL AND active = 0 AND ${IS_LIVE} GROUP BY disabled_reason`,
 });
 
+/** How many endpoints were disabled because they failed; `gone`: by a 410. */
+export const FAILED_WEBHOOKS = `SELECT count(*) FROM webhooks
+  WHERE deleted_at IS NULL AND (disabled_reason = 'failures' OR disabled_reason = 'gone') AND ${IS_LIVE}`;
+
 /** When the oldest event was written that waits for an endpoint in use; null: none does. */
 export function oldestUndeliveredAt(reader: Reader): number | null {
   return reader.one(OLDEST_UNDELIVERED)?.createdAt ?? null;

@@ -1,7 +1,8 @@
 // Endpoints of webhooks, and the events that are written for them.
 
 import { CUID } from "./orders.ts";
-import type { Reader } from "./port.ts";
+import type { Wanted } from "../domain/webhooks.ts";
+import type { Reader, Tx } from "./port.ts";
 import { fields, query, select } from "./query.ts";
 import type { webhooks as schema } from "./schema.ts";
 import { number } from "./table-definition.ts";
@@ -40,4 +41,10 @@ export function listWebhooks(reader: Reader, resellerAccount?: number): Webhook[
 
 export function withUsername(reader: Reader, webhook: Webhook): ListedWebhook {
   return { ...webhook, username: reader.row(users.byKey, webhook.resellerAccount)!.username };
+}
+
+/** On the account's row, which every change of the account reads anyway. */
+export function updateWanted(tx: Tx, account: number, wanted: Wanted): void {
+  const { wantedEvents, lowBalanceMicros } = wanted;
+  tx.update(users, { account }, { wantedEvents, lowBalanceMicros });
 }

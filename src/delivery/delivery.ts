@@ -8,7 +8,7 @@ import { createInterruptionCheck, markInterrupted } from "./interrupted-attempts
 import { createPoller, type Poller } from "./polling.ts";
 import { createProviderWorker, type ProviderWorker, type DeliveryDeps } from "./provider-worker.ts";
 import { createSubmitter, type Submitter } from "./submission.ts";
-import { startTicker } from "./ticker.ts";
+import { startTicker, type Ticker } from "./ticker.ts";
 
 /** How often lateness of polls and interrupted attempts are checked. */
 const CHECK_MS = 10_000;
@@ -18,6 +18,8 @@ export interface DeliveryService {
   placed(order: Order): Promise<Order>;
   /** Whether the ticker runs and no poll is overdue but those of providers that do not respond. */
   isOnTime(): Promise<boolean>;
+  /** For what else is due now and then: an idle server has one timer. */
+  ticker: Pick<Ticker, "add" | "wake">;
   /** Starts nothing new, waits for calls in flight and aborts them after `drainMs`: submissions are then unknown. */
   stop(drainMs: number): Promise<void>;
 }
@@ -47,6 +49,7 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
   const ticker = startTicker(deps, tick, () => clamping.request());
 
   return {
+    ticker,
     async placed(order) {
       if (!order.delivery || order.status !== "PENDING") return order;
       const worker = await workers.of(order.delivery.providerId);

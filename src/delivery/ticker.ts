@@ -15,49 +15,55 @@ const TICK_LATE_MS = 10_000;
 /** A clock that goes back by more than this was set, not adjusted. */
 const CLOCK_BACK_MS = 1000;
 
+/** Begins what is due; resolves with in how many milliseconds something becomes due, or with null. */
+export type Tick = (now: number) => Promise<number | null>;
+
 export interface Ticker {
+  /** Has the same timer tick for something else too; returns a function that ends it. */
+  add(tick: Tick): () => void;
   /** Ticks soon: something may have become due. */
   wake(): void;
   isTicking(): boolean;
   stop(): void;
 }
 
-/**
- * `tick` returns in how many milliseconds something becomes due, or null. `onClockBack` is called before it when the
- * clock was set back.
- */
+/** `onClockBack` is called before a tick when the clock was set back. */
 export function startTicker(
   { clock, log }: { clock: Clock; log: Pick<Logger, "warn" | "error"> },
-  tick: (now: number) => Promise<number | null>,
+  tick: Tick,
   onClockBack: () => void,
 ): Ticker {
+  const ticks = new Set([tick]);
   let lastNow = clock.now();
   let isIdle = false;
   let isRunning = false;
   let isStopped = false;
   let isWoken = false;
 
-  const run = async (): Promise<number | null> => {
+  const runOne = async (each: Tick, now: number): Promise<number> => {
+    try {
+      return (await each(now)) ?? IDLE_TICK_MS;
+    } catch (error) {
+      log.error({ error: error instanceof Error ? error.stack : String(error) }, "a tick failed");
+      return 0;
+    }
+  };
+  const run = async (): Promise<number> => {
     const now = clock.now();
     if (now < lastNow - CLOCK_BACK_MS) {
       log.warn({ milliseconds: lastNow - now }, "the clock went back");
       onClockBack();
     }
     lastNow = now;
-    return tick(now);
+    return Math.min(...(await Promise.all([...ticks].map((each) => runOne(each, now)))));
   };
   // The timer is set again only after a tick has ended: one is under way at a time.
   const timer = clock.timer(async () => {
     isRunning = true;
     isWoken = false;
-    let dueInMs: number | null = 0;
-    try {
-      dueInMs = await run();
-    } catch (error) {
-      log.error({ error: error instanceof Error ? error.stack : String(error) }, "a tick failed");
-    }
+    const dueInMs = await run();
     isRunning = false;
-    if (!isStopped) setTimer(isWoken ? 0 : (dueInMs ?? IDLE_TICK_MS));
+    if (!isStopped) setTimer(isWoken ? 0 : dueInMs);
   });
   const setTimer = (milliseconds: number) => {
     isIdle = milliseconds > TICK_MS;
@@ -66,6 +72,10 @@ export function startTicker(
   setTimer(0);
 
   return {
+    add(other) {
+      ticks.add(other);
+      return () => ticks.delete(other);
+    },
     wake() {
       if (isRunning) isWoken = true;
       else if (isIdle) setTimer(0);

@@ -2,7 +2,12 @@
 
 import { refusal } from "./refusals.ts";
 import { jsonAmount } from "./money.ts";
-import type { DisabledReason, WebhookEventType } from "./webhook-events.ts";
+import {
+  bitsOfEvents,
+  type DisabledReason,
+  wantsEvent,
+  type WebhookEventType,
+} from "./webhook-events.ts";
 import { webhookPauseMs } from "./webhook-schedule.ts";
 
 const HOUR_MS = 3_600_000;
@@ -135,6 +140,30 @@ export function isDisabledByFailures({ disabledReason }: WebhookActivity): boole
 export function takesEvents(webhook: WebhookActivity, now: number): boolean {
   if (webhook.active) return true;
   return isDisabledByFailures(webhook) && webhook.disabledAt! > now - DISABLED_RETENTION_MS;
+}
+
+/** What an account's row says of its endpoints. */
+export interface Wanted {
+  /** Event types as bits. */
+  wantedEvents: number;
+  /** The highest threshold of those that want balance.low; null: there is none. */
+  lowBalanceMicros: number | null;
+}
+
+/** Those that failures disabled count: for some days their events are written. */
+export function wantedBy(
+  endpoints: readonly (WebhookActivity & { events: string; balanceLowBelow: number | null })[],
+): Wanted {
+  const wanting = endpoints.filter((webhook) => webhook.active || isDisabledByFailures(webhook));
+  const bits = wanting.map(({ events }) => bitsOfEvents(events));
+  const thresholds = wanting
+    .filter((_, place) => wantsEvent(bits[place]!, "balance.low"))
+    .map(({ balanceLowBelow }) => balanceLowBelow)
+    .filter((threshold) => threshold !== null);
+  return {
+    wantedEvents: bits.reduce((all, each) => all | each, 0),
+    lowBalanceMicros: thresholds.length === 0 ? null : Math.max(...thresholds),
+  };
 }
 
 /** Refuses: webhooks_too_many. */

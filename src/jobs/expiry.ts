@@ -1,5 +1,5 @@
 // The background job that runs once a minute: it counts the service's running time, deletes old idempotency records and
-// deactivates expired keys.
+// what webhooks leave behind, and deactivates expired keys.
 
 import { Refusal } from "../domain/refusals.ts";
 import type { Logger } from "../monitoring/log.ts";
@@ -12,7 +12,7 @@ const BATCH_LIMIT = 200;
 const DELAY_MS = 50;
 /** When the wall clock gains or loses more than this against the monotonic one between two runs, somebody set it. */
 const STEP_MS = 1000;
-/** Keys expire only after the wall clock was not set for this long: by then a wrong clock has been corrected. */
+/** Keys and webhooks' records expire only after the wall clock was not set for this long: by then a wrong clock has been corrected. */
 const STEADY_MS = 3_600_000;
 
 export interface BackgroundJob {
@@ -58,15 +58,14 @@ export async function startExpiry(
     if (uptime.added) counted += milliseconds;
     else counted = clocks.monotonic();
   };
-  const expire = async (): Promise<void> => {
+  const expireAll = async (name: "expireIdempotencyRecords" | "expireWebhooks"): Promise<void> => {
     let expired: number;
     do {
-      expired = await writer.submit("expireIdempotencyRecords", { limit: BATCH_LIMIT });
+      expired = await writer.submit(name, { limit: BATCH_LIMIT });
       if (expired === BATCH_LIMIT) await Bun.sleep(DELAY_MS);
     } while (expired === BATCH_LIMIT && !stopped);
   };
   const deactivateExpired = async (): Promise<void> => {
-    if (!isSteady() || !isLeader()) return;
     const keys = await writer.submit("endExpiredKeys", null);
     if (keys.length > 0) log.info({ keys }, "keys have expired");
   };
@@ -84,7 +83,9 @@ export async function startExpiry(
     running = running.then(async () => {
       if (stopped) return;
       await guarded(count);
-      if (isLeader()) await guarded(expire);
+      if (isLeader()) await guarded(() => expireAll("expireIdempotencyRecords"));
+      if (!isSteady() || !isLeader()) return;
+      await guarded(() => expireAll("expireWebhooks"));
       await guarded(deactivateExpired);
     });
   }, interval);

@@ -1,11 +1,13 @@
 // The ids of what a command creates. They are made before it runs and travel with it, for three reasons: a command
 // that runs again creates the same ids, the writer thread spends no time on them, and no transaction is open meanwhile.
 
-import { createId } from "../db/ids.ts";
+import { createId, createSeed } from "../db/ids.ts";
 import type { CommandInput, CommandName } from "./commands.ts";
 import type { PlaceOrders } from "./order-batches.ts";
 import type { Recharge } from "./recharges.ts";
 import type { ServiceTerms } from "./services.ts";
+
+export { createSeed };
 
 /** How many ids a command needs at most. A command that is not named creates nothing that has an id. */
 const counts: { [Name in CommandName]?: (input: CommandInput<Name>) => number } = {

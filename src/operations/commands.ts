@@ -23,7 +23,7 @@ import { probe } from "./probe.ts";
 import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge, rechargeOnce } from "./recharges.ts";
 import { recordReports, takeDuePolls } from "./polling.ts";
-import { carryOver } from "./restore.ts";
+import { carryOver, skipSequences } from "./restore.ts";
 import { endLease, renewLease } from "./server-leases.ts";
 import { settleOrder } from "./unknown-settlement.ts";
 import {
@@ -93,6 +93,7 @@ const commands = {
   recordResponse,
   expireIdempotencyRecords,
   carryOver,
+  skipSequences,
   addUptime,
   endExpiredKeys,
   renewLease,
@@ -158,24 +159,26 @@ export type Reply =
 
 /**
  * Runs a batch in one transaction and returns a reply for each command, in order, after the COMMIT. A command that is
- * refused or throws is rolled back alone. Throws what ends the process: FatalError.
+ * refused or throws is rolled back alone. Throws what ends the process: FatalError. `seed`: random, for the ids of events.
  */
 export function runBatch(
   store: { runBatch(jobs: readonly Job[]): Outcome[] },
   batch: readonly CommandRequest[],
   now: number,
+  seed: string,
 ): Reply[];
 export function runBatch(
   store: Store,
   batch: readonly CommandRequest[],
   now: number,
+  seed: string,
 ): Awaitable<Reply[]>;
 export function runBatch(
   store: Pick<Store, "runBatch">,
   batch: readonly CommandRequest[],
   now: number,
+  seed: string,
 ): Awaitable<Reply[]> {
-  const seed = crypto.randomUUID();
   const jobs = batch.map((request, place) => jobOf(request, now, `${seed}.${place}`));
   try {
     return after(store.runBatch(jobs), (outcomes) => outcomes.map(replyTo));

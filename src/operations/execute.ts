@@ -2,7 +2,7 @@
 // Apart from commands.ts, so that the writer thread does not load the library that makes ids.
 
 import { type Awaitable, type Store, transact, type Tx } from "../db/port.ts";
-import { createCommandIds } from "./command-ids.ts";
+import { createCommandIds, createSeed } from "./command-ids.ts";
 import { type CommandInput, type CommandName, type CommandOutput, runCommand } from "./commands.ts";
 import { contextOf } from "./context.ts";
 
@@ -15,7 +15,7 @@ export function execute<Name extends CommandName>(
 ): Awaitable<CommandOutput<Name>> {
   // Before the transaction, so that a large import does not hold the write lock while its ids are made.
   const ids = createCommandIds(name, input);
-  const seed = crypto.randomUUID();
+  const seed = createSeed();
   const run = (tx: Tx): unknown => runCommand(tx, name, input, contextOf(now, ids, seed));
   return transact(store, run as (tx: Tx) => object) as Awaitable<CommandOutput<Name>>;
 }

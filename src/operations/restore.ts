@@ -5,6 +5,8 @@ import { type Numbers, raiseFloor } from "../db/number-floors.ts";
 import type { Tx } from "../db/port.ts";
 import type { Context } from "./context.ts";
 import { setKeyActive } from "./keys.ts";
+import { raiseSequences } from "../db/orders.ts";
+import { countAllWaiting } from "../db/webhook-deliveries.ts";
 import { markQueuedUnknown } from "./mark-unknown.ts";
 
 export interface CarryOver {
@@ -15,14 +17,32 @@ export interface CarryOver {
   actor: Actor;
 }
 
-/** Numbers continue above the floors, ended keys stay ended, queued orders become unknown. Refuses: key_not_found. */
-export function carryOver(tx: Tx, command: CarryOver, context: Context): null {
+export interface CarriedOver {
+  /** Deliveries that are sent although they may have been since the backup. */
+  webhooksWaiting: number;
+}
+
+/**
+ * Numbers continue above the floors, ended keys stay ended, queued orders become unknown. What waits to be sent to webhooks
+ * is sent: an event twice is one that its receiver knows by its id, an event lost is none. Refuses: key_not_found.
+ */
+export function carryOver(tx: Tx, command: CarryOver, context: Context): CarriedOver {
   const { floors, endedKeys, actor } = command;
+  const webhooksWaiting = countAllWaiting(tx);
   // First: the audit entries below get numbers above the floor.
   raiseFloor(tx, "orders", floors.orders);
   raiseFloor(tx, "transfers", floors.transfers);
   raiseFloor(tx, "audit", floors.audit);
   for (const id of endedKeys) setKeyActive(tx, { id, active: false, actor }, context);
   markQueuedUnknown(tx, { cause: "restored from a backup: it may have been sent since" }, context);
-  return null;
+  return { webhooksWaiting };
+}
+
+/**
+ * Events of orders continue above those that may have been sent since the backup, or since an earlier restore of it: a receiver
+ * ignores what has a lower sequence than it has seen. No order has an event a millisecond, so the time is above all of them.
+ * Returns how many orders may have events yet. Before carryOver, in a transaction of its own.
+ */
+export function skipSequences(tx: Tx, _command: null, { now }: Context): number {
+  return raiseSequences(tx, now);
 }

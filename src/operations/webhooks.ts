@@ -4,12 +4,10 @@
 import type { AuditAction, AuditFacts } from "../domain/audit.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { refusal } from "../domain/refusals.ts";
-import { bitsOfEvents, wantsEvent } from "../domain/webhook-events.ts";
-import { isDisabledByFailures, refuseTooManyWebhooks } from "../domain/webhooks.ts";
+import { isDisabledByFailures, refuseTooManyWebhooks, wantedBy } from "../domain/webhooks.ts";
 import type { Tx } from "../db/port.ts";
-import { users, WEBHOOK_QUEUE_LOCK, webhooks } from "../db/tables.ts";
-import { findUserByAccount } from "../db/users.ts";
-import { findWebhook, listWebhooks, type Webhook } from "../db/webhooks.ts";
+import { WEBHOOK_QUEUE_LOCK, webhooks } from "../db/tables.ts";
+import { findWebhook, listWebhooks, updateWanted, type Webhook } from "../db/webhooks.ts";
 import { dropWaitingDeliveries, resumeWaitingDeliveries } from "../db/webhook-deliveries.ts";
 import { audit } from "./audit.ts";
 import { requireCaller } from "./callers.ts";
@@ -202,26 +200,7 @@ function change(
 
 /** Keeps on the account's row what its endpoints want: wantedBy. */
 function noteWanted(tx: Tx, account: number, endpoints: readonly Webhook[]): void {
-  tx.update(users, findUserByAccount(tx, account)!, wantedBy(endpoints));
-}
-
-/**
- * What the account's row says of its endpoints. Those that failures disabled count: for some days their events are written.
- */
-export function wantedBy(endpoints: readonly Webhook[]): {
-  wantedEvents: number;
-  lowBalanceMicros: number | null;
-} {
-  const wanting = endpoints.filter((webhook) => webhook.active || isDisabledByFailures(webhook));
-  const bits = wanting.map(({ events }) => bitsOfEvents(events));
-  const thresholds = wanting
-    .filter((_, place) => wantsEvent(bits[place]!, "balance.low"))
-    .map(({ balanceLowBelow }) => balanceLowBelow)
-    .filter((threshold) => threshold !== null);
-  return {
-    wantedEvents: bits.reduce((all, each) => all | each, 0),
-    lowBalanceMicros: thresholds.length === 0 ? null : Math.max(...thresholds),
-  };
+  updateWanted(tx, account, wantedBy(endpoints));
 }
 
 function auditWebhook(

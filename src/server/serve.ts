@@ -11,7 +11,7 @@ import { createLog, type Logger } from "../monitoring/log.ts";
 import { createMetrics, type Metrics } from "../monitoring/metrics.ts";
 import { readCertificate, reloadCertificate } from "./certificate.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
-import { startWebhooks, type WebhookService } from "../webhooks/worker.ts";
+import { startWebhooks } from "../webhooks/worker.ts";
 import { apiDeps, createPending, deliveryDeps, webhookDeps } from "./wiring.ts";
 import { readGauges } from "./gauges.ts";
 import { openPostgresDatabase } from "./postgres-database.ts";
@@ -39,13 +39,13 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   const tls = readCertificate(config);
 
   let metrics: Metrics | null = null;
-  let webhooks: WebhookService | null = null;
+  const pending = createPending<DeliveryService>();
   const events: DatabaseEvents = {
     log,
     onFatal,
     onCommit(commands, seconds) {
       metrics?.commit(commands, seconds);
-      webhooks?.wake();
+      pending.value()?.ticker.wake();
     },
   };
   const open = config.database === null ? openSqliteDatabase : openPostgresDatabase;
@@ -62,7 +62,6 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   };
 
   // The listeners first: if they cannot listen, nothing must have been sent to a provider.
-  const pending = createPending<DeliveryService>();
   const started = { database, log, metrics, keyUsage, delivery: pending, isTls: tls !== null };
   let listeners: Listeners;
   try {
@@ -80,7 +79,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
     throw error;
   });
   pending.resolve(delivery);
-  const sending = (webhooks = startWebhooks(webhookDeps(config, started)));
+  const webhooks = startWebhooks(webhookDeps(config, started, delivery));
 
   const expiry = await startExpiry(writer, log, { isLeader: () => database.isLeader() });
   const backups = backUp(config, database, log);
@@ -96,7 +95,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
     async stop() {
       log.info({}, "stopping");
       // Both at once: requests wait for their orders' deliveries.
-      const delivered = Promise.all([delivery.stop(DRAIN_MS), sending.stop(DRAIN_MS)]);
+      const delivered = Promise.all([delivery.stop(DRAIN_MS), webhooks.stop(DRAIN_MS)]);
       const drained = await Promise.race([
         listeners.stop().then(() => true),
         Bun.sleep(DRAIN_MS).then(() => false),

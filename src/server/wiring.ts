@@ -108,7 +108,11 @@ export function deliveryDeps(config: Config, { database, log, metrics }: Started
   };
 }
 
-export function webhookDeps(config: Config, { database, log, metrics }: Started): WebhookDeps {
+export function webhookDeps(
+  config: Config,
+  { database, log, metrics }: Started,
+  { ticker }: DeliveryService,
+): WebhookDeps {
   const { store, writer, serverId } = database;
   const policy = webhookPolicy(config);
   return {
@@ -117,6 +121,7 @@ export function webhookDeps(config: Config, { database, log, metrics }: Started)
     writer,
     log,
     clock: systemClock,
+    ticker,
     random: Math.random,
     send: createWebhookSender({ policy, now: Date.now }),
     onAttempt: (outcome) => metrics?.webhook(outcome),

@@ -1,6 +1,7 @@
 // What `doctor` reads from the database.
 
 import { OLDEST_DUE_POLL } from "../db/polling.ts";
+import { FAILED_WEBHOOKS } from "../db/webhook-figures.ts";
 import type { RowFacts } from "./findings.ts";
 import { whyNoFile } from "./files.ts";
 import { pendingMigrations } from "./migrate.ts";
@@ -28,6 +29,9 @@ export function factsOf(path: string): DatabaseFacts {
     const hasPolling = scalar<number>(
       "SELECT count(*) AS value FROM pragma_table_info('orders') WHERE name = 'next_check_at'",
     );
+    const hasWebhooks = scalar<number>(
+      "SELECT count(*) AS value FROM sqlite_schema WHERE name = 'webhooks'",
+    );
     return {
       pendingMigrations: pending,
       schemaDifferences: schemaDifferences(sqlite),
@@ -43,6 +47,7 @@ export function factsOf(path: string): DatabaseFacts {
           )
         : 0,
       oldestDuePollAt: hasPolling ? scalar(`SELECT (${OLDEST_DUE_POLL}) AS value`) : null,
+      failedWebhooks: hasWebhooks ? scalar(`SELECT (${FAILED_WEBHOOKS}) AS value`) : 0,
     };
   } finally {
     sqlite.close();

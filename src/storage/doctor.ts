@@ -3,7 +3,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type DatabaseFacts, factsOf } from "./database-facts.ts";
-import { clock, type Finding, finding, polling, unknown } from "./findings.ts";
+import { clock, type Finding, finding, polling, unknown, webhooks } from "./findings.ts";
 import { freeBytesIn, mebibytes, sizeOf } from "./files.ts";
 import { fileSystemUnder, isMemoryFileSystem, isNetworkFileSystem } from "./file-systems.ts";
 import { databasePath, sqliteVersion } from "./open.ts";
@@ -142,7 +142,14 @@ function databaseFindings(path: string, now: number): Finding[] {
     const found = error instanceof Error ? error.message : String(error);
     return [finding("database", "fail", found, "see `reseller restore --help`")];
   }
-  return [schema(facts), integrity(facts), clock(facts, now), unknown(facts), polling(facts, now)];
+  return [
+    schema(facts),
+    integrity(facts),
+    clock(facts, now),
+    unknown(facts),
+    polling(facts, now),
+    webhooks(facts),
+  ];
 }
 
 function schema({ pendingMigrations: pending, schemaDifferences }: DatabaseFacts): Finding {

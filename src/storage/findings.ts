@@ -22,6 +22,8 @@ export interface RowFacts {
   unknownPlacements: number;
   /** When the most overdue poll was due; in the future when none is overdue, null without a scheduled poll. */
   oldestDuePollAt: number | null;
+  /** Endpoints of webhooks that were disabled because they failed. */
+  failedWebhooks: number;
 }
 
 export function finding(check: string, state: State, found: string, advice = ""): Finding {
@@ -54,4 +56,10 @@ export function polling({ oldestDuePollAt }: RowFacts, now: number): Finding {
   if (late <= LATE_POLL_WARN_MS) return finding("oldest unchecked order", "ok", found);
   const advice = "is the server running, and does its provider answer? see `admin provider list`";
   return finding("oldest unchecked order", "warn", found, advice);
+}
+
+export function webhooks({ failedWebhooks: count }: RowFacts): Finding {
+  if (count === 0) return finding("webhooks", "ok", "none disabled by failures");
+  const advice = "tell its owner; see `reseller admin webhook list`";
+  return finding("webhooks", "warn", `${count} disabled by failures`, advice);
 }

@@ -17,7 +17,7 @@ import { openSnapshot } from "../db/postgres/snapshot.ts";
 import { readStandbys, type Standbys } from "../db/postgres/standbys.ts";
 import { readRowFacts } from "../db/row-facts.ts";
 import { listLiveServers, type Server } from "../db/server-leases.ts";
-import { clock, type Finding, finding, polling, unknown } from "./findings.ts";
+import { clock, type Finding, finding, polling, unknown, webhooks } from "./findings.ts";
 
 /** `now`: this machine's clock, in milliseconds since 1970. */
 export async function runPostgresDoctor(address: Address, now: () => number): Promise<Finding[]> {
@@ -86,6 +86,7 @@ async function schemaFindings(
       clock(facts, now),
       unknown(facts),
       polling(facts, now),
+      webhooks(facts),
     ];
   } finally {
     snapshot.close();

@@ -35,7 +35,7 @@ type Row = Record<string, string | number | null | undefined>;
 /** Neither a test account nor the sandbox, in a database of any version: no other name has a colon. */
 const IS_LIVE = (name: string) => `${name} NOT LIKE 'test:%'`;
 
-/** A provider's key: compared, never shown. */
+/** A provider's key, a webhook's secret: compared, never shown. */
 const SECRET = "key";
 
 /** By id. Columns that an older version lacks are null. */
@@ -86,6 +86,20 @@ export function readSettings(sqlite: Database): Settings {
       return { ...terms, private: yes(hidden), provider, providerService: row["provider_service"] };
     },
   );
+  if (sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'webhooks'").get()) {
+    read(
+      `SELECT webhooks.*, username FROM webhooks JOIN users ON account = reseller_account
+      WHERE deleted_at IS NULL ORDER BY webhook_id`,
+      ({ id, username }) => `webhook ${id} of ${username}`,
+      ({ url, events, active, secret, balance_low_below: threshold }) => ({
+        url,
+        events,
+        balanceLowBelow: dollars(threshold),
+        active: yes(active),
+        [SECRET]: secret,
+      }),
+    );
+  }
   read(
     `SELECT service_id, username, price_micros FROM grants JOIN users ON account = reseller_account
     ORDER BY service_id, username`,

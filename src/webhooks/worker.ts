@@ -4,7 +4,7 @@
 import type { ReadStore } from "../db/port.ts";
 import { listInterruptedDeliveries, nextWebhookDueAt } from "../db/webhook-deliveries.ts";
 import { oneAtATime } from "../delivery/one-at-a-time.ts";
-import { startTicker } from "../delivery/ticker.ts";
+import type { Tick, Ticker } from "../delivery/ticker.ts";
 import type { DueWebhookDelivery } from "../operations/webhook-deliveries.ts";
 import { type AttemptDeps, createAttempts } from "./attempts.ts";
 import { recordAttempts, type RecordDeps } from "./recorder.ts";
@@ -20,18 +20,16 @@ export interface WebhookDeps extends AttemptDeps, RecordDeps {
   /** The id of this start of the server, noted at what it has under way. */
   serverId: string;
   log: AttemptDeps["log"] & RecordDeps["log"];
+  ticker: Pick<Ticker, "add" | "wake">;
 }
 
 export interface WebhookService {
-  /** Something may have become due: called after each commit. */
-  wake(): void;
-  isTicking(): boolean;
   /** Starts nothing new, waits for what is under way and aborts it after `drainMs`: that is sent again. */
   stop(drainMs: number): Promise<void>;
 }
 
 export function startWebhooks(deps: WebhookDeps): WebhookService {
-  const { store, writer, clock, log, serverId: server } = deps;
+  const { store, writer, clock, log, serverId: server, ticker } = deps;
   const stop = new AbortController();
   const attempts = createAttempts(deps, stop.signal, () => void turn.run());
   let isStopping = false;
@@ -70,7 +68,7 @@ export function startWebhooks(deps: WebhookDeps): WebhookService {
     }
   });
 
-  const tick = async (now: number): Promise<number | null> => {
+  const tick: Tick = async (now) => {
     if (Math.abs(now - releasedAt) >= RELEASE_MS) {
       releasedAt = now;
       await releasing.run();
@@ -79,14 +77,13 @@ export function startWebhooks(deps: WebhookDeps): WebhookService {
     if (dueAt !== null && dueAt <= now) void turn.run();
     return dueAt === null ? null : dueAt - now;
   };
-  const ticker = startTicker(deps, tick, () => {});
+  const endTicks = ticker.add(tick);
+  ticker.wake();
 
   return {
-    wake: () => ticker.wake(),
-    isTicking: () => ticker.isTicking(),
     async stop(drainMs) {
       isStopping = true;
-      ticker.stop();
+      endTicks();
       const giveUp = clock.after(drainMs, () => stop.abort());
       // What is being taken begins once more before nothing does.
       await turn.idle();

@@ -42,7 +42,7 @@ export function createPostgresWriter({
 
   const repliesTo = async (requests: readonly CommandRequest[]): Promise<readonly Reply[]> => {
     try {
-      return await runBatch(store, requests, now());
+      return await runBatch(store, requests, now(), crypto.randomUUID());
     } catch (error) {
       // An internal error: what was committed is not known.
       const failed = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -29,7 +29,7 @@ function handle(message: ToThread): void {
     send({ opened: true });
   } else if ("batch" in message) {
     const started = performance.now();
-    const replies = runBatch(connection!.store, message.batch, Date.now());
+    const replies = runBatch(connection!.store, message.batch, Date.now(), crypto.randomUUID());
     const seconds = (performance.now() - started) / 1000;
     const due = checkpointer!.checkpointDue();
     send({ replies, seconds, offloadCheckpoint: due === "offloaded" });

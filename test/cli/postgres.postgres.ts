@@ -130,6 +130,7 @@ describe("doctor", () => {
       ["clock", "ok"],
       ["unknown placements", "ok"],
       ["oldest unchecked order", "ok"],
+      ["webhooks", "ok"],
     ]);
     shop.close();
   });

@@ -95,10 +95,10 @@ describe.each(ENGINES)("on %s", (engine) => {
     expect(await shop.run("releaseWebhookDeliveries", { server: A }, 1000)).toBe(0);
     expect(await shop.run("releaseWebhookDeliveries", { server: B }, 1001)).toBe(1);
     const again = await taken(shop, B, 1001);
-    expect(again.map(({ attempt }) => attempt).sort()).toEqual([1, 2]);
+    expect(again.map(({ attempt }) => attempt).toSorted((a, b) => a - b)).toEqual([1, 2]);
     expect(await taken(shop, A, 1000 + WEBHOOK_LEASE_MS)).toEqual([]);
     const third = await taken(shop, A, 1001 + WEBHOOK_LEASE_MS);
-    expect(third.map(({ attempt }) => attempt).sort()).toEqual([2, 3]);
+    expect(third.map(({ attempt }) => attempt).toSorted((a, b) => a - b)).toEqual([2, 3]);
     await shop.store.close();
   });
 

@@ -45,6 +45,8 @@ function randomMarket(shop: Shop, random: Random): void {
     url: "http://127.0.0.1:1/",
     key: "k",
   });
+  const hook = { url: "https://shop.example/", events: "*", balanceLowBelow: 5, secret: "s" };
+  shop.run("createWebhook", { ...hook, username: "alice" });
   const delivered = shop.service({ id: "delivered", provider: { name: "acme", service: "7" } });
   const steps: (() => unknown)[] = [
     () => shop.order(10 + below(random, 500)),

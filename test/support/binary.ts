@@ -50,8 +50,18 @@ export interface Serving {
  * Nobody is limited in how often they ask, unless `argv` says so.
  */
 export async function serving(folder: string, ...argv: string[]): Promise<Serving> {
+  return servingWith({}, folder, ...argv);
+}
+
+/** The same with further variables in its environment. */
+export async function servingWith(
+  environment: Record<string, string>,
+  folder: string,
+  ...argv: string[]
+): Promise<Serving> {
   const [command, ...flags] = argv;
-  const child = spawn(folder, [command!, "--port", "0", "--rate-limit", "0", ...flags]);
+  const started = [command!, "--port", "0", "--rate-limit", "0", ...flags];
+  const child = spawn(folder, started, environment);
   const printed = { stdout: "", stderr: "" };
   const listening = Promise.withResolvers<string>();
   const gather = async (name: "stdout" | "stderr") => {
@@ -87,7 +97,16 @@ export async function stop(server: Serving): Promise<void> {
 
 /** A running server with a reseller of 1,000,000 USD, a service `s` and a key. */
 export async function stall(folder: string, ...flags: string[]) {
-  const server = await serving(folder, "serve", ...flags);
+  return stallWith({}, folder, ...flags);
+}
+
+/** The same with further variables in the server's environment. */
+export async function stallWith(
+  environment: Record<string, string>,
+  folder: string,
+  ...flags: string[]
+) {
+  const server = await servingWith(environment, folder, "serve", ...flags);
   await binaryJson(folder, "admin", "user", "create", "alice");
   await binaryJson(folder, "admin", "user", "credit", "alice", "1000000");
   await binaryJson(

@@ -43,7 +43,7 @@ async function perform(call: Call): Promise<unknown> {
     case "execute":
       return execute(store, call.name, call.input as never, call.now);
     case "batch":
-      return runBatch(store, call.requests, call.now);
+      return runBatch(store, call.requests, call.now, crypto.randomUUID());
     case "query":
       return rowsOf(sql, call.text, call.values);
     case "turn": {

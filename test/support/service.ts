@@ -157,7 +157,7 @@ function sqliteBackend(folder: string): Backend {
       return () => void sqlite.run("COMMIT");
     },
     execute: (name, input, now) => execute(store, name, input, now) as never,
-    batch: (requests, now) => runBatch(store, requests, now) as Reply[],
+    batch: (requests, now) => runBatch(store, requests, now, crypto.randomUUID()) as Reply[],
     close: () => sqlite.close(),
   };
 }

@@ -1,10 +1,11 @@
 // The worker over a real queue, sending to receivers of this machine: what is due is delivered, within its limits, whatever
 // fails meanwhile.
 
-import { describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { parseNetwork } from "../../src/config/networks.ts";
 import { systemClock } from "../../src/delivery/clock.ts";
+import { startTicker, type Ticker } from "../../src/delivery/ticker.ts";
 import { refusal } from "../../src/domain/refusals.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { createWebhookSender, type WebhookReply } from "../../src/webhooks/sender.ts";
@@ -17,13 +18,24 @@ const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string
 const OK: WebhookReply = { httpStatus: 200, error: null, response: "", retryAfterSeconds: null };
 const policy = { allow: [parseNetwork("127.0.0.0/8")!], allowHttp: true };
 
+const tickers: Ticker[] = [];
+afterEach(() => tickers.splice(0).forEach((ticker) => ticker.stop()));
+
 function depsOf(shop: WebhookShop, given: Partial<WebhookDeps> = {}): WebhookDeps {
+  const clock = given.clock ?? systemClock;
+  const ticker = startTicker(
+    { clock, log: createLog("silent") },
+    async () => null,
+    () => {},
+  );
+  tickers.push(ticker);
   return {
     store: shop.store,
     serverId: A,
     writer: { submit: (name, input) => shop.run(name, input, Date.now()) },
     log: createLog("silent"),
-    clock: systemClock,
+    clock,
+    ticker,
     random: Math.random,
     send: createWebhookSender({ policy, now: Date.now }),
     ...given,
@@ -134,7 +146,6 @@ describe.each(ENGINES)("on %s", (engine) => {
     );
     await until("those that hang have their share", () => held.length === 32);
     await events(shop, await shop.endpoint({ url: "http://good.test/" }), 300);
-    service.wake();
     const delivered = async () =>
       (await states(shop)).filter((state) => state === "delivered 1").length;
     await until("all of the other are delivered", async () => (await delivered()) === 300);
@@ -159,7 +170,6 @@ describe.each(ENGINES)("on %s", (engine) => {
     await until("half of the places are taken", () => held.length === 32);
     expect(new Set(held.map(({ url }) => url)).size).toBe(32);
     await events(shop, await shop.endpoint({ url: "http://new.test/" }), 4);
-    service.wake();
     await until("a new endpoint has its four", () => held.length === 36);
     await service.stop(0);
     await shop.store.close();

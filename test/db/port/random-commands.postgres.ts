@@ -50,7 +50,12 @@ function sqliteWithKeptRows(seed: number): Subject {
   return {
     name: "SQLite, rows kept",
     run: async (batch, now) =>
-      await runBatch((below(random, 4) === 0 ? other : kept) as Store, batch, now),
+      await runBatch(
+        (below(random, 4) === 0 ? other : kept) as Store,
+        batch,
+        now,
+        crypto.randomUUID(),
+      ),
     read: async (body) => await other.read(body as never),
     // oxlint-disable-next-line typescript/require-await -- as PostgreSQL's
     query: async (text) => other.sqlite.query(text).all() as never,
@@ -70,7 +75,14 @@ function sqliteOneByOne(): Subject {
     async run(batch, now) {
       const replies: Reply[] = [];
       for (const request of batch) {
-        replies.push(...(await runBatch(createSqliteStore(sqlite) as Store, [request], now)));
+        replies.push(
+          ...(await runBatch(
+            createSqliteStore(sqlite) as Store,
+            [request],
+            now,
+            crypto.randomUUID(),
+          )),
+        );
       }
       return replies;
     },
@@ -88,7 +100,7 @@ async function postgres(): Promise<Subject> {
   const store = createPostgresStore({ ...server.address(database), username: SERVICE_ROLE });
   return {
     name: "PostgreSQL",
-    run: async (batch, now) => await runBatch(store, batch, now),
+    run: async (batch, now) => await runBatch(store, batch, now, crypto.randomUUID()),
     read: (body) => store.read(body as never),
     query: (text) => server.query(database, text),
     close: async () => await store.close(),

@@ -29,7 +29,12 @@ test("two servers that run random commands at once leave a database in order, an
   const read = <T>(body: (reader: Reader) => T) => stores[0].read(body as never) as Promise<T>;
   const first = new RandomCommands(randomFrom(1));
   for (const command of first.first()) {
-    await runBatch(stores[0], [command(namesIn(await read(readAll)))], LONG_AGO);
+    await runBatch(
+      stores[0],
+      [command(namesIn(await read(readAll)))],
+      LONG_AGO,
+      crypto.randomUUID(),
+    );
   }
   const troubles: string[] = [];
   let done = 0;
@@ -39,7 +44,12 @@ test("two servers that run random commands at once leave a database in order, an
     for (let place = 0; place < BATCHES; place += 1) {
       const names = namesIn(await read(readAll));
       const requests = commands.batch(BATCH_LIMIT).map((command) => command(names));
-      const replies = await runBatch(stores[seed % 2]!, requests, LONG_AGO + place * 1000);
+      const replies = await runBatch(
+        stores[seed % 2]!,
+        requests,
+        LONG_AGO + place * 1000,
+        crypto.randomUUID(),
+      );
       done += replies.filter((reply) => "done" in reply).length;
       troubles.push(...replies.flatMap((reply) => troubleOf(reply) ?? []));
     }

@@ -110,7 +110,7 @@ test("a key that another server is deactivating recharges nobody once that is co
   await other.turn([BEGIN, { text: lock, values: [] }, { text: deactivate, values: [] }]);
   const input = { keyId, resellerAccount: reseller, username: "child", amountMicros: 5 };
   let isDone = false;
-  const recharged = runBatch(store, [{ name: "recharge", input, ids: [] }], 1);
+  const recharged = runBatch(store, [{ name: "recharge", input, ids: [] }], 1, "seed");
   void (recharged as Promise<unknown>).then(() => (isDone = true));
   const waiting = async () => {
     const [row] = await server.query(

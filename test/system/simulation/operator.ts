@@ -11,6 +11,7 @@ type Target = "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "REFUNDED";
 export function operate(market: Market): void {
   const { world, auditor } = market;
   const { chance } = world;
+  if (market.webhookAuditor.endpoints().length > 0 && chance.happens(0.3)) return tend(market);
   const rows = auditor.rows();
   if (rows.length === 0) return;
   const unknown = rows.filter((row) => row.status === "PENDING" && row.placement === "unknown");
@@ -19,6 +20,41 @@ export function operate(market: Market): void {
 }
 
 type Row = ReturnType<Market["auditor"]["rows"]>[number];
+
+/** Looks after endpoints, credits and services. */
+function tend({ world, auditor, webhookAuditor, run }: Market): void {
+  const { chance } = world;
+  const actor = { keyId: null, operator: "sim" };
+  const { id, reseller } = chance.pick(webhookAuditor.endpoints());
+  switch (chance.whole(1, 5)) {
+    case 1:
+      return attempt(world, `operator credits ${reseller}`, () => {
+        const amountMicros = chance.whole(1, 5_000_000);
+        run("creditUser", { username: reseller, amountMicros, note: null, actor });
+        auditor.credited(reseller, amountMicros);
+        webhookAuditor.credited(reseller);
+      });
+    case 2:
+      return attempt(world, "operator changes a service", () => {
+        const max = chance.whole(50_000, 99_999) + 100_000 * webhookAuditor.serviceChanged();
+        run("updateService", { id: "manual", changes: { max }, actor });
+      });
+    case 3:
+      return attempt(world, `operator enables ${id}`, () => {
+        run("enableWebhook", { id, replay: chance.happens(0.7), actor });
+      });
+    case 4:
+      return attempt(world, `operator rotates the secret of ${id}`, () => {
+        const secret = `whsec_${Buffer.alloc(32, chance.whole(0, 255)).toString("base64")}`;
+        run("rotateWebhook", { id, secret, graceMs: chance.pick([0, 600_000]), actor });
+      });
+    default:
+      return attempt(world, `operator replays ${id}`, () => {
+        const since = world.now() - chance.whole(0, 3_600_000);
+        run("replayWebhook", { id, what: { since }, actor });
+      });
+  }
+}
 
 function move({ world, auditor, run }: Market, row: Row): void {
   const { chance } = world;

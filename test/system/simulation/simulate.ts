@@ -10,10 +10,14 @@ import { type DeliveryService, startDelivery } from "../../../src/delivery/deliv
 import type { CommandInput, CommandName, CommandOutput } from "../../../src/operations/commands.ts";
 import { smmApi } from "../../../src/providers/smm-api.ts";
 import type { Writer } from "../../../src/writer/writer.ts";
+import { startWebhooks } from "../../../src/webhooks/worker.ts";
 import { type Asked, type Auditor, createAuditor, Finding } from "./auditor.ts";
 import { type Engine, openMarketDatabase } from "./databases.ts";
+import { addEndpoints } from "./endpoints.ts";
 import { operate } from "./operator.ts";
+import { createReceivers } from "./receivers.ts";
 import { createProvider, type SimulatedProvider } from "./upstream.ts";
+import { createWebhookAuditor, type WebhookAuditor } from "./webhook-auditor.ts";
 import { createWorld, type Life, type World } from "./world.ts";
 
 const MINUTE_MS = 60_000;
@@ -39,6 +43,8 @@ export interface Outcome {
   seed: number;
   orders: number;
   crashes: number;
+  /** Deliveries of webhooks, and those of them that are listed as undelivered at the end. */
+  webhooks: { deliveries: number; undelivered: number };
   /** What the auditor found; null when all is well. */
   finding: string | null;
 }
@@ -57,6 +63,8 @@ const CATALOGUE: readonly Catalogue[] = [
   { id: "manual", priceMicros: 1_000_003, per: "1000", provider: null },
 ];
 const RESELLERS = ["ana", "bob", "cleo"];
+/** Commands that mostly find nothing to do. */
+const UNTRACED: ReadonlySet<CommandName> = new Set(["takeDuePolls", "takeDueWebhookDeliveries"]);
 
 /** Everything of one market. */
 export interface Market {
@@ -64,6 +72,8 @@ export interface Market {
   store: ReadStore;
   close(): void;
   auditor: Auditor;
+  webhookAuditor: WebhookAuditor;
+  receivers: ReturnType<typeof createReceivers>;
   /** Starts of the process. */
   starts: number;
   providers: Map<string, SimulatedProvider>;
@@ -86,15 +96,12 @@ export async function simulate(
   const world = createWorld(seed, print ?? (() => {}));
   const { chance } = world;
   const crowded = chance.happens(CROWDED);
-  const market = openMarket(
-    engine,
-    world,
-    crowded ? CREDITS_MICROS[1]! : chance.pick(CREDITS_MICROS),
-  );
+  const creditMicros = crowded ? CREDITS_MICROS[1]! : chance.pick(CREDITS_MICROS);
   const trouble = { faults: chance.pick([0.3, 1, 2]), crashes: chance.pick([0, 0.001, 0.004]) };
   let calm = false;
+  const faults = () => (calm ? 0 : trouble.faults);
+  const market = openMarket(engine, world, creditMicros, faults);
   for (const name of ["a", "b"]) {
-    const faults = () => (calm ? 0 : trouble.faults);
     const { auditor } = market;
     market.providers.set(name, createProvider({ name, world, auditor, faults }));
   }
@@ -117,6 +124,7 @@ export async function simulate(
     if (sinceAudit >= AUDIT_EVENTS) {
       sinceAudit = 0;
       market.auditor.audit();
+      market.webhookAuditor.audit();
     }
     if (calm || process.life.dead || !chance.happens(trouble.crashes)) return;
     crashes += 1;
@@ -127,6 +135,7 @@ export async function simulate(
       (started) => (process = started),
     );
   };
+  const outcome = () => ({ seed, orders, crashes, webhooks: market.webhookAuditor.counts() });
   try {
     await world.runUntil(TROUBLE_MS, afterEvent);
     calm = true;
@@ -136,26 +145,37 @@ export async function simulate(
     await world.runUntil(TROUBLE_MS + CALM_MS, afterEvent);
     market.auditor.audit();
     market.auditor.auditLists();
+    market.webhookAuditor.audit();
+    market.webhookAuditor.auditEnd(world.now());
     mustHaveEnded(market);
-    return { seed, orders, crashes, finding: null };
+    return { ...outcome(), finding: null };
   } catch (error) {
     if (!(error instanceof Finding)) throw error;
     world.trace(`FOUND: ${error.message}`);
-    return { seed, orders, crashes, finding: error.message };
+    return { ...outcome(), finding: error.message };
   } finally {
     process.life.dead = true;
     market.close();
   }
 }
 
-function openMarket(engine: Engine, world: World, creditMicros: number): Market {
+function openMarket(
+  engine: Engine,
+  world: World,
+  creditMicros: number,
+  faults: () => number,
+): Market {
   const database = openMarketDatabase(engine);
   const auditor = createAuditor(database);
+  const webhookAuditor = createWebhookAuditor(database);
+  const dead = new Set<string>();
   const market: Market = {
     world,
     store: database.store,
     close: () => database.close(),
     auditor,
+    webhookAuditor,
+    receivers: createReceivers({ world, auditor: webhookAuditor, faults }, dead),
     starts: 0,
     providers: new Map(),
     sentAt: new Map(),
@@ -186,6 +206,8 @@ function openMarket(engine: Engine, world: World, creditMicros: number): Market 
     const bounds = { min: 1, max: 100_000, private: false };
     market.run("createService", { ...service, ...bounds, name: service.id, ...link, actor });
   }
+  for (const username of RESELLERS) addEndpoints(market, username, creditMicros);
+  for (const { isDead, url } of webhookAuditor.endpoints()) if (isDead) dead.add(url);
   return market;
 }
 
@@ -195,7 +217,11 @@ const keyIds = new Map<string, string>();
 function begin(market: Market, isCalm: () => boolean): Process {
   const { world, store } = market;
   const life: Life = { dead: false };
-  const process: Process = { life, writer: writerOf(market, life, isCalm), delivery: null };
+  const process: Process = {
+    life,
+    writer: writerOf(market, life, isCalm, () => process.delivery?.ticker.wake()),
+    delivery: null,
+  };
   world.trace("the process starts");
   const log = {
     info: (fields: object, message: string) =>
@@ -218,7 +244,11 @@ function begin(market: Market, isCalm: () => boolean): Process {
   };
   const start = () =>
     startDelivery(deps).then(
-      (delivery) => (process.delivery = delivery),
+      (delivery) => {
+        process.delivery = delivery;
+        const { ticker } = delivery;
+        startWebhooks({ ...deps, ticker, send: market.receivers.send(life) });
+      },
       // The database was not there yet: a supervisor starts it again.
       () => world.later(1000, life, start),
     );
@@ -240,7 +270,12 @@ function trackSends(
 }
 
 /** A writer whose commits and answers take time, so that the process can die before, between and after them. */
-function writerOf(market: Market, life: Life, isCalm: () => boolean): Pick<Writer, "submit"> {
+function writerOf(
+  market: Market,
+  life: Life,
+  isCalm: () => boolean,
+  onCommit: () => void,
+): Pick<Writer, "submit"> {
   const { world } = market;
   const { chance } = world;
   return {
@@ -249,6 +284,7 @@ function writerOf(market: Market, life: Life, isCalm: () => boolean): Pick<Write
         world.later(chance.whole(0, 5), life, () => {
           const answer = commit(market, name, input, !isCalm() && chance.happens(0.01));
           world.later(chance.whole(0, 5), life, () => {
+            onCommit();
             if (answer instanceof Error) reject(answer);
             else resolve(answer.output);
           });
@@ -266,7 +302,7 @@ function commit<Name extends CommandName>(
   if (isUnavailable) return refusal("service_unavailable");
   try {
     const output = run(name, JSON.parse(JSON.stringify(input)) as CommandInput<Name>);
-    if (name !== "takeDuePolls")
+    if (!UNTRACED.has(name))
       world.trace(`committed ${name} ${JSON.stringify(input).slice(0, 200)}`);
     return { output: JSON.parse(JSON.stringify(output)) as CommandOutput<Name> };
   } catch (error) {

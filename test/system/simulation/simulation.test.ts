@@ -1,4 +1,4 @@
-// The ledger stays correct and every order reaches a final state, whatever fails. `bun run simulate SEED` prints the trace of one seed.
+// The ledger stays correct, every order reaches a final state and every event its receiver, whatever fails. `bun run simulate SEED` prints the trace of one seed.
 
 import { expect, test } from "bun:test";
 import { simulate } from "./simulate.ts";
@@ -8,17 +8,20 @@ const SEEDS = 200;
 const LIMIT_MS = 600_000;
 
 test(
-  `${SEEDS} seeded markets with faults, crashes, operators and a jumping clock leave the auditor nothing to find`,
+  `${SEEDS} seeded markets with faults, crashes, operators, receivers and a jumping clock leave the auditor nothing to find`,
   async () => {
     const findings: string[] = [];
     let crashes = 0;
+    let webhooks = 0;
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       const outcome = await simulate(seed);
       crashes += outcome.crashes;
+      webhooks += outcome.webhooks.deliveries;
       if (outcome.finding !== null) findings.push(`seed ${seed}: ${outcome.finding}`);
     }
     expect(findings).toEqual([]);
     expect(crashes).toBeGreaterThan(SEEDS / 2);
+    expect(webhooks).toBeGreaterThan(SEEDS * 20);
   },
   LIMIT_MS,
 );
