@@ -33,7 +33,7 @@ export interface OpenApiParameter {
 
 export interface OpenApiResponse {
   description: string;
-  headers: Record<string, { required?: boolean }>;
+  headers: Record<string, { description?: string; required?: boolean; schema?: Schema }>;
   content: Content;
 }
 

@@ -26,7 +26,7 @@ export interface Example {
 
 export interface Operation {
   id: string;
-  tag: "Services" | "Orders" | "Balance" | "Users" | "Webhooks";
+  tag: "Services" | "Orders" | "Balance" | "Users" | "Webhooks" | "Testing";
   summary: string;
   description: string;
   parameters?: readonly Parameter[];

@@ -10,6 +10,7 @@ import {
   REFERENCE_LENGTH_LIMIT,
 } from "../domain/orders.ts";
 import { USERNAME_PATTERN } from "../domain/users.ts";
+import { WEBHOOK_EVENT_TYPES } from "../domain/webhook-events.ts";
 import { type Schema, schemaRef } from "./operation.ts";
 import {
   cuid,
@@ -92,6 +93,21 @@ export const SCHEMAS: Record<string, Schema> = {
       reference,
     },
     required: ["service", "link", "quantity"],
+  },
+  TestMove: {
+    type: "object",
+    description: "Unknown fields are ignored.",
+    properties: {
+      status: schemaRef("OrderState"),
+      remains: whole("What is not delivered; for PARTIAL, which needs it.", 0, QUANTITY_LIMIT),
+    },
+    required: ["status"],
+  },
+  TestEventRequest: {
+    type: "object",
+    description: "Unknown fields are ignored.",
+    properties: { type: text("The type of the event.", { enum: WEBHOOK_EVENT_TYPES }) },
+    required: ["type"],
   },
   OrderCreated: object("An order as it was accepted.", created),
   OrderStatus: object(

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { type Command, Option } from "commander";
-import { type ListedKey, listKeys } from "../db/keys.ts";
+import { findKey, type ListedKey, listKeys } from "../db/keys.ts";
 import { findUser } from "../db/users.ts";
 import { refusal } from "../domain/refusals.ts";
 import {
@@ -13,6 +13,7 @@ import {
   KEY_TYPES,
   type KeyScope,
   type KeyType,
+  shownStart,
   startOfKey,
 } from "../domain/keys.ts";
 import type { UnsignedInput } from "../operations/commands.ts";
@@ -29,6 +30,7 @@ interface CreateOptions extends CommonOptions {
   /** Milliseconds. */
   expires?: number;
   allow?: string;
+  test?: true;
 }
 
 export function declareKeys(admin: Command): void {
@@ -59,6 +61,7 @@ export function declareKeys(admin: Command): void {
     .option("--label <text>", "a name to recognise it by", keyLabel)
     .option("--expires <duration>", "how long it lives (default: until deactivated)", lifetime)
     .option("--allow <cidr>", "only from this network, v4 or v6; may be given again", networks)
+    .option("--test", "a test key: test money, no provider, the same catalogue")
     .action(async (options: CreateOptions) => {
       const { text, input } = newKey(options);
       const key = await withDatabase(options, ({ execute }) => execute("createKey", input));
@@ -100,7 +103,8 @@ export function newKey(options: Omit<CreateOptions, keyof CommonOptions>): {
   text: string;
   input: UnsignedInput<"createKey">;
 } {
-  const text = formatKey(randomBytes(KEY_RANDOM_BYTES));
+  const test = options.test ?? false;
+  const text = formatKey(randomBytes(KEY_RANDOM_BYTES), test);
   const input = {
     username: options.user,
     type: options.type,
@@ -110,6 +114,7 @@ export function newKey(options: Omit<CreateOptions, keyof CommonOptions>): {
     start: startOfKey(text),
     lifetimeMilliseconds: options.expires ?? null,
     allow: options.allow ?? "",
+    test,
   };
   return { text, input };
 }
@@ -128,15 +133,18 @@ function declareRotate(group: Command): void {
         .default(duration("24h"), "24h"),
     )
     .action(async (id: string, options: CommonOptions & { grace: number }) => {
-      const text = formatKey(randomBytes(KEY_RANDOM_BYTES));
-      const key = await withDatabase(options, ({ execute }) =>
-        execute("rotateKey", {
+      const { key, text } = await withDatabase(options, async ({ store, execute }) => {
+        const old = await store.read((reader) => findKey(reader, id));
+        if (!old) throw refusal("key_not_found");
+        const replacing = formatKey(randomBytes(KEY_RANDOM_BYTES), old.testOf !== null);
+        const rotated = await execute("rotateKey", {
           id,
-          hash: hashKey(text),
-          start: startOfKey(text),
+          hash: hashKey(replacing),
+          start: startOfKey(replacing),
           graceMilliseconds: options.grace,
-        }),
-      );
+        });
+        return { key: rotated, text: replacing };
+      });
       printNew(options, key, text);
     });
 }
@@ -165,7 +173,7 @@ function declareSwitch(group: Command, verb: string, active: boolean, descriptio
 function keyJson(key: ListedKey) {
   return {
     id: key.id,
-    start: key.start,
+    start: shownStart(key),
     type: key.type,
     reach: key.reach,
     username: key.username,
@@ -175,6 +183,7 @@ function keyJson(key: ListedKey) {
     allow: key.allow,
     lastUsedAt: isoTime(key.lastUsedAt),
     replacedBy: key.replacedBy,
+    test: key.testOf !== null,
   };
 }
 

@@ -3,12 +3,13 @@
 import { type Command, Option } from "commander";
 import type { Awaitable, Reader } from "../db/port.ts";
 import { findOrder, listOrders, type ListedOrder, type Order } from "../db/orders.ts";
-import { findUser, findUserByAccount } from "../db/users.ts";
+import { findTestAccount, findUser, findUserByAccount } from "../db/users.ts";
 import { placementOf } from "../domain/deliveries.ts";
 import { orderStatus } from "../domain/responses.ts";
 import { refusal } from "../domain/refusals.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
+import { isTestOrder } from "../domain/sandbox.ts";
 import {
   type CommonOptions,
   declare,
@@ -29,6 +30,7 @@ interface ListOptions extends CommonOptions {
   user?: string;
   unknown?: true;
   late?: true;
+  test?: true;
   limit: number;
 }
 
@@ -67,16 +69,18 @@ function declareList(group: Command): void {
     )
     .option("--unknown", "only PENDING ones of which it is not known whether they were placed")
     .option("--late", "only those of which a change was reported after their end")
+    .option("--test", "only test orders, which are listed nowhere else")
     .action(async (options: ListOptions) => {
       const orders = await withDatabase(options, ({ store }) =>
         store.read((reader) => {
-          const user = options.user === undefined ? undefined : findUser(reader, options.user);
-          if (options.user !== undefined && !user) throw refusal("user_not_found");
+          const resellerAccount = accountOf(reader, options);
+          if (resellerAccount === null) return [];
           const found = listOrders(reader, {
             status: options.status,
-            resellerAccount: user?.account,
+            resellerAccount,
             unknown: options.unknown,
             late: options.late,
+            test: options.test,
             limit: options.limit,
           });
           const names = providerNames(reader);
@@ -85,6 +89,14 @@ function declareList(group: Command): void {
       );
       print(options.json, orders.map(orderJson), () => orderTable(orders));
     });
+}
+
+/** Of the reseller's orders, or test orders; undefined: of all resellers; null: it has no test account. */
+function accountOf(reader: Reader, { user: name, test }: ListOptions): number | null | undefined {
+  if (name === undefined) return undefined;
+  const user = findUser(reader, name);
+  if (!user) throw refusal("user_not_found");
+  return test ? (findTestAccount(reader, user.account)?.account ?? null) : user.account;
 }
 
 function declareShow(group: Command): void {
@@ -215,8 +227,9 @@ interface NamedOrder extends ListedOrder {
 }
 
 function withNames(reader: Reader, order: Order): NamedOrder {
-  const reseller = findUserByAccount(reader, order.resellerAccount)!;
-  return withProvider(providerNames(reader), { ...order, username: reseller.username });
+  const { account, testOf } = findUserByAccount(reader, order.resellerAccount)!;
+  const { username: reseller } = findUserByAccount(reader, testOf ?? account)!;
+  return withProvider(providerNames(reader), { ...order, username: reseller });
 }
 
 function withProvider(names: ProviderNames, order: ListedOrder): NamedOrder {
@@ -232,6 +245,7 @@ function orderJson(order: NamedOrder) {
     provider: order.provider,
     providerOrder: order.delivery?.providerOrder ?? null,
     placement: placementOf(order.delivery),
+    ...(isTestOrder(order) ? { test: true } : {}),
   };
 }
 

@@ -5,7 +5,7 @@ import type { Reader, Tx } from "./port.ts";
 import { fields, query, select, statement } from "./query.ts";
 import { boolean, number } from "./table-definition.ts";
 import { attempts, orders } from "./tables.ts";
-import { findOrder, type Order } from "./orders.ts";
+import { findOrder, NO_TEST_ORDER, type Order } from "./orders.ts";
 
 /** An order that has a provider. */
 export interface OrderWithDelivery extends Order {
@@ -59,7 +59,7 @@ const DUE = query({
 const QUEUED = query({
   gives: fields(orders, "orderId"),
   text: `SELECT ${select(orders, "orderId")} FROM orders
-    WHERE placement = 'queued' AND status = 'PENDING' ORDER BY order_id`,
+    WHERE placement = 'queued' AND status = 'PENDING' AND ${NO_TEST_ORDER} ORDER BY order_id`,
 });
 
 const SENDING = query({
@@ -90,7 +90,7 @@ export function listDueSubmissions(
   return reader.all(DUE, { providerId, now, limit }).map(({ orderId }) => orderId);
 }
 
-/** The numbers of every queued order. */
+/** The numbers of every queued order; no test orders. */
 export function listQueued(reader: Reader): number[] {
   return reader.all(QUEUED).map(({ orderId }) => orderId);
 }

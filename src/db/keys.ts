@@ -19,6 +19,8 @@ export interface CallerKey {
   ended: boolean;
   /** Networks in CIDR notation, separated by commas; empty: every address. */
   allow: string;
+  /** Of a test key: its reseller's account, beside which `resellerAccount` is the test account. Null: of a live key. */
+  testOf: number | null;
 }
 
 export interface Key extends CallerKey {
@@ -32,6 +34,7 @@ export interface ListedKey extends Key {
   lastUsedAt: number | null;
   /** The id of the key that it was rotated to. */
   replacedBy: string | null;
+  /** The reseller's, of a test key too. */
   username: string;
 }
 
@@ -44,6 +47,7 @@ const CALLER_FIELDS = [
   "expiresAt",
   "ended",
   "allow",
+  "testOf",
 ] as const;
 
 /** A query and not a row: half the columns, for what every request reads. */
@@ -55,7 +59,7 @@ const CALLER_BY_HASH = query({
 
 const LISTED = { ...fields(keys), username: text };
 const SELECT_LISTED = `SELECT ${select(keys)}, users.username AS username
-  FROM keys JOIN users ON users.account = keys.reseller_account`;
+  FROM keys JOIN users ON users.account = coalesce(keys.test_of, keys.reseller_account)`;
 const ALL = query({
   gives: LISTED,
   text: `${SELECT_LISTED} ORDER BY keys.created_at, keys.id`,
@@ -63,7 +67,7 @@ const ALL = query({
 const OF_RESELLER = query({
   takes: { account: number },
   gives: LISTED,
-  text: `${SELECT_LISTED} WHERE keys.reseller_account = :account ORDER BY keys.created_at, keys.id`,
+  text: `${SELECT_LISTED} WHERE users.account = :account ORDER BY keys.created_at, keys.id`,
 });
 
 const EXPIRED = query({
@@ -80,10 +84,11 @@ export function findCallerKeyByHash(reader: Reader, hash: string): CallerKey | u
 export function findKey(reader: Reader, id: string): ListedKey | undefined {
   const key = reader.row(keys.byKey, id);
   if (!key) return undefined;
-  return { ...key, username: reader.row(users.byKey, key.resellerAccount)!.username };
+  const { username } = reader.row(users.byKey, key.testOf ?? key.resellerAccount)!;
+  return { ...key, username };
 }
 
-/** Every key, or those of one reseller, oldest first. */
+/** Every key, or those of one reseller, oldest first; test keys too. */
 export function listKeys(reader: Reader, account?: number): ListedKey[] {
   return account === undefined ? reader.all(ALL) : reader.all(OF_RESELLER, { account });
 }

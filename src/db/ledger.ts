@@ -1,6 +1,6 @@
 // The ledger. postTransfer is the only function that writes a balance.
 
-import { CASH_ACCOUNT, type Transfer } from "../domain/ledger.ts";
+import { isCashAccount, type Transfer } from "../domain/ledger.ts";
 import type { Tx } from "./port.ts";
 import { transfers, users } from "./tables.ts";
 
@@ -18,7 +18,7 @@ export function postTransfer(tx: Tx, transfer: Transfer): number | null {
   if (!user) throw new Error(`no user has account ${account}`);
   const change = BigInt(account === creditAccount ? amountMicros : -amountMicros);
   const balanceMicros = user.balanceMicros + change;
-  if (Math.min(debitAccount, creditAccount) === CASH_ACCOUNT) {
+  if (isCashAccount(Math.min(debitAccount, creditAccount))) {
     const depositedMicros = user.depositedMicros + change;
     tx.update(users, user, { balanceMicros, depositedMicros });
   } else {

@@ -2,6 +2,7 @@
 
 import { ORDER_ID_PATTERN, ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { Delivery } from "../domain/deliveries.ts";
+import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import type { PriceUnit } from "../domain/services.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, listByConditions, select, statement } from "./query.ts";
@@ -51,6 +52,8 @@ export interface OrderFilter {
   unknown?: boolean | undefined;
   /** Only orders with a late report. */
   late?: boolean | undefined;
+  /** Only test orders; otherwise none of them. */
+  test?: boolean | undefined;
   limit: number;
 }
 
@@ -60,8 +63,9 @@ export const CUID = new RegExp(ORDER_ID_PATTERN);
 
 const LIST = listByConditions(
   { ...fields(orders), username: text },
-  (where) => `SELECT ${select(orders)}, users.username AS username
+  (where) => `SELECT ${select(orders)}, resellers.username AS username
     FROM orders JOIN users ON users.account = orders.reseller_account
+    JOIN users AS resellers ON resellers.account = coalesce(users.test_of, users.account)
     ${where} ORDER BY orders.order_id DESC LIMIT :limit`,
 );
 
@@ -82,7 +86,7 @@ export function listOrders(reader: Reader, filter: OrderFilter): ListedOrder[] {
   return rows.map(({ username, ...row }) => ({ ...toOrder(row), username }));
 }
 
-function listBy({ status, resellerAccount, unknown, late }: OrderFilter) {
+function listBy({ status, resellerAccount, unknown, late, test }: OrderFilter) {
   const takes: Record<string, Kind> = { limit: number };
   const conditions: string[] = [];
   if (status) {
@@ -99,9 +103,17 @@ function listBy({ status, resellerAccount, unknown, late }: OrderFilter) {
     takes["resellerAccount"] = number;
     if (conditions.length === 0) conditions.push(`orders.order_id IN (${NEWEST_OF_EACH_STATUS})`);
     conditions.push("orders.reseller_account = :resellerAccount");
+  } else {
+    conditions.push(test ? OF_TEST_ACCOUNTS : NO_TEST_ORDER);
   }
   return LIST(conditions, takes);
 }
+
+/** For figures and lists of the operator. */
+export const NO_TEST_ORDER = `(orders.provider_id IS NULL OR orders.provider_id <> ${SANDBOX_PROVIDER})`;
+/** By the index of a reseller's orders: test orders may be few among many. */
+const OF_TEST_ACCOUNTS =
+  "orders.reseller_account IN (SELECT account FROM users WHERE test_of IS NOT NULL)";
 
 /** Of a reseller's orders, since the only index by reseller is by status too. */
 const NEWEST_OF_EACH_STATUS = ORDER_STATUSES.map(

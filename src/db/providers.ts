@@ -1,5 +1,6 @@
 // Providers, and figures of their orders. The provider's key is read only to call the provider, and never shown.
 
+import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import { OLDEST_DUE_POLL } from "./polling.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select } from "./query.ts";
@@ -29,7 +30,7 @@ export interface ProviderOrders {
   oldestUncheckedAt: number | null;
 }
 
-const LIST = query({
+const ALL = query({
   gives: fields(providers),
   text: `SELECT ${select(providers)} FROM providers ORDER BY providers.name COLLATE "binary"`,
 });
@@ -67,9 +68,14 @@ export function providerOf(reader: Reader, providerId: number): Provider {
   return provider;
 }
 
-/** By name. */
+/** By name; without the sandbox, which is no provider to an operator. */
 export function listProviders(reader: Reader): Provider[] {
-  return reader.all(LIST);
+  return listAllProviders(reader).filter(({ providerId }) => providerId !== SANDBOX_PROVIDER);
+}
+
+/** With the sandbox. */
+export function listAllProviders(reader: Reader): Provider[] {
+  return reader.all(ALL);
 }
 
 export function readProviderOrders(reader: Reader, providerId: number): ProviderOrders {
@@ -96,7 +102,9 @@ export function insertProvider(
   return tx.insert(providers, provider);
 }
 
+/** Nothing of the sandbox: it is not watched, and its row stays as the migration made it. */
 export function updateLastSuccess(tx: Tx, providerId: number, at: number): void {
+  if (providerId === SANDBOX_PROVIDER) return;
   tx.update(providers, { providerId }, { lastSuccessAt: at });
 }
 

@@ -30,6 +30,7 @@ export const users = sqliteTable("users", {
   createdAt: integer("created_at").notNull(),
   wantedEvents: integer("wanted_events").notNull().default(0),
   lowBalanceMicros: integer("low_balance_micros"),
+  testOf: integer("test_of"),
 });
 
 export const keys = sqliteTable("keys", {
@@ -47,6 +48,7 @@ export const keys = sqliteTable("keys", {
   lastUsedAt: integer("last_used_at"),
   replacedBy: text("replaced_by"),
   ended: integer({ mode: "boolean" }).notNull().default(false),
+  testOf: integer("test_of"),
 });
 
 export const providers = sqliteTable("providers", {

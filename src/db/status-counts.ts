@@ -5,7 +5,8 @@
 import type { OrderStatus } from "../domain/orders.ts";
 import type { Reader } from "./port.ts";
 import { fields, query, select } from "./query.ts";
-import { nullable, number, textOf } from "./table-definition.ts";
+import { NO_TEST_ORDER } from "./orders.ts";
+import { boolean, nullable, number, textOf } from "./table-definition.ts";
 import { orderEvents } from "./tables.ts";
 
 /** The last order and event that are counted. */
@@ -17,12 +18,14 @@ export interface Position {
 /** Change of the number of orders in a status. */
 export interface StatusChange {
   status: OrderStatus;
+  isTest: boolean;
   orders: number;
 }
 
 export interface TransitionCount {
   fromStatus: OrderStatus;
   toStatus: OrderStatus;
+  isTest: boolean;
   orders: number;
 }
 
@@ -42,63 +45,77 @@ const NEXT_ORDER = query({
 
 const status = textOf<OrderStatus>();
 
+const EVENTS = "order_events JOIN orders ON orders.order_id = order_events.order_id";
+const IS_TEST = `CASE WHEN ${NO_TEST_ORDER} THEN 0 ELSE 1 END`;
+
 // The order's first event says what its status was before.
 const FIRST_STATUSES = query({
   takes: { after: number, upTo: number },
-  gives: { status, orders: number },
-  text: `SELECT first_status AS "status", count(*) AS "orders" FROM (
+  gives: { status, isTest: boolean, orders: number },
+  text: `SELECT first_status AS "status", is_test AS "isTest", count(*) AS "orders" FROM (
       SELECT coalesce(
           (SELECT from_status FROM order_events AS event
             WHERE event.order_id = orders.order_id ORDER BY seq LIMIT 1),
-          status) AS first_status
+          status) AS first_status, ${IS_TEST} AS is_test
       FROM orders WHERE order_id > :after AND order_id <= :upTo
-    ) AS counted GROUP BY first_status`,
+    ) AS counted GROUP BY first_status, is_test`,
 });
 
 // One statement, so that no event falls between its parts: current statuses, less what happened after the event.
 const STATUSES_AT = query({
   takes: { after: number, upTo: number, eventSeq: number },
-  gives: { status, orders: number },
-  text: `SELECT status AS "status", count(*) AS "orders" FROM orders
-      WHERE order_id > :after AND order_id <= :upTo GROUP BY status
+  gives: { status, isTest: boolean, orders: number },
+  text: `SELECT status AS "status", ${IS_TEST} AS "isTest", count(*) AS "orders" FROM orders
+      WHERE order_id > :after AND order_id <= :upTo GROUP BY status, ${IS_TEST}
     UNION ALL
-    SELECT from_status, count(*) FROM order_events
-      WHERE seq > :eventSeq AND order_id > :after AND order_id <= :upTo GROUP BY from_status
+    SELECT from_status, ${IS_TEST}, count(*) FROM ${EVENTS}
+      WHERE seq > :eventSeq AND order_events.order_id > :after AND order_events.order_id <= :upTo
+      GROUP BY from_status, ${IS_TEST}
     UNION ALL
-    SELECT to_status, -count(*) FROM order_events
-      WHERE seq > :eventSeq AND order_id > :after AND order_id <= :upTo GROUP BY to_status`,
+    SELECT to_status, ${IS_TEST}, -count(*) FROM ${EVENTS}
+      WHERE seq > :eventSeq AND order_events.order_id > :after AND order_events.order_id <= :upTo
+      GROUP BY to_status, ${IS_TEST}`,
 });
+
+const MOVED = {
+  ...fields(orderEvents, "fromStatus", "toStatus"),
+  isTest: boolean,
+  orders: number,
+};
+const SELECT_MOVED = `SELECT ${select(orderEvents, "fromStatus", "toStatus")}, ${IS_TEST} AS "isTest",
+  count(*) AS "orders" FROM ${EVENTS}`;
+const BY_MOVE = `GROUP BY from_status, to_status, ${IS_TEST}`;
 
 const TRANSITIONS = query({
   takes: { after: number, upTo: number },
-  gives: { ...fields(orderEvents, "fromStatus", "toStatus"), orders: number },
-  text: `SELECT ${select(orderEvents, "fromStatus", "toStatus")}, count(*) AS "orders" FROM order_events
-    WHERE seq > :after AND seq <= :upTo GROUP BY from_status, to_status`,
+  gives: MOVED,
+  text: `${SELECT_MOVED} WHERE seq > :after AND seq <= :upTo ${BY_MOVE}`,
 });
 
 // By the clocks of several servers an event can be older than its order.
 const EARLY_TRANSITIONS = query({
   takes: { orderId: number, eventSeq: number },
-  gives: { ...fields(orderEvents, "fromStatus", "toStatus"), orders: number },
-  text: `SELECT ${select(orderEvents, "fromStatus", "toStatus")}, count(*) AS "orders" FROM order_events
-    WHERE order_id > :orderId AND seq <= :eventSeq GROUP BY from_status, to_status`,
+  gives: MOVED,
+  text: `${SELECT_MOVED} WHERE order_events.order_id > :orderId AND seq <= :eventSeq ${BY_MOVE}`,
 });
 
 // Orders and events above a position, in one statement.
 const CHANGES_SINCE = query({
   takes: { orderId: number, eventSeq: number },
-  gives: { status, orders: number },
-  text: `SELECT first_status AS "status", count(*) AS "orders" FROM (
+  gives: { status, isTest: boolean, orders: number },
+  text: `SELECT first_status AS "status", is_test AS "isTest", count(*) AS "orders" FROM (
       SELECT coalesce(
           (SELECT from_status FROM order_events AS event
             WHERE event.order_id = orders.order_id ORDER BY seq LIMIT 1),
-          status) AS first_status
+          status) AS first_status, ${IS_TEST} AS is_test
       FROM orders WHERE order_id > :orderId
-    ) AS counted GROUP BY first_status
+    ) AS counted GROUP BY first_status, is_test
     UNION ALL
-    SELECT to_status, count(*) FROM order_events WHERE seq > :eventSeq GROUP BY to_status
+    SELECT to_status, ${IS_TEST}, count(*) FROM ${EVENTS}
+      WHERE seq > :eventSeq GROUP BY to_status, ${IS_TEST}
     UNION ALL
-    SELECT from_status, -count(*) FROM order_events WHERE seq > :eventSeq GROUP BY from_status`,
+    SELECT from_status, ${IS_TEST}, -count(*) FROM ${EVENTS}
+      WHERE seq > :eventSeq GROUP BY from_status, ${IS_TEST}`,
 });
 
 /** The last order and event of those that were created up to `before`, in milliseconds. */

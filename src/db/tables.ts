@@ -21,7 +21,7 @@ export const accounts = table(schema.accounts, {
 
 export const users = table(schema.users, {
   key: ["account"],
-  unique: { byId: ["id"], byUsername: ["username"] },
+  unique: { byId: ["id"], byUsername: ["username"], byTestOf: ["testOf"] },
   folded: ["byUsername"],
   lock: ({ account }, isNew) => (isNew ? CATALOGUE_LOCK : account),
   coalesced: true,

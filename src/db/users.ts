@@ -19,6 +19,8 @@ export interface User {
   wantedEvents: number;
   /** The highest of its webhooks' thresholds; null: none wants to know. */
   lowBalanceMicros: number | null;
+  /** Of a test account: the account of the user beside whom it is. */
+  testOf: number | null;
   /** The id of a child user's reseller; null for a reseller. */
   resellerId: string | null;
 }
@@ -29,13 +31,14 @@ export interface NewUser {
   name: string;
   parentAccount: number | null;
   createdAt: number;
+  testOf?: number;
 }
 
 const ALL = query({
   gives: { ...fields(users), resellerId: nullable(text) },
   text: `SELECT ${selectAs(users, "users")}, parents.id AS "resellerId"
     FROM users LEFT JOIN users AS parents ON parents.account = users.parent_account
-    ORDER BY users.account`,
+    WHERE users.test_of IS NULL ORDER BY users.account`,
 });
 
 /** A query and not a row: every GET /balance reads it. */
@@ -50,6 +53,11 @@ export function findUser(reader: Reader, username: string): User | undefined {
   return withReseller(reader, reader.row(users.byUsername, username));
 }
 
+/** The test account of a user; undefined until it is made. */
+export function findTestAccount(reader: Reader, account: number) {
+  return reader.row(users.byTestOf, account);
+}
+
 export function findUserByAccount(reader: Reader, account: number): User | undefined {
   return withReseller(reader, reader.row(users.byKey, account));
 }
@@ -61,7 +69,7 @@ function withReseller(reader: Reader, user: Omit<User, "resellerId"> | undefined
   return { ...user, resellerId: parent?.id ?? null };
 }
 
-/** Every user, in order of creation. */
+/** Every user, in order of creation; no test accounts. */
 export function listUsers(reader: Reader): User[] {
   return reader.all(ALL);
 }

@@ -1,5 +1,6 @@
 // The invariants of the ledger, of orders, of deliveries and of users, as queries that return violations.
 
+import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import { type Check, queryCheck } from "./verify.ts";
 
 /**
@@ -15,6 +16,16 @@ const flows = (condition: string) => `
   WHERE credit_account = users.account AND credit_account > 2 AND ${condition}
   UNION ALL SELECT -amount_micros FROM transfers
   WHERE debit_account = users.account AND debit_account > 2 AND ${condition}`;
+
+/** The cash and sales accounts of the side that a user, or an order, is on. */
+const CASH = "CASE WHEN test_of IS NULL THEN 1 ELSE -1 END";
+const SALES = `CASE WHEN orders.provider_id = ${SANDBOX_PROVIDER} THEN -2 ELSE 2 END`;
+
+/** The sum of its users' balances, and what its cash and sales accounts paid them less what they were paid. */
+const sideOf = (testOf: string, accounts: string) => `
+  ${sumOf(`SELECT balance_micros AS amount FROM users WHERE test_of ${testOf}`)} AS balances,
+  ${sumOf(`SELECT amount_micros AS amount FROM transfers WHERE debit_account IN ${accounts}
+    UNION ALL SELECT -amount_micros FROM transfers WHERE credit_account IN ${accounts}`)} AS paid`;
 
 /** Each query returns a row (subject, problem) for each violation of its rule. */
 const QUERIES: Record<string, string> = {
@@ -35,14 +46,14 @@ const QUERIES: Record<string, string> = {
         || coalesce(amount_micros, 0) AS problem
     FROM orders LEFT JOIN transfers
       ON transfers.order_id = orders.order_id AND kind = 'order'
-      AND debit_account = reseller_account AND credit_account = 2
+      AND debit_account = reseller_account AND credit_account = ${SALES}
     WHERE charge_micros <> coalesce(amount_micros, 0)`,
   "refunds are what was transferred back": `
     SELECT 'order ' || orders.order_id AS subject,
       'refunded is ' || refunded_micros || ' micros, transferred back were ' || coalesce(total, 0) AS problem
     FROM orders LEFT JOIN (
       SELECT order_id, sum(amount_micros) AS total FROM transfers JOIN orders USING (order_id)
-      WHERE kind IN ('refund', 'partial_refund') AND debit_account = 2 AND credit_account = reseller_account
+      WHERE kind IN ('refund', 'partial_refund') AND debit_account = ${SALES} AND credit_account = reseller_account
       GROUP BY order_id
     ) AS refunds ON refunds.order_id = orders.order_id
     WHERE refunded_micros <> coalesce(total, 0)`,
@@ -54,14 +65,32 @@ const QUERIES: Record<string, string> = {
     SELECT 'transfer ' || seq AS subject, kind || ' between accounts ' || debit_account || ' and ' || credit_account AS problem
     FROM transfers JOIN orders USING (order_id)
     WHERE NOT CASE kind
-      WHEN 'order' THEN debit_account = reseller_account AND credit_account = 2
-      ELSE debit_account = 2 AND credit_account = reseller_account END`,
+      WHEN 'order' THEN debit_account = reseller_account AND credit_account = ${SALES}
+      ELSE debit_account = ${SALES} AND credit_account = reseller_account END`,
   "credits and debits are between a user and cash": `
     SELECT 'transfer ' || seq AS subject, kind || ' between accounts ' || debit_account || ' and ' || credit_account AS problem
     FROM transfers
-    WHERE order_id IS NULL AND NOT (
-      (debit_account = 1 AND credit_account > 2)
-      OR (kind = 'adjustment' AND credit_account = 1 AND debit_account > 2))`,
+    LEFT JOIN users ON users.account = CASE WHEN debit_account > credit_account THEN debit_account ELSE credit_account END
+    WHERE order_id IS NULL AND NOT coalesce(
+      (debit_account = ${CASH} AND credit_account > 2)
+      OR (kind = 'adjustment' AND credit_account = ${CASH} AND debit_account > 2), FALSE)`,
+  "test orders are the sandbox's, and no others": `
+    SELECT 'order ' || order_id AS subject, 'belongs to ' || username || ', its provider is ' || coalesce(provider_id, -1) AS problem
+    FROM orders JOIN users ON account = reseller_account
+    WHERE (test_of IS NOT NULL) <> (coalesce(provider_id, -1) = ${SANDBOX_PROVIDER})`,
+  "a test key belongs to its reseller's test account": `
+    SELECT 'key ' || keys.id AS subject, 'belongs to ' || username AS problem
+    FROM keys JOIN users ON account = reseller_account
+    WHERE coalesce(keys.test_of, 0) <> coalesce(users.test_of, 0)`,
+  "a test account is that of a user": `
+    SELECT 'user ' || tests.username AS subject, 'is the test account of ' || users.username AS problem
+    FROM users AS tests JOIN users ON users.account = tests.test_of
+    WHERE users.test_of IS NOT NULL OR tests.parent_account IS NOT NULL`,
+  "each side of the ledger adds up": `
+    SELECT side AS subject, 'balances make ' || balances || ' micros, its cash and sales accounts paid ' || paid AS problem
+    FROM (SELECT 'the live side' AS side, ${sideOf("IS NULL", "(1, 2)")} UNION ALL
+      SELECT 'the test side', ${sideOf("IS NOT NULL", "(-1, -2)")}) AS sides
+    WHERE balances <> paid`,
   "the last event of an order is its status": `
     SELECT 'order ' || order_id AS subject, 'status is ' || status || ', its last event led to ' || to_status AS problem
     FROM orders JOIN order_events USING (order_id)

@@ -5,24 +5,28 @@ import type { Reader } from "./port.ts";
 import { query } from "./query.ts";
 import { nullable, number, text } from "./table-definition.ts";
 
+/** Nobody but their developers watches the webhooks of test accounts. */
+const IS_LIVE =
+  "webhooks.reseller_account NOT IN (SELECT account FROM users WHERE test_of IS NOT NULL)";
+
 /** Events are numbered in the order in which they were written. Disabled endpoints are counted by themselves. */
 const OLDEST_UNDELIVERED = query({
   gives: { createdAt: nullable(number) },
   text: `SELECT created_at AS "createdAt" FROM webhook_events WHERE event_id = (
     SELECT min(webhook_deliveries.event_id) FROM webhook_deliveries
       JOIN webhooks ON webhooks.webhook_id = webhook_deliveries.webhook_id
-      WHERE webhook_deliveries.due_at IS NOT NULL AND webhooks.active = 1)`,
+      WHERE webhook_deliveries.due_at IS NOT NULL AND webhooks.active = 1 AND ${IS_LIVE})`,
 });
 
 const DISABLED = query({
   gives: { reason: text, endpoints: number },
   text: `SELECT disabled_reason AS reason, count(*) AS endpoints FROM webhooks
-    WHERE deleted_at IS NULL AND active = 0 GROUP BY disabled_reason`,
+    WHERE deleted_at IS NULL AND active = 0 AND ${IS_LIVE} GROUP BY disabled_reason`,
 });
 
 /** How many endpoints were disabled because they failed; `gone`: by a 410. */
 export const FAILED_WEBHOOKS = `SELECT count(*) FROM webhooks
-  WHERE deleted_at IS NULL AND (disabled_reason = 'failures' OR disabled_reason = 'gone')`;
+  WHERE deleted_at IS NULL AND (disabled_reason = 'failures' OR disabled_reason = 'gone') AND ${IS_LIVE}`;
 
 /** When the oldest event was written that waits for an endpoint in use; null: none does. */
 export function oldestUndeliveredAt(reader: Reader): number | null {

@@ -120,9 +120,10 @@ async function submitOnce(worker: ProviderWorker, orderId: number): Promise<Orde
     return started.order;
   }
   const { attemptId, order } = started;
-  const backoffMs = submitBackoffMs(tries, random);
   const isTooLate = Math.abs(clock.now() - begunAt) > CALL_WITHIN_MS;
   const received = isTooLate ? TOO_LATE : await sendOnce(worker, order);
+  const retryInMs = received.outcome === "not_sent" ? received.retryInMs : undefined;
+  const backoffMs = retryInMs ?? submitBackoffMs(tries, random);
   const input = { orderId, attemptId, result: received, placeRetryMs, backoffMs };
   const { finished, result } = await finish(worker, input);
   logResult(worker, result, finished);
@@ -133,11 +134,12 @@ async function submitOnce(worker: ProviderWorker, orderId: number): Promise<Orde
 /** An internal error while it is sent leaves open whether it was. */
 async function sendOnce(
   worker: ProviderWorker,
-  { orderId, link, quantity, delivery }: OrderWithDelivery,
+  { orderId, link, quantity, createdAt, delivery }: OrderWithDelivery,
 ): Promise<SubmissionResult> {
   try {
     const service = delivery.providerService;
-    return await worker.api.add({ service, link, quantity }, worker.stop.signal);
+    const order = { service, link, quantity, orderId, createdAt };
+    return await worker.api.add(order, worker.stop.signal);
   } catch (error) {
     const fields = { provider: worker.name, order: orderId, error: String(error) };
     worker.deps.log.error(fields, "internal error in a call to a provider");

@@ -68,7 +68,8 @@ export function isInterrupted(
 export type SubmissionResult =
   | { outcome: "accepted"; providerOrder: string }
   | { outcome: "refused"; cause: string; outOfFunds: boolean }
-  | { outcome: "not_sent"; cause: string }
+  /** `retryInMs`: where the protocol says when to try again. */
+  | { outcome: "not_sent"; cause: string; retryInMs?: number }
   | { outcome: "unknown"; cause: string };
 
 /** The number that a provider gives an order: a positive whole number, as text. */

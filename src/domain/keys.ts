@@ -1,4 +1,4 @@
-// API keys: `rk_`, 22 base62 characters of randomness (131 bits), 6 base62 characters of checksum.
+// API keys: `rk_`, in a test key `rk_test_`, 22 base62 characters of randomness (131 bits), 6 base62 characters of checksum.
 // The checksum distinguishes a mistyped key from an unknown one, in the log only. Only a key's SHA-256 is stored.
 
 import { Refusal, refusal } from "./refusals.ts";
@@ -18,13 +18,14 @@ export const KEY_NETWORKS_LIMIT = 50;
 export const KEY_RANDOM_BYTES = 17;
 
 const PREFIX = "rk_";
+const TEST_PREFIX = "rk_test_";
 const RANDOM_LENGTH = 22;
 const CHECKSUM_LENGTH = 6;
-/** Characters of a key that are stored in clear, to recognise it in a list. */
-const START_LENGTH = 8;
+/** Characters after the prefix that are stored in clear, to recognise a key in a list. */
+const START_LENGTH = 5;
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const KEY = /^rk_[0-9A-Za-z]{28}$/;
-const KEYS = /rk_[0-9A-Za-z]{28}/g;
+const KEY = /^rk_(test_)?[0-9A-Za-z]{28}$/;
+const KEYS = /(rk_(?:test_)?)[0-9A-Za-z]{28}/g;
 
 export type Permission = "order" | "recharge" | "user lookup" | "webhook";
 
@@ -62,10 +63,10 @@ export function refuseMissingPermission(type: KeyType, permission: Permission): 
 }
 
 /** The key's text from KEY_RANDOM_BYTES random bytes. */
-export function formatKey(random: Uint8Array): string {
+export function formatKey(random: Uint8Array, isTest = false): string {
   let value = random.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
   value %= 62n ** BigInt(RANDOM_LENGTH);
-  const body = PREFIX + base62(value, RANDOM_LENGTH);
+  const body = (isTest ? TEST_PREFIX : PREFIX) + base62(value, RANDOM_LENGTH);
   return body + checksum(body);
 }
 
@@ -81,11 +82,22 @@ export function hashKey(text: string): string {
 
 /** Masks every whole key in a text that a caller sent, such as a request id. */
 export function maskKeys(text: string): string {
-  return text.includes(PREFIX) ? text.replace(KEYS, `${PREFIX}***`) : text;
+  return text.includes(PREFIX) ? text.replace(KEYS, "$1***") : text;
 }
 
+/** Whether it is written as a test key: for what is answered before any key is looked up. */
+export function looksLikeTestKey(text: string): boolean {
+  return text.startsWith(TEST_PREFIX);
+}
+
+/** What is stored of a key's text, at most 8 characters: of a test key without its prefix, which shownStart adds. */
 export function startOfKey(text: string): string {
-  return text.slice(0, START_LENGTH);
+  if (looksLikeTestKey(text)) return text.slice(TEST_PREFIX.length).slice(0, START_LENGTH);
+  return text.slice(0, PREFIX.length + START_LENGTH);
+}
+
+export function shownStart({ start, testOf }: { start: string; testOf: number | null }): string {
+  return testOf === null ? start : TEST_PREFIX + start;
 }
 
 function checksum(body: string): string {

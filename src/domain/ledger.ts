@@ -8,6 +8,21 @@ import { BALANCE_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS } from "./money.ts";
 export const CASH_ACCOUNT = 1;
 /** The charges of orders less refunds. */
 export const SALES_ACCOUNT = 2;
+/** The same of the test side, so that each side adds up by itself. */
+const TEST_CASH_ACCOUNT = -1;
+const TEST_SALES_ACCOUNT = -2;
+
+export function cashAccount(isTest: boolean): number {
+  return isTest ? TEST_CASH_ACCOUNT : CASH_ACCOUNT;
+}
+
+export function salesAccount(isTest: boolean): number {
+  return isTest ? TEST_SALES_ACCOUNT : SALES_ACCOUNT;
+}
+
+export function isCashAccount(account: number): boolean {
+  return account === CASH_ACCOUNT || account === TEST_CASH_ACCOUNT;
+}
 
 /** A credit by the operator is an `adjustment`, one by the API a `recharge`, so that transactions show which it was. */
 export const TRANSFER_KINDS = [

@@ -24,6 +24,8 @@ export interface Report {
   remains: number | null;
   /** The entry as received, truncated and with the key masked, for the log. */
   text: string;
+  /** When to ask again, where the protocol says so; null: no more once the order has ended. Absent: by the schedule. */
+  pollInMs?: number | null;
 }
 
 /** A status that a provider can report. */

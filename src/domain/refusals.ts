@@ -28,6 +28,10 @@ interface ApiOnlyRefusals {
   /** The order as its caller sees it: FAILED and refunded. */
   provider_refused: { order: object };
   too_many_requests: RateExceeded;
+  /** A path that the caller's key does not have. */
+  not_found: null;
+  /** That a magic link asks for. */
+  internal_error: null;
 }
 
 /** The refusals that API calls and commands of the command line meet. */
@@ -44,6 +48,8 @@ interface SharedRefusals {
   webhook_not_found: null;
   webhooks_too_many: null;
   delivery_not_found: null;
+  order_transition_illegal: { from: string; to: string };
+  remains_above_quantity: { quantity: number };
   service_unavailable: null;
 }
 
@@ -62,9 +68,7 @@ interface CommandLineOnlyRefusals {
   import_id_taken: { index: number };
   import_provider_unknown: { index: number };
   grant_not_found: null;
-  order_transition_illegal: { from: string; to: string };
   order_not_processing: { status: string };
-  remains_above_quantity: { quantity: number };
   order_being_sent: null;
   order_not_unknown: { status: string; placement: string };
   provider_not_found: null;

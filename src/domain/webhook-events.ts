@@ -69,8 +69,14 @@ export interface EventOrder extends PublicOrderStatus {
 }
 
 /** The body, as it is stored and sent. */
-export function eventBody(type: WebhookEventType, at: number, data: object): string {
-  return JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
+export function eventBody(
+  type: WebhookEventType,
+  at: number,
+  data: object,
+  isTest = false,
+): string {
+  const side = isTest ? { test: true } : {};
+  return JSON.stringify({ type, timestamp: new Date(at).toISOString(), ...side, data });
 }
 
 export function orderEventData(order: EventOrder, previousStatus: OrderStatus): object {

@@ -18,6 +18,8 @@ export const WEBHOOK_STEPS_MS: readonly number[] = [
 ];
 /** The first attempt, and one after each step. */
 export const WEBHOOK_ATTEMPTS = WEBHOOK_STEPS_MS.length + 1;
+/** Of an event of the test side. */
+export const TEST_WEBHOOK_ATTEMPTS = 3;
 /** How much shorter or longer a pause is at random, so that what failed together does not come back together. */
 const JITTER = 0.2;
 /** `Retry-After` counts up to that many times the step. */

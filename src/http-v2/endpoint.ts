@@ -3,11 +3,16 @@
 
 import { after } from "../db/port.ts";
 import { Refusal } from "../domain/refusals.ts";
-import { authenticate } from "../http/auth.ts";
+import { authenticate, type RouteNeeds } from "../http/auth.ts";
 import { announcesTooMuch } from "../http/body.ts";
-import { PreparedResponse } from "../http/endpoint.ts";
+import { LostResponse, PreparedResponse } from "../http/endpoint.ts";
 import { type ErrorResponse, INTERNAL, methodNotAllowed } from "../http/errors.ts";
-import { errorResponseFor, RequestContext, write } from "../http/request-context.ts";
+import {
+  closeUnanswered,
+  errorResponseFor,
+  RequestContext,
+  write,
+} from "../http/request-context.ts";
 import type { RouteContext } from "../http/router.ts";
 import { type Action, type ActionDeps, ACTIONS } from "./actions.ts";
 import { panelErrorOf } from "./errors.ts";
@@ -16,6 +21,7 @@ import { type Fields, readFields } from "./fields.ts";
 const METHOD = "POST";
 /** What the log and the metrics call it before the action is known. */
 const ROUTE = "/api/v2";
+const NEEDS: RouteNeeds = { permission: "order" };
 
 /** The handler of the one path. */
 export function panelEndpoint(deps: ActionDeps): (context: RouteContext) => Promise<Response> {
@@ -32,7 +38,9 @@ export function panelEndpoint(deps: ActionDeps): (context: RouteContext) => Prom
       const fields = await readFields(request);
       const known = actions.get(fields.text("action") ?? "");
       if (known) Object.assign(context, { route: known.route, log: known.log });
-      return write(context, 200, await respond(deps, context, fields, known?.action));
+      const body = await respond(deps, context, fields, known?.action);
+      if (body instanceof LostResponse) return closeUnanswered(context);
+      return write(context, 200, textOf(body));
     } catch (error) {
       return fail(context, errorResponseFor(context, error));
     }
@@ -50,12 +58,15 @@ async function respond(
   context: RequestContext,
   fields: Fields,
   action: Action | undefined,
-): Promise<string> {
+): Promise<object> {
   context.isRead = action?.isRead ?? true;
-  const body = await after(authenticate(deps, context, "order", fields.text("key")), (key) => {
+  return after(authenticate(deps, context, NEEDS, fields.text("key")), (key) => {
     if (!action) throw new Refusal("field_invalid", { field: "action", must: "known" });
     return action.act(deps, { fields, key, requestId: context.requestId });
   });
+}
+
+function textOf(body: object): string {
   return body instanceof PreparedResponse ? body.response.body : JSON.stringify(body);
 }
 

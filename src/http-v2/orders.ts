@@ -11,6 +11,8 @@ import { isReference, type OrderStatus, QUANTITY_LIMIT, REFERENCE_FORM } from ".
 import { Refusal, refusal } from "../domain/refusals.ts";
 import { panelTerms } from "../domain/services.ts";
 import { invalidField, linkField } from "../http/body.ts";
+import { LostResponse } from "../http/endpoint.ts";
+import { isLostOrder, refuseAsAsked } from "../http/sandbox.ts";
 import type { ActionDeps, PanelCall } from "./actions.ts";
 import type { Fields } from "./fields.ts";
 
@@ -30,7 +32,7 @@ export async function addOrder(deps: ActionDeps, { fields, key }: PanelCall): Pr
   const isNamed = reference !== null && isReference(reference);
   const found = await readBefore(deps, (reader) => {
     const first = isNamed ? findOrderByReference(reader, resellerAccount, reference) : undefined;
-    return { first, service: openService(reader, resellerAccount, fields) };
+    return { first, service: openService(reader, key.testOf ?? resellerAccount, fields) };
   });
   const { first, service } = found;
   if (first) return { order: first.orderId };
@@ -45,10 +47,11 @@ export async function addOrder(deps: ActionDeps, { fields, key }: PanelCall): Pr
   };
   if (reference !== null && !isReference(reference))
     throw invalidField("reference", REFERENCE_FORM);
+  refuseAsAsked(key, [order]);
   try {
     const placed = await deps.writer.submit("placeOrder", order);
     beginSubmission(deps, placed);
-    return { order: placed.orderId };
+    return isLostOrder(placed) ? new LostResponse() : { order: placed.orderId };
   } catch (error) {
     // Another request with the reference was committed since it was looked up.
     if (!(error instanceof Refusal) || error.code !== "reference_taken") throw error;

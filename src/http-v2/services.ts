@@ -10,7 +10,7 @@ import type { ActionDeps, PanelCall } from "./actions.ts";
 const cachedServices = createServiceListCache(listPanelServices);
 
 export function getServices({ store }: ActionDeps, { key }: PanelCall): Awaitable<object> {
-  return cachedServices(store, key.resellerAccount);
+  return cachedServices(store, key.testOf ?? key.resellerAccount);
 }
 
 /** Every column read here, and in the choice of services, must be watched by the catalogue_version triggers. */

@@ -25,34 +25,45 @@ export interface AuthDeps {
   recordKeyUse(keyId: string, now: number): void;
 }
 
+/** What a route asks of its callers' keys. */
+export interface RouteNeeds {
+  permission: Permission;
+  /** A test key: for others there is no such path. */
+  test?: boolean;
+}
+
 /** The request that is authenticated. */
 export interface AuthRequest {
   /** Computed only where it is needed: most requests need no address. */
   address(): string;
-  /** Set as soon as the key is found, even if it is refused after that. */
+  /** Both are set as soon as the key is found, even if it is refused after that. */
   keyId: string | null;
+  isTest: boolean;
+  /** The text of the key, as it was sent. */
+  keyText: string | null;
   /** Called for a key that does not exist; `mistyped`: its checksum is wrong, so it never existed. */
   noteUnknownKey(mistyped: boolean): void;
 }
 
 /**
  * Refuses, in this order: too_many_requests (address), api_key_missing, api_key_invalid, api_key_inactive, api_key_expired,
- * api_key_address_refused, permission_denied, too_many_requests (key).
+ * api_key_address_refused, not_found, permission_denied, too_many_requests (key).
  */
 export function authenticate(
   deps: AuthDeps,
   caller: AuthRequest,
-  permission: Permission,
+  needs: RouteNeeds,
   /** The text of the key, as it was sent. */
   text: string | null,
 ): Awaitable<Readonly<CallerKey>> {
   const { limits } = deps;
+  caller.keyText = text;
   if (limits.hasFailures()) limits.refuseGuessing(caller.address());
   if (!text) throw refusal("api_key_missing");
   // Any key costs one hash and one look-up of that hash: timing reveals nothing about how close it is to a real one.
   return after(deps.findKey(hashKey(text)), (key) => {
     if (!key) throw unknownKey(deps, caller, text);
-    authorize(deps, caller, key, permission, Date.now());
+    authorize(deps, caller, key, needs, Date.now());
     return key;
   });
 }
@@ -70,15 +81,17 @@ function authorize(
   deps: AuthDeps,
   caller: AuthRequest,
   key: Readonly<CallerKey>,
-  permission: Permission,
+  needs: RouteNeeds,
   now: number,
 ): void {
   caller.keyId = key.id;
+  caller.isTest = key.testOf !== null;
   refuseEndedKey(key, now);
   if (key.allow !== "" && !isWithin(caller.address(), networksOf(key.allow))) {
     throw refusal("api_key_address_refused");
   }
-  refuseMissingPermission(key.type, permission);
+  if (needs.test === true && !caller.isTest) throw refusal("not_found");
+  refuseMissingPermission(key.type, needs.permission);
   deps.limits.takeForKey(key.id);
   deps.recordKeyUse(key.id, now);
 }

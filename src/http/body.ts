@@ -9,11 +9,14 @@ import {
   isReference,
   LINK_FORM,
   LINK_LENGTH_LIMIT,
+  ORDER_STATUSES,
+  type OrderStatus,
   QUANTITY_LIMIT,
   REFERENCE_FORM,
 } from "../domain/orders.ts";
 import { hasControlCharacter } from "../domain/text.ts";
 import { isUsername, USERNAME_FORM } from "../domain/users.ts";
+import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from "../domain/webhook-events.ts";
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -131,6 +134,30 @@ export function ordersField(fields: Fields): unknown[] {
     throw invalidField("orders", BATCH_FORM);
   }
   return orders;
+}
+
+/** `status`: one of an order. */
+export function orderStatusField(fields: Fields): OrderStatus {
+  const status = required(fields, "status");
+  const found = ORDER_STATUSES.find((each) => each === status);
+  if (!found) throw invalidField("status", `one of ${ORDER_STATUSES.join(", ")}`);
+  return found;
+}
+
+/** `type`: one of a webhook's event. */
+export function eventTypeField(fields: Fields): WebhookEventType {
+  const type = required(fields, "type");
+  const found = WEBHOOK_EVENT_TYPES.find((each) => each === type);
+  if (!found) throw invalidField("type", `one of ${WEBHOOK_EVENT_TYPES.join(", ")}`);
+  return found;
+}
+
+export function remainsField(fields: Fields): number {
+  const remains = required(fields, "remains");
+  if (typeof remains !== "number" || !Number.isSafeInteger(remains) || remains < 0) {
+    throw invalidField("remains", "a whole number from 0");
+  }
+  return remains;
 }
 
 export function usernameField(fields: Fields): string {

@@ -5,19 +5,20 @@
 import type { CallerKey } from "../db/keys.ts";
 import { after } from "../db/port.ts";
 import type { StoredResponse } from "../domain/idempotency.ts";
-import type { Permission } from "../domain/keys.ts";
 import { UNKNOWN_METHOD } from "../http1/parser.ts";
 import type { IncomingRequest } from "../http1/request.ts";
-import { authenticate } from "./auth.ts";
+import { authenticate, type RouteNeeds } from "./auth.ts";
 import { announcesTooMuch } from "./body.ts";
 import { UNKNOWN_ADDRESS } from "./client-address.ts";
 import { type ErrorResponse, errorBody } from "./errors.ts";
 import {
+  closeUnanswered,
   type EndpointDeps,
   errorResponseFor,
   recordRequest,
   RequestContext,
   type RequestHead,
+  TEST_MODE,
   write,
 } from "./request-context.ts";
 import type { RouteContext } from "./router.ts";
@@ -37,18 +38,21 @@ export class PreparedResponse {
   ) {}
 }
 
-/** Returns the JSON value of a 200, a PreparedResponse, or a Response that is no JSON. */
+/** The connection is closed in place of a response: what a handler returns for a magic link that asks for it. */
+export class LostResponse {}
+
+/** Returns the JSON value of a 200, a PreparedResponse, a LostResponse, or a Response that is no JSON. */
 export type Handler = (call: Call) => object | Promise<object>;
 
 /** Marks the response to a duplicate. */
 const REPLAYED = { "idempotent-replayed": "true" };
 
-/** The Elysia handler of a route whose key must have `permission`. `method` and `route` are for the log. */
+/** The Elysia handler of a route that needs a key. `method` and `route` are for the log. */
 export function endpoint(
   deps: EndpointDeps,
   method: string,
   route: string,
-  permission: Permission,
+  needs: RouteNeeds,
   handle: Handler,
 ) {
   const log = deps.log.requests(method, route);
@@ -56,7 +60,7 @@ export function endpoint(
     const context = new RequestContext(deps, request, route, log);
     try {
       const result = after(
-        authenticate(deps, context, permission, request.headers.get("x-api-key")),
+        authenticate(deps, context, needs, request.headers.get("x-api-key")),
         (key) => handle({ request, params, key, requestId: context.requestId }),
       );
       return result instanceof Promise
@@ -136,10 +140,11 @@ const UNREAD: RequestHead = {
 function succeed(context: RequestContext, body: object): Response {
   if (body instanceof PreparedResponse) {
     const { response, replayed } = body;
-    if (replayed) context.deps.observer.replay();
+    if (replayed && !context.isTest) context.deps.observer.replay();
     return write(context, response.status, response.body, replayed ? REPLAYED : undefined);
   }
   if (body instanceof Response) return streamResponse(context, body);
+  if (body instanceof LostResponse) return closeUnanswered(context);
   return write(context, 200, JSON.stringify(body));
 }
 
@@ -163,5 +168,6 @@ function streamResponse(context: RequestContext, response: Response): Response {
     if (!response.headers.has(name)) response.headers.set(name, value);
   }
   response.headers.set("x-request-id", requestId);
+  if (context.isInTestMode()) response.headers.set(TEST_MODE, "true");
   return response;
 }

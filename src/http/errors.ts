@@ -137,6 +137,17 @@ const ERROR_RESPONSES = {
     message: "Too many requests",
     headers: rateHeaders(exceeded),
   }),
+  order_transition_illegal: ({ from, to }) => ({
+    status: 400,
+    message: `${from} cannot become ${to}`,
+  }),
+  remains_above_quantity: ({ quantity }) => ({
+    status: 400,
+    message: `remains must be at most the quantity, ${quantity}`,
+    members: { field: "remains" },
+  }),
+  not_found: () => ({ status: NOT_FOUND.status, message: NOT_FOUND.message }),
+  internal_error: () => ({ status: INTERNAL.status, message: INTERNAL.message }),
   service_unavailable: () => ({
     status: 503,
     message: "Service temporarily unavailable",

@@ -9,6 +9,7 @@ import type {
   ExampleRequest,
   OpenApiDocument,
   OpenApiOperation,
+  OpenApiResponse,
 } from "../api-docs/document.ts";
 import { REQUEST_ID } from "../api-docs/examples.ts";
 import { INTRODUCTION } from "../api-docs/introduction.ts";
@@ -18,8 +19,8 @@ import { SCHEMAS } from "../api-docs/schemas.ts";
 import { describeEvents } from "../api-docs/webhook-events.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import { KEY_FORM, KEY_LENGTH_LIMIT, KEY_PATTERN } from "../domain/idempotency.ts";
-import type { Permission } from "../domain/keys.ts";
 import { BODY_LIMIT_TEXT, REQUEST_ID_PATTERN } from "../domain/limits.ts";
+import type { RouteNeeds } from "./auth.ts";
 import { type ErrorResponse, errorResponseOf, errorMembers, INTERNAL } from "./errors.ts";
 import { type Route, ROUTES } from "./routes.ts";
 
@@ -73,6 +74,7 @@ export function createDocument(): OpenApiDocument {
       { name: "Balance", description: "What is left, and where it went." },
       { name: "Users", description: "Looking users up and adding credit." },
       { name: "Webhooks", description: "Hearing of changes without asking." },
+      { name: "Testing", description: "What only test keys can do." },
       PANEL_TAG,
     ],
     paths: {
@@ -94,7 +96,7 @@ export function createDocument(): OpenApiDocument {
   };
 }
 
-function detailOf([, , permission, , operation]: Route): OpenApiOperation {
+function detailOf([, , needs, , operation]: Route): OpenApiOperation {
   const { id, tag, summary, description, body, isBodyOptional = false, examples } = operation;
   return {
     operationId: id,
@@ -105,7 +107,7 @@ function detailOf([, , permission, , operation]: Route): OpenApiOperation {
     ...(body === undefined
       ? {}
       : { requestBody: { required: !isBodyOptional, content: requestContent(body, examples) } }),
-    responses: { "200": successOf(operation), ...errorsOf(operation, permission) },
+    responses: { "200": successOf(operation), ...errorsOf(operation, needs) },
   };
 }
 
@@ -168,12 +170,12 @@ function successOf({ response, csv, examples, idempotent }: Operation) {
       },
     }),
   };
-  const headers = idempotent ? { ...REQUEST_ID_HEADER, ...REPLAYED_HEADER } : REQUEST_ID_HEADER;
+  const headers = idempotent ? { ...COMMON_HEADERS, ...REPLAYED_HEADER } : COMMON_HEADERS;
   return { description: REASONS[200]!, headers, content };
 }
 
 /** The error responses by status, each with its possible codes and an example of each. */
-function errorsOf(operation: Operation, permission: Permission): OpenApiOperation["responses"] {
+function errorsOf(operation: Operation, needs: RouteNeeds): OpenApiOperation["responses"] {
   const named = new Map<string, NamedError>();
   for (const example of operation.examples) {
     const { name, summary, response } = example;
@@ -181,7 +183,7 @@ function errorsOf(operation: Operation, permission: Permission): OpenApiOperatio
     named.set(name, { summary, response: responseTo(response), request: requestOf(example) });
   }
   const known = new Set([...named.values()].map(({ response }) => response.message));
-  for (const response of [...commonRefusals(operation, permission).map(responseTo), INTERNAL]) {
+  for (const response of [...commonRefusals(operation, needs).map(responseTo), INTERNAL]) {
     if (known.has(response.message)) continue;
     const name = named.has(response.code) ? `${response.code}_${named.size}` : response.code;
     named.set(name, { summary: response.message, response });
@@ -193,7 +195,7 @@ function errorsOf(operation: Operation, permission: Permission): OpenApiOperatio
 }
 
 /** The errors of an operation that its examples do not show. */
-function commonRefusals(operation: Operation, permission: Permission): Refusal[] {
+function commonRefusals(operation: Operation, { permission }: RouteNeeds): Refusal[] {
   const reading: Refusal[] = [
     refusal("api_key_missing"),
     refusal("api_key_invalid"),
@@ -239,7 +241,7 @@ function errorResponse(
   const retry = errors.some(([, { response }]) => response.headers?.["retry-after"] !== undefined);
   return {
     description: `${REASONS[Number(status)]}: ${codes.map((code) => `\`${code}\``).join(", ")}`,
-    headers: retry ? { ...REQUEST_ID_HEADER, ...RETRY_HEADER } : REQUEST_ID_HEADER,
+    headers: retry ? { ...COMMON_HEADERS, ...RETRY_HEADER } : COMMON_HEADERS,
     content: {
       "application/json": {
         schema: { allOf: [schemaRef("Error"), { properties: { code: { enum: codes } } }] },
@@ -258,11 +260,15 @@ function errorResponse(
   };
 }
 
-const REQUEST_ID_HEADER = {
+const COMMON_HEADERS: OpenApiResponse["headers"] = {
   "x-request-id": {
     description: "The request's id: yours if you gave one, else ours.",
     required: true,
     schema: { type: "string" },
+  },
+  "X-Test-Mode": {
+    description: "`true` in every answer to a test key.",
+    schema: { type: "string", const: "true" },
   },
 };
 

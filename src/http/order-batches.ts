@@ -6,10 +6,11 @@ import { attempt, Refusal } from "../domain/refusals.ts";
 import { orderResponse } from "../domain/responses.ts";
 import type { Placed } from "../operations/order-batches.ts";
 import { objectOf, ordersField, readBody } from "./body.ts";
-import type { Call } from "./endpoint.ts";
+import { type Call, LostResponse } from "./endpoint.ts";
 import { errorResponseOf, errorMembers } from "./errors.ts";
 import { respondOnce, claimOf } from "./idempotency.ts";
 import { type OrderDeps, placedResponse, placeOrderOf } from "./orders.ts";
+import { isLostOrder, refuseAsAsked } from "./sandbox.ts";
 
 /** Orders are awaited concurrently: a batch takes no longer than its slowest order. */
 export async function postOrderBatch(deps: OrderDeps, call: Call): Promise<object> {
@@ -18,14 +19,25 @@ export async function postOrderBatch(deps: OrderDeps, call: Call): Promise<objec
   const { id: keyId, resellerAccount } = key;
   const { bytes, fields } = await readBody(request);
   const entries = ordersField(fields).map((body) => entryOf(body, key));
-  const wait = async (placed: Placed[]) =>
-    batchResponse(await Promise.all(placed.map((each) => waitedResult(deps, each))));
-  const currentResponse = (placed: Placed[]) => batchResponse(placed.map(resultOf));
   const claim = claimOf(request, bytes);
-  if (!claim) return wait(await writer.submit("placeOrders", { keyId, entries }));
-  const once = { keyId, entries, resellerAccount, claim };
-  const act = () => writer.submit("placeOrdersOnce", once);
-  return respondOnce(deps, call, claim, act, currentResponse, wait);
+  refuseAsAsked(
+    key,
+    entries.flatMap((entry) => (entry.order ? [entry.order] : [])),
+  );
+  let isLost = false;
+  const wait = async (placed: Placed[]) => {
+    isLost = placed.some((each) => "order" in each && isLostOrder(each.order));
+    return batchResponse(await Promise.all(placed.map((each) => waitedResult(deps, each))));
+  };
+  const currentResponse = (placed: Placed[]) => batchResponse(placed.map(resultOf));
+  const respond = async () => {
+    if (!claim) return wait(await writer.submit("placeOrders", { keyId, entries }));
+    const once = { keyId, entries, resellerAccount, claim };
+    const act = () => writer.submit("placeOrdersOnce", once);
+    return respondOnce(deps, call, claim, act, currentResponse, wait);
+  };
+  const response = await respond();
+  return isLost ? new LostResponse() : response;
 }
 
 function entryOf(body: unknown, key: CallerKey) {

@@ -14,8 +14,9 @@ import {
   referenceField,
   serviceField,
 } from "./body.ts";
-import type { Call } from "./endpoint.ts";
+import { type Call, LostResponse } from "./endpoint.ts";
 import { type ClaimDeps, respondOnce, claimOf } from "./idempotency.ts";
+import { isLostOrder, refuseAsAsked } from "./sandbox.ts";
 
 export interface OrderDeps extends ClaimDeps {
   /** Resolves with the order once its provider has replied, or with its current state when that takes too long. */
@@ -28,11 +29,20 @@ export async function postOrder(deps: OrderDeps, call: Call): Promise<object> {
   const { request, key } = call;
   const { bytes, fields } = await readBody(request);
   const order = placeOrderOf(fields, key);
-  const wait = async (placed: Order) => placedResponse(await deps.placed(placed));
   const claim = claimOf(request, bytes);
-  if (!claim) return wait(await writer.submit("placeOrder", order));
-  const act = () => writer.submit("placeOrderOnce", { order, claim });
-  return respondOnce(deps, call, claim, act, orderResponse, wait);
+  refuseAsAsked(key, [order]);
+  let isLost = false;
+  const wait = async (placed: Order) => {
+    isLost = isLostOrder(placed);
+    return placedResponse(await deps.placed(placed));
+  };
+  const respond = async () => {
+    if (!claim) return wait(await writer.submit("placeOrder", order));
+    const act = () => writer.submit("placeOrderOnce", { order, claim });
+    return respondOnce(deps, call, claim, act, orderResponse, wait);
+  };
+  const response = await respond();
+  return isLost ? new LostResponse() : response;
 }
 
 /** Refuses: provider_refused. */

@@ -3,11 +3,11 @@
 
 import type { Network } from "../config/networks.ts";
 import { TransientError } from "../db/port.ts";
-import { maskKeys } from "../domain/keys.ts";
+import { looksLikeTestKey, maskKeys } from "../domain/keys.ts";
 import { REQUEST_ID_PATTERN } from "../domain/limits.ts";
-import { Refusal, refusal } from "../domain/refusals.ts";
+import { type RateExceeded, Refusal, refusal } from "../domain/refusals.ts";
 import type { IncomingRequest } from "../http1/request.ts";
-import type { ResponseTemplate } from "../http1/response.ts";
+import { closingResponse, type ResponseTemplate } from "../http1/response.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Observer } from "../monitoring/metrics.ts";
 import type { RequestLog } from "../monitoring/request-line.ts";
@@ -38,6 +38,10 @@ export interface InternalErrorDeps {
 /** The members of a request that its response and its log line need. */
 export type RequestHead = Pick<IncomingRequest, "sentMethod" | "headers" | "address">;
 
+/** Marks every response to a test key. */
+export const TEST_MODE = "x-test-mode";
+/** What the log and the metrics have of a response that was not sent, as other servers do. */
+const CLOSED = 444;
 const REQUEST_ID = new RegExp(REQUEST_ID_PATTERN);
 
 /** One request and what its log line needs. */
@@ -47,6 +51,8 @@ export class RequestContext implements AuthRequest {
   /** The request id with keys masked: a caller may have put one there. */
   readonly loggedId: string;
   keyId: string | null = null;
+  isTest = false;
+  keyText: string | null = null;
   /** Whether nothing is written for it: where it fails, a later try may succeed. */
   isRead: boolean;
   /** The code of a refusal whose response is a 200. */
@@ -64,6 +70,13 @@ export class RequestContext implements AuthRequest {
     const isGiven = given !== null && REQUEST_ID.test(given);
     this.requestId = isGiven ? given : crypto.randomUUID();
     this.loggedId = isGiven ? maskKeys(given) : this.requestId;
+  }
+
+  /** Whether the response is one to a test key; where none was looked up, as the key is written. */
+  isInTestMode(): boolean {
+    if (this.keyId !== null) return this.isTest;
+    const text = this.keyText ?? this.request.headers.get("x-api-key");
+    return text !== null && looksLikeTestKey(text);
   }
 
   address(): string {
@@ -84,12 +97,16 @@ export function errorResponseFor(context: RequestContext, thrown: unknown): Erro
   const error = unavailableFor(context, thrown) ?? thrown;
   const response = error instanceof Refusal ? errorResponseOf(error) : undefined;
   if (error instanceof Refusal && response) {
-    deps.observer.refusal(error.code);
-    if (error.code === "too_many_requests") deps.observer.rateLimited(error.details.by);
+    if (!context.isInTestMode()) noteRefusal(deps, error);
     return response;
   }
   noteInternalError(deps, requestId, error);
   return INTERNAL;
+}
+
+function noteRefusal({ observer }: EndpointDeps, { code, details }: Refusal): void {
+  observer.refusal(code);
+  if (code === "too_many_requests") observer.rateLimited((details as RateExceeded).by);
 }
 
 /** The refusal for a read that failed and may succeed later. Of a request that may have written something: null. */
@@ -123,14 +140,23 @@ export function write(
 ): Response {
   const { deps, requestId } = context;
   recordRequest(context, status);
-  return deps.template.make(status, body, { "x-request-id": requestId, ...headers });
+  const fields: Record<string, string> = { "x-request-id": requestId, ...headers };
+  if (context.isInTestMode()) fields[TEST_MODE] = "true";
+  return deps.template.make(status, body, fields);
+}
+
+/** In place of a response: the connection is closed. */
+export function closeUnanswered(context: RequestContext): Response {
+  recordRequest(context, CLOSED);
+  return closingResponse();
 }
 
 export function recordRequest(context: RequestContext, status: number): void {
   const { deps, route, loggedId: requestId, started, keyId, code } = context;
   const { sentMethod: method } = context.request;
   const elapsed = performance.now() - started;
-  deps.observer.request(method, route, status, elapsed / 1000);
+  if (context.isInTestMode()) deps.observer.testRequest(status);
+  else deps.observer.request(method, route, status, elapsed / 1000);
   if (!isLogged(context, status)) return;
   const milliseconds = Math.round(elapsed * 1000) / 1000;
   context.log({ requestId, keyId, status, code, milliseconds });

@@ -1,4 +1,4 @@
-// Method, path, the permission its key needs, handler, description: the whole API.
+// Method, path, what it needs of its key, handler, description: the whole API.
 
 import { getBalance as describeBalance, listTransactions } from "../api-docs/balance.ts";
 import type { Operation } from "../api-docs/operation.ts";
@@ -9,16 +9,20 @@ import {
   placeOrders,
 } from "../api-docs/orders.ts";
 import { listServices } from "../api-docs/services.ts";
+import { moveTestOrder } from "../api-docs/test-orders.ts";
+import { sendTestEvent } from "../api-docs/test-webhooks.ts";
 import { getUser as describeUser, recharge } from "../api-docs/users.ts";
 import * as describe from "../api-docs/webhooks.ts";
 import type { ReadStore } from "../db/port.ts";
-import type { Permission } from "../domain/keys.ts";
+import type { RouteNeeds } from "./auth.ts";
 import type { Call } from "./endpoint.ts";
 import { postOrderBatch } from "./order-batches.ts";
 import { getOrders } from "./order-lists.ts";
 import { getOrder, type OrderDeps, postOrder } from "./orders.ts";
 import type { InternalErrorDeps } from "./request-context.ts";
 import { getServices } from "./services.ts";
+import { postTestOrder } from "./test-orders.ts";
+import { postTestWebhook } from "./test-webhooks.ts";
 import { getTransactions } from "./transactions.ts";
 import { getBalance, getUser, postRecharge } from "./users.ts";
 import {
@@ -34,42 +38,51 @@ import {
   type WebhookDeps,
 } from "./webhooks.ts";
 
+const ORDER: RouteNeeds = { permission: "order" };
+const LOOKUP: RouteNeeds = { permission: "user lookup" };
+const RECHARGE: RouteNeeds = { permission: "recharge" };
+const WEBHOOK: RouteNeeds = { permission: "webhook" };
+const TEST: RouteNeeds = { permission: "order", test: true };
+const TEST_WEBHOOK: RouteNeeds = { permission: "webhook", test: true };
+
 /** Dependencies of all handlers; each handler declares its part. */
 export type HandlerDeps = OrderDeps & InternalErrorDeps & WebhookDeps & { store: ReadStore };
 
 export type Route = [
   method: "GET" | "POST" | "PATCH" | "DELETE",
   path: string,
-  permission: Permission,
+  needs: RouteNeeds,
   handle: (deps: HandlerDeps, call: Call) => object | Promise<object>,
   description: Operation,
 ];
 
 export const ROUTES: readonly Route[] = [
-  ["GET", "/api/v1/services", "order", getServices, listServices],
-  ["POST", "/api/v1/orders", "order", postOrder, placeOrder],
-  ["GET", "/api/v1/orders", "order", getOrders, listOrders],
-  ["GET", "/api/v1/orders/:id", "order", getOrder, describeOrder],
-  ["POST", "/api/v1/orders/batch", "order", postOrderBatch, placeOrders],
-  ["GET", "/api/v1/balance", "order", getBalance, describeBalance],
-  ["GET", "/api/v1/transactions", "order", getTransactions, listTransactions],
-  ["GET", "/api/v1/user", "user lookup", getUser, describeUser],
-  ["POST", "/api/v1/recharge", "recharge", postRecharge, recharge],
-  ["GET", "/api/v1/webhooks", "webhook", getWebhooks, describe.listWebhooks],
-  ["POST", "/api/v1/webhooks", "webhook", postWebhook, describe.createWebhook],
-  ["GET", "/api/v1/webhooks/:id", "webhook", getWebhook, describe.getWebhook],
-  ["PATCH", "/api/v1/webhooks/:id", "webhook", patchWebhook, describe.updateWebhook],
-  ["DELETE", "/api/v1/webhooks/:id", "webhook", deleteWebhook, describe.deleteWebhook],
-  ["POST", "/api/v1/webhooks/:id/test", "webhook", postWebhookTest, describe.testWebhook],
-  ["POST", "/api/v1/webhooks/:id/rotate", "webhook", postWebhookRotate, describe.rotateWebhook],
-  ["POST", "/api/v1/webhooks/:id/replay", "webhook", postWebhookReplay, describe.replayWebhook],
+  ["GET", "/api/v1/services", ORDER, getServices, listServices],
+  ["POST", "/api/v1/orders", ORDER, postOrder, placeOrder],
+  ["GET", "/api/v1/orders", ORDER, getOrders, listOrders],
+  ["GET", "/api/v1/orders/:id", ORDER, getOrder, describeOrder],
+  ["POST", "/api/v1/orders/batch", ORDER, postOrderBatch, placeOrders],
+  ["GET", "/api/v1/balance", ORDER, getBalance, describeBalance],
+  ["GET", "/api/v1/transactions", ORDER, getTransactions, listTransactions],
+  ["GET", "/api/v1/user", LOOKUP, getUser, describeUser],
+  ["POST", "/api/v1/recharge", RECHARGE, postRecharge, recharge],
+  ["GET", "/api/v1/webhooks", WEBHOOK, getWebhooks, describe.listWebhooks],
+  ["POST", "/api/v1/webhooks", WEBHOOK, postWebhook, describe.createWebhook],
+  ["GET", "/api/v1/webhooks/:id", WEBHOOK, getWebhook, describe.getWebhook],
+  ["PATCH", "/api/v1/webhooks/:id", WEBHOOK, patchWebhook, describe.updateWebhook],
+  ["DELETE", "/api/v1/webhooks/:id", WEBHOOK, deleteWebhook, describe.deleteWebhook],
+  ["POST", "/api/v1/webhooks/:id/test", WEBHOOK, postWebhookTest, describe.testWebhook],
+  ["POST", "/api/v1/webhooks/:id/rotate", WEBHOOK, postWebhookRotate, describe.rotateWebhook],
+  ["POST", "/api/v1/webhooks/:id/replay", WEBHOOK, postWebhookReplay, describe.replayWebhook],
   [
     "GET",
     "/api/v1/webhooks/:id/deliveries",
-    "webhook",
+    WEBHOOK,
     getWebhookDeliveries,
     describe.listDeliveries,
   ],
+  ["POST", "/api/v1/test/orders/:id", TEST, postTestOrder, moveTestOrder],
+  ["POST", "/api/v1/test/webhooks", TEST_WEBHOOK, postTestWebhook, sendTestEvent],
 ];
 
 /** The methods of each path. */

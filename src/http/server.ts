@@ -56,8 +56,8 @@ function handlerOf(deps: ServerDeps, mounted: readonly MountedRoute[]): Handler 
 
 function createRouter(deps: ServerDeps, mounted: readonly MountedRoute[]): Router {
   const router = routerOf(new Elysia({ name: "reseller", strictPath: true }));
-  for (const [method, path, permission, handle] of ROUTES) {
-    const respond = endpoint(deps, method, path, permission, (call) => handle(deps, call));
+  for (const [method, path, needs, handle] of ROUTES) {
+    const respond = endpoint(deps, method, path, needs, (call) => handle(deps, call));
     addRoute(router, method, path, respond);
   }
   const others = methodsByPath();

@@ -10,9 +10,9 @@ const cachedServiceList = createServiceListCache(serviceList);
 
 export function getServices(
   { store }: { store: ReadStore },
-  { key: { resellerAccount } }: Call,
+  { key: { testOf, resellerAccount } }: Call,
 ): Awaitable<PreparedResponse> {
-  return cachedServiceList(store, resellerAccount);
+  return cachedServiceList(store, testOf ?? resellerAccount);
 }
 
 /** Every column read here, and in the choice of services, must be watched by the catalogue_version triggers. */

@@ -1,7 +1,7 @@
 // GET /balance, GET /user and POST /recharge. docs/specification.md#get-balance, #get-user, #post-recharge.
 
 import type { Awaitable, ReadStore } from "../db/port.ts";
-import { balanceOf, findUser } from "../db/users.ts";
+import { balanceOf, findTestAccount, findUser } from "../db/users.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { isInScope } from "../domain/users.ts";
@@ -26,8 +26,12 @@ export function getUser(
   return store.read((reader) => {
     const user = findUser(reader, username);
     if (!user) throw new Refusal("user_not_found", { exists: false });
-    if (!isInScope(key.reach, key.resellerAccount, user)) throw refusal("user_out_of_reach");
-    return { exists: true, user: { ...userBalances(user), resellerId: user.resellerId } };
+    const { testOf, resellerAccount } = key;
+    if (!isInScope(key.reach, testOf ?? resellerAccount, user)) throw refusal("user_out_of_reach");
+    // Until its first credit a user has no test account.
+    const holder = testOf === null ? user : findTestAccount(reader, user.account);
+    const balances = userBalances({ ...user, balanceMicros: holder?.balanceMicros ?? 0 });
+    return { exists: true, user: { ...balances, resellerId: user.resellerId } };
   });
 }
 
@@ -38,6 +42,7 @@ export async function postRecharge(deps: ClaimDeps, call: Call): Promise<object>
   const recharge = {
     keyId: key.id,
     resellerAccount: key.resellerAccount,
+    isTest: key.testOf !== null,
     username: usernameField(fields),
     amountMicros: amountField(fields),
   };

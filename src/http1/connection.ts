@@ -5,7 +5,15 @@
 import { Outgoing } from "./outgoing.ts";
 import { type Malformed, type Message, RequestParser } from "./parser.ts";
 import { IncomingRequest } from "./request.ts";
-import { chunkOf, type Framing, headOf, LAST_CHUNK, saysLast, textOf } from "./response.ts";
+import {
+  chunkOf,
+  type Framing,
+  headOf,
+  isNothing,
+  LAST_CHUNK,
+  saysLast,
+  textOf,
+} from "./response.ts";
 
 export type { Malformed };
 
@@ -216,6 +224,7 @@ export class Connection {
     }
     if (message) message.hasResponse = true;
     if (this.#endsWith(message, response)) this.#isOver = true;
+    if (isNothing(response)) return;
     const text = textOf(response);
     const isBodiless = message?.method === "HEAD";
     if (text === undefined && !isBodiless) return void this.#stream(message!, response);

@@ -10,6 +10,8 @@ interface Known {
   text: string;
   /** The connection closes after it. */
   isLast: boolean;
+  /** Nothing is sent: the connection closes in its place. */
+  isNothing?: true;
 }
 
 const KNOWN = Symbol("known");
@@ -22,6 +24,17 @@ interface MadeResponse extends Response {
 export function withText(response: Response, text: string): Response {
   (response as MadeResponse)[KNOWN] = { text, isLast: false };
   return response;
+}
+
+/** Nothing is sent: the connection closes in place of a response. */
+export function closingResponse(): Response {
+  const response: MadeResponse = new Response();
+  response[KNOWN] = { text: "", isLast: true, isNothing: true };
+  return response;
+}
+
+export function isNothing(response: Response): boolean {
+  return (response as MadeResponse)[KNOWN]?.isNothing ?? false;
 }
 
 /** Makes responses that share header fields. */

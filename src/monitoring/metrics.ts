@@ -3,11 +3,12 @@
 
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Awaitable } from "../db/port.ts";
-import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
+import { ORDER_STATUSES } from "../domain/orders.ts";
 import type { RateExceeded, RefusalCode } from "../domain/refusals.ts";
 import { DISABLED_REASONS, type DisabledReason } from "../domain/webhook-events.ts";
 import { createRequestTimes } from "./request-times.ts";
 import { readProcessFigures } from "./process-metrics.ts";
+import type { OrderCounts } from "./status-counter.ts";
 
 const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
 const COMMIT_BUCKETS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2];
@@ -18,6 +19,8 @@ const METHODS = new Set(["GET", "POST", "HEAD", "OPTIONS", "PUT", "PATCH", "DELE
 export interface Observer {
   /** `route`: the pattern; null where no route matched. */
   request(method: string, route: string | null, status: number, seconds: number): void;
+  /** A request with a test key: of it nothing else is reported. */
+  testRequest(status: number): void;
   refusal(code: RefusalCode): void;
   rateLimited(by: RateExceeded["by"]): void;
   replay(): void;
@@ -45,7 +48,7 @@ export interface Figures extends DatabaseFigures {
   /** Null: no placed order is open. */
   oldestUncheckedSeconds(): Awaitable<number | null>;
   /** Null: not known at this time. */
-  ordersByStatus(): Promise<Record<OrderStatus, number> | null>;
+  ordersByStatus(): Promise<OrderCounts | null>;
   /** Null: none waits. */
   oldestUndeliveredSeconds(): Awaitable<number | null>;
   /** Endpoints of webhooks that are disabled, by the reason. Null: not known at this time. */
@@ -63,6 +66,7 @@ export interface Metrics extends Observer {
 /** For a server without metrics. */
 export const NO_OBSERVER: Observer = {
   request() {},
+  testRequest() {},
   refusal() {},
   rateLimited() {},
   replay() {},
@@ -99,6 +103,12 @@ function createObserver(registry: Registry): Observer {
     REQUEST_BUCKETS,
   );
   registry.registerMetric(requests.metric);
+  const testRequests = new Counter({
+    name: "reseller_test_requests_total",
+    help: "Requests with a test key, by status; no other metric of requests counts them.",
+    labelNames: ["status"],
+    registers,
+  });
   const refusals = new Counter({
     name: "reseller_refusals_total",
     help: "Requests that a rule said no to, by the rule's code.",
@@ -145,6 +155,7 @@ function createObserver(registry: Registry): Observer {
       const known = METHODS.has(method) ? method : "other";
       requests.note(known, route ?? "none", status, seconds);
     },
+    testRequest: (status) => testRequests.inc({ status }),
     refusal: (code) => refusals.inc({ code }),
     rateLimited: (by) => limited.inc({ by }),
     replay: () => replays.inc(),
@@ -212,15 +223,27 @@ function addFigures(registry: Registry, figures: Figures): void {
       this.inc(figures.lostLogLines());
     },
   });
+  orderGauge(registry, "reseller_orders", "Orders by state; no test orders.", figures, "live");
+  orderGauge(registry, "reseller_test_orders", "Test orders by state.", figures, "test");
+}
+
+/** Both are counted at once: the counter answers calls meanwhile with the same promise. */
+function orderGauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  figures: Figures,
+  side: keyof OrderCounts,
+): void {
   new Gauge({
-    name: "reseller_orders",
-    help: "Orders by state.",
+    name,
+    help,
     labelNames: ["status"],
     registers: [registry],
     async collect() {
       const counts = await figures.ordersByStatus();
       if (counts === null) return this.reset();
-      for (const status of ORDER_STATUSES) this.set({ status }, counts[status]);
+      for (const status of ORDER_STATUSES) this.set({ status }, counts[side][status]);
     },
   });
 }

@@ -22,6 +22,12 @@ const STEP = 20_000;
 
 export type StatusCounts = Record<OrderStatus, number>;
 
+/** Of live orders and of test orders. */
+export interface OrderCounts {
+  live: StatusCounts;
+  test: StatusCounts;
+}
+
 /**
  * `settlesAfterMs`: how long after its creation a row can still be committed below rows that are there already, because
  * several servers number them. 0: rows are committed in the order of their numbers. Younger ones are counted anew each time.
@@ -29,10 +35,10 @@ export type StatusCounts = Record<OrderStatus, number>;
 export function createStatusCounter(
   store: ReadStore,
   settlesAfterMs = 0,
-): () => Promise<StatusCounts> {
-  let counts: StatusCounts | null = null;
+): () => Promise<OrderCounts> {
+  let counts: OrderCounts | null = null;
   let position: Position = { orderId: 0, eventSeq: 0 };
-  let counting: Promise<StatusCounts> | null = null;
+  let counting: Promise<OrderCounts> | null = null;
 
   const settled = async (): Promise<Position> => {
     const before = settlesAfterMs === 0 ? Number.MAX_SAFE_INTEGER : Date.now() - settlesAfterMs;
@@ -44,15 +50,15 @@ export function createStatusCounter(
     };
   };
 
-  const refresh = async (): Promise<StatusCounts> => {
+  const refresh = async (): Promise<OrderCounts> => {
     const last = await settled();
     counts = counts ? await updated(counts, last) : await firstCount(last);
     position = last;
     return withNewest(counts);
   };
 
-  const firstCount = async (last: Position): Promise<StatusCounts> => {
-    const fresh = noOrders();
+  const firstCount = async (last: Position): Promise<OrderCounts> => {
+    const fresh = { live: noOrders(), test: noOrders() };
     for await (const [from, to] of steps(0, last.orderId, next)) {
       add(fresh, await store.read((reader) => countStatusesAt(reader, from, to, last.eventSeq)));
     }
@@ -60,8 +66,8 @@ export function createStatusCounter(
     return fresh;
   };
 
-  const updated = async (before: StatusCounts, last: Position): Promise<StatusCounts> => {
-    const fresh = { ...before };
+  const updated = async (before: OrderCounts, last: Position): Promise<OrderCounts> => {
+    const fresh = copyOf(before);
     for await (const [from, to] of steps(position.orderId, last.orderId, next)) {
       add(fresh, await store.read((reader) => countFirstStatuses(reader, from, to)));
     }
@@ -73,8 +79,8 @@ export function createStatusCounter(
 
   const next = (number: number) => store.read((reader) => nextOrder(reader, number));
 
-  const withNewest = async (settledCounts: StatusCounts): Promise<StatusCounts> => {
-    const all = { ...settledCounts };
+  const withNewest = async (settledCounts: OrderCounts): Promise<OrderCounts> => {
+    const all = copyOf(settledCounts);
     add(all, await store.read((reader) => countChangesSince(reader, position)));
     return all;
   };
@@ -89,14 +95,20 @@ function noOrders(): StatusCounts {
   return Object.fromEntries(ORDER_STATUSES.map((status) => [status, 0])) as StatusCounts;
 }
 
-function add(counts: StatusCounts, found: readonly StatusChange[]): void {
-  for (const { status, orders } of found) counts[status] += orders;
+function copyOf({ live, test }: OrderCounts): OrderCounts {
+  return { live: { ...live }, test: { ...test } };
 }
 
-function move(counts: StatusCounts, found: readonly TransitionCount[]): void {
-  for (const { fromStatus, toStatus, orders } of found) {
-    counts[fromStatus] -= orders;
-    counts[toStatus] += orders;
+function add(counts: OrderCounts, found: readonly StatusChange[]): void {
+  for (const { status, isTest, orders } of found)
+    counts[isTest ? "test" : "live"][status] += orders;
+}
+
+function move(counts: OrderCounts, found: readonly TransitionCount[]): void {
+  for (const { fromStatus, toStatus, isTest, orders } of found) {
+    const side = counts[isTest ? "test" : "live"];
+    side[fromStatus] -= orders;
+    side[toStatus] += orders;
   }
 }
 

@@ -4,6 +4,7 @@
 import { createId, createSeed } from "../db/ids.ts";
 import type { CommandInput, CommandName } from "./commands.ts";
 import type { PlaceOrders } from "./order-batches.ts";
+import type { Recharge } from "./recharges.ts";
 import type { ServiceTerms } from "./services.ts";
 
 export { createSeed };
@@ -11,12 +12,15 @@ export { createSeed };
 /** How many ids a command needs at most. A command that is not named creates nothing that has an id. */
 const counts: { [Name in CommandName]?: (input: CommandInput<Name>) => number } = {
   createUser: () => 1,
-  createKey: () => 1,
+  createKey: ({ test }) => (test ? 2 : 1),
   rotateKey: () => 1,
   createWebhook: () => 1,
   createService: (service) => countWithoutId([service]),
   importServices: ({ services }) => countWithoutId(services),
   syncCatalogue: ({ plan }) => plan.added.length,
+  sendTestEvent: () => 1,
+  recharge: countTestAccounts,
+  rechargeOnce: ({ recharge }) => countTestAccounts(recharge),
   placeOrder: () => 1,
   placeOrderOnce: () => 1,
   placeOrders: countOrders,
@@ -33,6 +37,11 @@ export function createCommandIds<Name extends CommandName>(
 
 function countWithoutId(services: readonly Pick<ServiceTerms, "id">[]): number {
   return services.filter(({ id }) => id === null).length;
+}
+
+/** The user may have none yet. */
+function countTestAccounts({ isTest }: Recharge): number {
+  return isTest ? 1 : 0;
 }
 
 function countOrders({ entries }: PlaceOrders): number {

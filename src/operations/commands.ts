@@ -35,6 +35,8 @@ import {
   updateService,
 } from "./services.ts";
 import { markInterruptedUnknown } from "./mark-unknown.ts";
+import { transitionTestOrder } from "./test-orders.ts";
+import { sendTestEvent } from "./test-webhooks.ts";
 import { addUptime } from "./uptime.ts";
 import { createUser, creditUser, debitUser } from "./users.ts";
 import {
@@ -72,6 +74,8 @@ const commands = {
   placeOrders,
   placeOrdersOnce,
   transitionOrder,
+  transitionTestOrder,
+  sendTestEvent,
   progressOrder,
   startAttempt,
   finishAttempt,

@@ -2,13 +2,20 @@
 
 import type { AuditAction, AuditFacts } from "../domain/audit.ts";
 import { refusal } from "../domain/refusals.ts";
-import { isKeyExpired, KEY_USE_INTERVAL_MS, type KeyScope, type KeyType } from "../domain/keys.ts";
+import {
+  isKeyExpired,
+  KEY_USE_INTERVAL_MS,
+  type KeyScope,
+  type KeyType,
+  shownStart,
+} from "../domain/keys.ts";
 import type { Actor } from "../domain/ledger.ts";
 import type { Tx } from "../db/port.ts";
 import { findKey, type Key, listExpiredKeys, type ListedKey } from "../db/keys.ts";
 import { keys } from "../db/tables.ts";
 import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
+import { openTestAccount } from "./test-accounts.ts";
 import { requireUser } from "./users.ts";
 
 export interface CreateKey {
@@ -23,6 +30,8 @@ export interface CreateKey {
   lifetimeMilliseconds?: number | null;
   /** Networks in CIDR notation, separated by commas; empty: every address. */
   allow?: string;
+  /** A test key: it belongs to the reseller's test account, which the first one makes. */
+  test?: boolean;
   actor: Actor;
 }
 
@@ -31,9 +40,11 @@ export function createKey(tx: Tx, command: CreateKey, context: Context): ListedK
   const user = requireUser(tx, command.username);
   if (user.parentAccount !== null) throw refusal("child_cannot_hold_key");
   const lifetime = command.lifetimeMilliseconds ?? null;
+  const isTest = command.test ?? false;
   const key = tx.insert(keys, {
     id: context.createId(),
-    resellerAccount: user.account,
+    resellerAccount: isTest ? openTestAccount(tx, user, command.actor, context) : user.account,
+    testOf: isTest ? user.account : null,
     hash: command.hash,
     start: command.start,
     type: command.type,
@@ -72,7 +83,7 @@ export function setKeyActive(tx: Tx, command: SetKeyActive, context: Context): L
 
 export interface RotateKey {
   id: string;
-  /** Of the new key. */
+  /** Of the new key, which is a test key if the old one is. */
   hash: string;
   start: string;
   /** How long the old key stays valid beside the new one, unless it expires sooner; 0: it ends at once. */
@@ -99,6 +110,7 @@ export function rotateKey(tx: Tx, command: RotateKey, context: Context): ListedK
       hash,
       start,
       actor,
+      test: old.testOf !== null,
       lifetimeMilliseconds: old.expiresAt === null ? null : old.expiresAt - old.createdAt,
     },
     context,
@@ -172,6 +184,6 @@ type Auditable = Key & { replacedBy?: string | null };
 
 /** The fields of a key that the audit log records: not its hash. */
 function keyFacts(key: Auditable): AuditFacts {
-  const { start, type, reach, label, active, expiresAt, allow, replacedBy = null } = key;
-  return { start, type, reach, label, active, expiresAt, allow, replacedBy };
+  const { type, reach, label, active, expiresAt, allow, replacedBy = null } = key;
+  return { start: shownStart(key), type, reach, label, active, expiresAt, allow, replacedBy };
 }

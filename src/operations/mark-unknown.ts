@@ -1,6 +1,7 @@
 // Attempts whose outcome will never be reported: their orders become unknown and wait for settlement. docs/specification.md#delivery.
 
-import { isInterrupted } from "../domain/deliveries.ts";
+import { type Delivery, isInterrupted } from "../domain/deliveries.ts";
+import { isTestOrder } from "../domain/sandbox.ts";
 import { attemptOf, finishAttemptRow, listQueued, listSending, orderOf } from "../db/deliveries.ts";
 import { updateOrder } from "../db/orders.ts";
 import type { Tx } from "../db/port.ts";
@@ -15,7 +16,7 @@ export interface MarkInterruptedUnknown {
 
 /**
  * Attempts of servers that have ended, or are taken for dead because their lease has. On SQLite these are all attempts of
- * earlier starts. Returns their orders.
+ * earlier starts. Returns the orders that are unknown.
  */
 export function markInterruptedUnknown(
   tx: Tx,
@@ -23,10 +24,11 @@ export function markInterruptedUnknown(
   context: Context,
 ): number[] {
   const interrupted = listSending(tx, context.now).filter((each) => isInterrupted(each, server));
-  return tx.each(interrupted, ({ orderId, attemptId }) => {
-    markUnknown(tx, orderId, attemptId, cause, context);
-    return orderId;
-  });
+  return tx
+    .each(interrupted, ({ orderId, attemptId }) =>
+      endAttempt(tx, orderId, attemptId, cause, context) === "unknown" ? orderId : null,
+    )
+    .filter((orderId) => orderId !== null);
 }
 
 export interface MarkQueuedUnknown {
@@ -42,24 +44,28 @@ export function markQueuedUnknown(tx: Tx, { cause }: MarkQueuedUnknown, context:
   const sending = listSending(tx, context.now);
   tx.each(queued, (orderId) => {
     const { attemptId } = beginAttempt(tx, orderOf(tx, orderId), null, context);
-    markUnknown(tx, orderId, attemptId, cause, context);
+    endAttempt(tx, orderId, attemptId, cause, context);
   });
-  tx.each(sending, ({ orderId, attemptId }) => markUnknown(tx, orderId, attemptId, cause, context));
-  return queued.length + sending.length;
+  const outcomes = tx.each(sending, ({ orderId, attemptId }) =>
+    endAttempt(tx, orderId, attemptId, cause, context),
+  );
+  return queued.length + outcomes.filter((outcome) => outcome === "unknown").length;
 }
 
-function markUnknown(
+/** The order is unknown from now on; a test order, which was certainly sent nowhere, is queued again. */
+function endAttempt(
   tx: Tx,
   orderId: number,
   attemptId: number,
   cause: string,
   context: Context,
-): void {
+): "unknown" | "not_sent" {
   const order = orderOf(tx, orderId);
-  finishAttemptRow(tx, attemptOf(tx, attemptId), {
-    outcome: "unknown",
-    cause,
-    finishedAt: context.now,
-  });
-  updateOrder(tx, { ...order, delivery: { ...order.delivery, placement: "unknown" } });
+  const { now } = context;
+  const outcome = isTestOrder(order) ? "not_sent" : "unknown";
+  finishAttemptRow(tx, attemptOf(tx, attemptId), { outcome, cause, finishedAt: now });
+  const delivery: Partial<Delivery> =
+    outcome === "unknown" ? { placement: outcome } : { placement: "queued", nextSubmitAt: now };
+  updateOrder(tx, { ...order, delivery: { ...order.delivery, ...delivery } });
+  return outcome;
 }

@@ -2,9 +2,10 @@
 // Every operation that changes a status calls applyTransition.
 
 import type { Delivery } from "../domain/deliveries.ts";
-import { type Actor, SALES_ACCOUNT } from "../domain/ledger.ts";
+import { type Actor, salesAccount } from "../domain/ledger.ts";
 import type { OrderTransition } from "../domain/order-transitions.ts";
 import type { OrderStatus } from "../domain/orders.ts";
+import { isTestOrder } from "../domain/sandbox.ts";
 import type { Tx } from "../db/port.ts";
 import { postTransfer } from "../db/ledger.ts";
 import { type Order, updateOrder } from "../db/orders.ts";
@@ -48,7 +49,7 @@ export function applyTransition(
   };
   updateOrder(tx, after);
   postTransfer(tx, {
-    debitAccount: SALES_ACCOUNT,
+    debitAccount: salesAccount(isTestOrder(order)),
     creditAccount: order.resellerAccount,
     amountMicros: refundMicros,
     kind: transition.status === "PARTIAL" ? "partial_refund" : "refund",

@@ -3,11 +3,12 @@
 
 import { Refusal, refusal } from "../domain/refusals.ts";
 import type { Claim } from "../domain/idempotency.ts";
-import { type Actor, refuseDebitAboveBalance, SALES_ACCOUNT } from "../domain/ledger.ts";
+import { type Actor, refuseDebitAboveBalance, salesAccount } from "../domain/ledger.ts";
 import { decideTransition, refuseProgress, withProgress } from "../domain/order-transitions.ts";
 import { chargeMicros, type OrderStatus, refuseChargeAboveLimit } from "../domain/orders.ts";
 import { type Delivery, newDelivery, refuseOperatorTransition } from "../domain/deliveries.ts";
 import { orderResponse } from "../domain/responses.ts";
+import { isTest, magicOf, SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import type { Tx } from "../db/port.ts";
 import { postTransfer } from "../db/ledger.ts";
 import { findOrder, insertOrder, type Order, updateOrder } from "../db/orders.ts";
@@ -71,16 +72,19 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
   const { resellerAccount, quantity, reference = null } = command;
   // First: a retry must get the existing order even if its service or the balance is gone since.
   refuseTakenReference(tx, resellerAccount, reference);
-  const service = findOpenService(tx, resellerAccount, command.service);
+  const reseller = tx.row(users.byKey, resellerAccount)!;
+  const service = findOpenService(tx, reseller.testOf ?? resellerAccount, command.service);
   if (!service) throw refusal("service_not_found");
   const { min, max } = service;
   if (quantity < min) throw new Refusal("quantity_below_minimum", { min });
   if (quantity > max) throw new Refusal("quantity_above_maximum", { max });
   const charge = chargeMicros(service.priceMicros, service.per, quantity);
-  const reseller = tx.row(users.byKey, resellerAccount)!;
   refuseDebitAboveBalance(reseller.balanceMicros, charge);
   refuseChargeAboveLimit(charge);
-  const delivery = initialDelivery(service, context.now);
+  if (isTest(reseller)) refuseAsAsked(command.link);
+  const delivery = isTest(reseller)
+    ? newDelivery(SANDBOX_PROVIDER, service.id, context.now)
+    : initialDelivery(service, context.now);
   // Nothing is refused from here on.
   const order = insertOrder(tx, {
     id: context.createId(),
@@ -100,7 +104,7 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
   });
   postTransfer(tx, {
     debitAccount: resellerAccount,
-    creditAccount: SALES_ACCOUNT,
+    creditAccount: salesAccount(isTest(reseller)),
     amountMicros: charge,
     kind: "order",
     orderId: order.orderId,
@@ -173,6 +177,11 @@ export function progressOrder(tx: Tx, command: ProgressOrder, context: Context):
   });
   if (progressed.sequence > order.sequence) recordProgressEvent(tx, progressed, context);
   return progressed;
+}
+
+/** For a magic link that asks for it. Refuses: insufficient_balance. */
+function refuseAsAsked(link: string): void {
+  if (magicOf(link).refusal === "insufficient_balance") throw refusal("insufficient_balance");
 }
 
 /** Null for a manual service. */

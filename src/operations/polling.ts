@@ -98,17 +98,13 @@ function recordReport(
       return "late";
     }
     case "progress":
-      recordProgress(tx, order, decision, pollIntervalMs, jitter, context);
+      recordProgress(tx, order, report, decision, pollIntervalMs, jitter, context);
       return null;
     case "transition": {
       const { transition, reported, startCount } = decision;
       const cause = { actor: SYSTEM_ACTOR, note: `the provider reported ${report.word!.trim()}` };
-      const pollAt = nextPollAt(
-        { status: transition.status, changedAt: context.now },
-        context.now,
-        pollIntervalMs,
-        jitter,
-      );
+      const after = { status: transition.status, changedAt: context.now };
+      const pollAt = pollAtOf(report, after, context.now, pollIntervalMs, jitter);
       const changes = { reported, polledAt: context.now, nextPollAt: pollAt };
       applyTransition(tx, order, transition, cause, context, { startCount, delivery: changes });
       return null;
@@ -116,25 +112,27 @@ function recordReport(
   }
 }
 
-/** A report without a change only updates polledAt. */
+/** A report without a change only updates polledAt, and the next poll where the report says when. */
 function recordProgress(
   tx: Tx,
   order: OrderWithDelivery,
-  report: { startCount: number; remains: number; reported: OrderStatus },
+  report: Report,
+  progress: { startCount: number; remains: number; reported: OrderStatus },
   pollIntervalMs: number,
   jitter: number,
   context: Context,
 ): void {
-  const { startCount, remains, reported } = report;
+  const { startCount, remains, reported } = progress;
   const { delivery } = order;
   const progressed = withProgress(order, startCount, remains);
   const hasMoved = progressed.sequence > order.sequence;
-  if (!hasMoved && reported === delivery.reported) {
-    updatePolled(tx, order.orderId, context.now);
-    return;
-  }
   const { now } = context;
   const open = order.status === "PROCESSING";
+  if (!hasMoved && reported === delivery.reported) {
+    updatePolled(tx, order.orderId, now);
+    if (open && report.pollInMs != null) updateNextPoll(tx, order.orderId, now + report.pollInMs);
+    return;
+  }
   updateOrder(tx, {
     ...progressed,
     delivery: {
@@ -143,11 +141,23 @@ function recordProgress(
       polledAt: now,
       changedAt: open ? now : delivery.changedAt,
       nextPollAt: open
-        ? nextPollAt({ status: order.status, changedAt: now }, now, pollIntervalMs, jitter)
+        ? pollAtOf(report, { status: order.status, changedAt: now }, now, pollIntervalMs, jitter)
         : delivery.nextPollAt,
     },
   });
   if (hasMoved) recordProgressEvent(tx, progressed, context);
+}
+
+/** When an order is polled next: when its report says so, otherwise by the schedule. */
+function pollAtOf(
+  { pollInMs }: Report,
+  order: { status: OrderStatus; changedAt: number },
+  now: number,
+  pollIntervalMs: number,
+  jitter: number,
+): number | null {
+  if (pollInMs === null && order.status !== "PROCESSING") return null;
+  return pollInMs == null ? nextPollAt(order, now, pollIntervalMs, jitter) : now + pollInMs;
 }
 
 function jitterOf(jitter: number, index: number): number {

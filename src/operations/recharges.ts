@@ -2,23 +2,27 @@
 
 import { refusal } from "../domain/refusals.ts";
 import type { Claim } from "../domain/idempotency.ts";
-import { CASH_ACCOUNT, refuseCreditAboveLimit } from "../domain/ledger.ts";
+import { cashAccount, refuseCreditAboveLimit } from "../domain/ledger.ts";
 import { rechargeResponse } from "../domain/responses.ts";
 import type { Tx } from "../db/port.ts";
 import type { CallerKey } from "../db/keys.ts";
 import { postTransfer } from "../db/ledger.ts";
-import { findUser, type User } from "../db/users.ts";
+import { findTestAccount, findUser, type User } from "../db/users.ts";
+import { testUsername } from "../domain/sandbox.ts";
 import { isInScope } from "../domain/users.ts";
 import { audit } from "./audit.ts";
 import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
 import { once, type Outcome } from "./idempotency.ts";
+import { insertTestAccount } from "./test-accounts.ts";
 import { recordCreditEvent } from "./webhook-events.ts";
 
 export interface Recharge {
   keyId: string;
-  /** The reseller that the key belongs to. */
+  /** The account that the key belongs to. */
   resellerAccount: number;
+  /** Whether the key is a test key: the command may make a test account, which needs an id. */
+  isTest?: boolean;
   username: string;
   /** Above 0, at most AMOUNT_LIMIT_MICROS. */
   amountMicros: number;
@@ -60,7 +64,10 @@ export function rechargeOnce(tx: Tx, command: RechargeOnce, context: Context): O
   return once(tx, claimant, { run, current }, context);
 }
 
-/** Credits the user, for a key that has been checked. Refuses: user_not_found, user_out_of_reach, balance_too_large, deposits_too_large. */
+/** Of a test account that is not made yet. */
+const NO_MONEY = { balanceMicros: 0n, depositedMicros: 0n, wantedEvents: 0 };
+
+/** Credits the user, or with a test key the user's test account, for a key that has been checked. Refuses: user_not_found, user_out_of_reach, balance_too_large, deposits_too_large. */
 function credit(
   tx: Tx,
   caller: CallerKey,
@@ -69,15 +76,20 @@ function credit(
 ): { recharged: Recharged; transferSeq: number } {
   const found = findUser(tx, command.username);
   if (!found) throw refusal("user_not_found");
-  if (!isInScope(caller.reach, command.resellerAccount, found)) throw refusal("user_out_of_reach");
-  refuseCreditAboveLimit(found, command.amountMicros);
+  const { testOf } = caller;
+  if (!isInScope(caller.reach, testOf ?? command.resellerAccount, found)) {
+    throw refusal("user_out_of_reach");
+  }
+  const holder = testOf === null ? found : findTestAccount(tx, found.account);
+  refuseCreditAboveLimit(holder ?? NO_MONEY, command.amountMicros);
   // Nothing is refused from here on.
+  const account = holder?.account ?? insertTestAccount(tx, found, context);
   const { depositedMicros: _, ...user } = found;
-  const previousBalanceMicros = Number(user.balanceMicros);
+  const previousBalanceMicros = Number((holder ?? NO_MONEY).balanceMicros);
   const actor = { keyId: command.keyId, operator: null };
   const transferSeq = postTransfer(tx, {
-    debitAccount: CASH_ACCOUNT,
-    creditAccount: user.account,
+    debitAccount: cashAccount(testOf !== null),
+    creditAccount: account,
     amountMicros: command.amountMicros,
     kind: "recharge",
     orderId: null,
@@ -89,11 +101,17 @@ function credit(
   audit(tx, context, {
     actor,
     action: "user.recharge",
-    subject: user.username,
-    account: user.account,
+    subject: testOf === null ? user.username : testUsername(user),
+    account,
     before: { balanceMicros: previousBalanceMicros },
     after: { balanceMicros: recharged.balanceMicros },
   });
-  recordCreditEvent(tx, found, command.amountMicros, "recharge", context);
+  recordCreditEvent(
+    tx,
+    holder ?? { ...NO_MONEY, account },
+    command.amountMicros,
+    "recharge",
+    context,
+  );
   return { recharged: { user: recharged, previousBalanceMicros }, transferSeq: transferSeq! };
 }

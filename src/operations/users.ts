@@ -1,6 +1,6 @@
 // Users, and the operator's adjustments of their balances.
 
-import { CASH_ACCOUNT, refuseCreditAboveLimit, refuseDebitAboveBalance } from "../domain/ledger.ts";
+import { cashAccount, refuseCreditAboveLimit, refuseDebitAboveBalance } from "../domain/ledger.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { refusal } from "../domain/refusals.ts";
 import type { Tx } from "../db/port.ts";
@@ -61,7 +61,7 @@ export interface AdjustedBalance {
 export function creditUser(tx: Tx, command: AdjustBalance, context: Context): AdjustedBalance {
   const user = requireUser(tx, command.username);
   refuseCreditAboveLimit(user, command.amountMicros);
-  const adjusted = adjust(tx, command, context, user, CASH_ACCOUNT, user.account);
+  const adjusted = adjust(tx, command, context, user, cashAccount(false), user.account);
   recordCreditEvent(tx, user, command.amountMicros, "adjustment", context);
   return adjusted;
 }
@@ -70,7 +70,7 @@ export function creditUser(tx: Tx, command: AdjustBalance, context: Context): Ad
 export function debitUser(tx: Tx, command: AdjustBalance, context: Context): AdjustedBalance {
   const user = requireUser(tx, command.username);
   refuseDebitAboveBalance(user.balanceMicros, command.amountMicros);
-  const adjusted = adjust(tx, command, context, user, user.account, CASH_ACCOUNT);
+  const adjusted = adjust(tx, command, context, user, user.account, cashAccount(false));
   recordDebitEvents(tx, user, command.amountMicros, context);
   return adjusted;
 }

@@ -15,12 +15,13 @@ import {
   type WebhookEventType,
   wantsEvent,
 } from "../domain/webhook-events.ts";
-import { WEBHOOK_ATTEMPTS } from "../domain/webhook-schedule.ts";
+import { TEST_WEBHOOK_ATTEMPTS, WEBHOOK_ATTEMPTS } from "../domain/webhook-schedule.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { Tx } from "../db/port.ts";
 import type { Order } from "../db/orders.ts";
 import type { Grant, Service } from "../db/services.ts";
 import { grants, users, webhookDeliveries, webhookEvents } from "../db/tables.ts";
+import { findTestAccount } from "../db/users.ts";
 import { listWebhooks, type Webhook } from "../db/webhooks.ts";
 import type { Context } from "./context.ts";
 
@@ -51,19 +52,21 @@ export function insertEvent(
 ): void {
   if (endpoints.length === 0) return;
   const { now } = context;
+  const isTest = tx.row(users.byKey, account)!.testOf !== null;
   const { eventId } = tx.insert(webhookEvents, {
     id: context.createEventId(),
     resellerAccount: account,
     type,
     orderId: order?.orderId ?? null,
     sequence: order?.sequence ?? null,
-    body: eventBody(type, now, data),
+    body: eventBody(type, now, data, isTest),
     createdAt: now,
   });
+  const most = isTest ? Math.min(tries, TEST_WEBHOOK_ATTEMPTS) : tries;
   for (const { webhookId } of endpoints) {
-    const delivery = { webhookId, eventId, state: "waiting", dueAt: now, tries } as const;
+    const delivery = { webhookId, eventId, state: "waiting", dueAt: now, tries: most } as const;
     // A replay fails for good.
-    tx.insert(webhookDeliveries, { ...delivery, replay, failures: replay ? tries : 0 });
+    tx.insert(webhookDeliveries, { ...delivery, replay, failures: replay ? most : 0 });
   }
 }
 
@@ -145,13 +148,14 @@ export function recordServiceEvents(
   const wanting = endpointsOf(listWebhooks(tx), "service.changed", context);
   const byAccount = Map.groupBy(wanting, ({ resellerAccount }) => resellerAccount);
   tx.each([...byAccount], ([account, endpoints]) => {
-    const grant = tx.row(grants.byKey, after.id, account);
+    const { testOf } = tx.row(users.byKey, account)!;
+    const grant = tx.row(grants.byKey, after.id, testOf ?? account);
     const offers = { before: before && offerOf(before, grant), after: offerOf(after, grant) };
     insertServiceEvent(tx, account, offers, endpoints, context);
   });
 }
 
-/** A grant given, changed or withdrawn. */
+/** A grant given, changed or withdrawn: the test side of the reseller is told too. */
 export function recordGrantEvents(
   tx: Tx,
   service: Service,
@@ -159,9 +163,13 @@ export function recordGrantEvents(
   grant: { before: Grant | undefined; after: Grant | undefined },
   context: Context,
 ): void {
-  const endpoints = endpointsFor(tx, account, "service.changed", context);
   const offers = { before: offerOf(service, grant.before), after: offerOf(service, grant.after) };
-  insertServiceEvent(tx, account, offers, endpoints, context);
+  const test = findTestAccount(tx, account);
+  const accounts = test ? [account, test.account] : [account];
+  const told = accounts.map((each) => endpointsFor(tx, each, "service.changed", context));
+  for (const [place, each] of accounts.entries()) {
+    insertServiceEvent(tx, each, offers, told[place]!, context);
+  }
 }
 
 function insertServiceEvent(

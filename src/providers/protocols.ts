@@ -1,14 +1,17 @@
 // All provider protocols by name; a new one is a line here.
 
 import { createSender } from "./call.ts";
-import type { Protocol, ProviderApi } from "./provider.ts";
+import type { Protocol, ProviderApi, SandboxDeps } from "./provider.ts";
+import { sandbox } from "./sandbox.ts";
 import { smmApi } from "./smm-api.ts";
 
 const PROTOCOLS: Record<string, Protocol> = {
-  "smm-api": smmApi,
+  "smm-api": ({ send, key }) => smmApi(send, key),
+  sandbox: (deps) => sandbox(deps.sandbox),
 };
 
-export const PROTOCOL_NAMES = Object.keys(PROTOCOLS);
+/** Those that an operator may choose: the sandbox has its one provider already. */
+export const PROTOCOL_NAMES = Object.keys(PROTOCOLS).filter((name) => name !== "sandbox");
 export const PROTOCOL_DEFAULT = "smm-api";
 
 /** A provider's URL, protocol and key. */
@@ -18,9 +21,20 @@ export interface ProviderAddress {
   key: string;
 }
 
+/** For the command line, which makes no call to the sandbox. */
+const NO_SANDBOX: SandboxDeps = {
+  now: Date.now,
+  orders: () => Promise.reject(new Error("the sandbox is a server's")),
+};
+
 /** Opens no connection: each call opens one or reuses an idle one. */
-export function connectProvider(address: ProviderAddress, timeoutMs: number): ProviderApi {
+export function connectProvider(
+  address: ProviderAddress,
+  timeoutMs: number,
+  ofSandbox: SandboxDeps = NO_SANDBOX,
+): ProviderApi {
   const protocol = PROTOCOLS[address.protocol];
   if (!protocol) throw new Error(`no protocol is called ${address.protocol}`);
-  return protocol(createSender(address.url, timeoutMs), address.key);
+  const { url, key } = address;
+  return protocol({ send: createSender(url, timeoutMs), key, sandbox: ofSandbox });
 }

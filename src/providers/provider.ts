@@ -4,6 +4,7 @@
 import type { UpstreamEntry } from "../domain/catalogue-sync.ts";
 import type { SubmissionResult } from "../domain/deliveries.ts";
 import type { Report } from "../domain/polling.ts";
+import type { SandboxOrder } from "../domain/sandbox.ts";
 import type { Send } from "./call.ts";
 
 export interface PlacedOrder {
@@ -11,6 +12,9 @@ export interface PlacedOrder {
   service: string;
   link: string;
   quantity: number;
+  /** Ours, which no provider is told: for the sandbox. */
+  orderId: number;
+  createdAt: number;
 }
 
 /**
@@ -36,8 +40,24 @@ export interface ProviderApi {
   balance(stop: AbortSignal): Promise<ProviderBalance>;
 }
 
-/** Makes the API of one provider from its key and a function that sends to its URL. */
-export type Protocol = (send: Send, key: string) => ProviderApi;
+/** What a protocol may use. */
+export interface ProtocolDeps {
+  /** Sends to the provider's URL. */
+  send: Send;
+  /** The provider's key. */
+  key: string;
+  sandbox: SandboxDeps;
+}
+
+/** What the sandbox knows its orders from. */
+export interface SandboxDeps {
+  now(): number;
+  /** Those that are PROCESSING, by the numbers that the sandbox gave them. */
+  orders(providerOrders: readonly string[]): Promise<readonly SandboxOrder[]>;
+}
+
+/** Makes the API of one provider. */
+export type Protocol = (deps: ProtocolDeps) => ProviderApi;
 
 /** Most orders in one poll. */
 export const STATUS_BATCH_LIMIT = 100;

@@ -1,6 +1,7 @@
 // The dependencies of the API and of the deliveries, from the settings and the parts of the server that have started.
 
 import type { Config } from "../config/flags.ts";
+import { listSandboxOrders } from "../db/sandbox.ts";
 import { systemClock } from "../delivery/clock.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";
 import type { DeliveryDeps } from "../delivery/provider-worker.ts";
@@ -98,7 +99,11 @@ export function deliveryDeps(config: Config, { database, log, metrics }: Started
       placeRetryMs: config.placeRetry,
       pollIntervalMs: config.pollInterval,
     },
-    connect: (provider) => connectProvider(provider, config.providerTimeout),
+    connect: (provider) =>
+      connectProvider(provider, config.providerTimeout, {
+        now: () => systemClock.now(),
+        orders: async (numbers) => store.read((reader) => listSandboxOrders(reader, numbers)),
+      }),
     onSubmission: (outcome) => metrics?.placement(outcome),
   };
 }

@@ -15,6 +15,7 @@ import numberFloors from "../../migrations/sqlite/0010_number_floors.sql" with {
 import servers from "../../migrations/sqlite/0011_servers.sql" with { type: "text" };
 import serviceNumbers from "../../migrations/sqlite/0012_service_numbers.sql" with { type: "text" };
 import webhooks from "../../migrations/sqlite/0013_webhooks.sql" with { type: "text" };
+import sandbox from "../../migrations/sqlite/0014_sandbox.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -38,6 +39,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 11, name: "0011_servers", sql: servers },
   { version: 12, name: "0012_service_numbers", sql: serviceNumbers },
   { version: 13, name: "0013_webhooks", sql: webhooks },
+  { version: 14, name: "0014_sandbox", sql: sandbox },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

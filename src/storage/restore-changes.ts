@@ -33,6 +33,9 @@ export type Settings = Map<string, Record<string, string>>;
 /** A column that an older version lacks is undefined. */
 type Row = Record<string, string | number | null | undefined>;
 
+/** Neither a test account nor the sandbox, in a database of any version: no other name has a colon. */
+const IS_LIVE = (name: string) => `${name} NOT LIKE 'test:%'`;
+
 /** A provider's key, a webhook's secret: compared, never shown. */
 const SECRET = "key";
 
@@ -66,12 +69,12 @@ export function readSettings(sqlite: Database): Settings {
     }
   };
   read(
-    "SELECT username FROM users ORDER BY account",
+    `SELECT username FROM users WHERE ${IS_LIVE("username")} ORDER BY account`,
     ({ username }) => `user ${username}`,
     () => ({}),
   );
   read(
-    "SELECT name, protocol, url, key FROM providers ORDER BY name",
+    `SELECT name, protocol, url, key FROM providers WHERE ${IS_LIVE("name")} ORDER BY name`,
     ({ name }) => `provider ${name}`,
     ({ protocol, url, key }) => ({ protocol, url, [SECRET]: key }),
   );

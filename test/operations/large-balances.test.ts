@@ -139,6 +139,7 @@ test("verify adds up an account whose charges and refunds each pass 64 bits, and
       subject: "user rich",
       problem: "balance is 8999999999999999 micros, its transfers add up to 9000000000000000",
     },
+    { check: "each side of the ledger adds up", subject: "the live side" },
   ]);
 });
 

@@ -12,6 +12,7 @@ const KEY: CallerKey = {
   active: true,
   expiresAt: null,
   ended: false,
+  testOf: null,
   allow: "",
 };
 

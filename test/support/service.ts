@@ -95,7 +95,12 @@ export interface TestDatabase {
   /** A reseller, or with `parent` a child user, with that balance in USD. */
   user(username: string, balance?: string, parent?: string): void;
   /** The text of a new key, and its id. */
-  key(username: string, type: KeyType, reach?: KeyScope): { text: string; id: string };
+  key(
+    username: string,
+    type: KeyType,
+    reach?: KeyScope,
+    test?: boolean,
+  ): { text: string; id: string };
   /** The id of a new service; price 2.32 per 1000, 10 to 10000, unless said otherwise. */
   service(fields?: {
     id?: string;
@@ -220,8 +225,8 @@ function testDatabase(backend: Backend): TestDatabase {
       if (balance === undefined) return;
       run("creditUser", { username, amountMicros: micros(balance), note: null, actor: OPERATOR });
     },
-    key(username, type, reach = "all") {
-      const text = formatKey(randomBytes(KEY_RANDOM_BYTES));
+    key(username, type, reach = "all", test = false) {
+      const text = formatKey(randomBytes(KEY_RANDOM_BYTES), test);
       const { id } = run("createKey", {
         username,
         type,
@@ -229,6 +234,7 @@ function testDatabase(backend: Backend): TestDatabase {
         label: "",
         hash: hashKey(text),
         start: startOfKey(text),
+        test,
       });
       return { text, id };
     },

@@ -5,6 +5,7 @@ import service from "../../../migrations/postgres/0001_service.sql" with { type:
 import setReferences from "../../../migrations/postgres/0002_set_references.sql" with { type: "text" };
 import serviceNumbers from "../../../migrations/postgres/0003_service_numbers.sql" with { type: "text" };
 import webhooks from "../../../migrations/postgres/0004_webhooks.sql" with { type: "text" };
+import sandbox from "../../../migrations/postgres/0005_sandbox.sql" with { type: "text" };
 import type { Address } from "./address.ts";
 import { connect, type Connection } from "./connection.ts";
 
@@ -20,6 +21,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, name: "0002_set_references", sql: setReferences },
   { version: 3, name: "0003_service_numbers", sql: serviceNumbers },
   { version: 4, name: "0004_webhooks", sql: webhooks },
+  { version: 5, name: "0005_sandbox", sql: sandbox },
 ];
 
 /** "rslr", as an advisory lock. */

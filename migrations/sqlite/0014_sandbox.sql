@@ -1,0 +1,30 @@
+-- The test side: what test keys do goes to accounts of its own, beside the resellers'. Its cash and sales accounts mirror
+-- 1 and 2, so that users' accounts stay the numbers above 2.
+INSERT INTO accounts (account, kind) VALUES (-1, 'cash'), (-2, 'sales');
+
+-- Delivers every test order, inside this process. No operator can name it: a provider's name has no colon.
+INSERT INTO providers (provider_id, name, protocol, url, key, created_at)
+VALUES (0, 'test:sandbox', 'sandbox', 'https://sandbox.invalid', 'none', 0);
+
+-- Of a test account: the user's own account, beside which it is. Null: it is no test account.
+ALTER TABLE users ADD COLUMN test_of INTEGER REFERENCES users (account);
+
+CREATE UNIQUE INDEX users_by_test_of ON users (test_of) WHERE test_of IS NOT NULL;
+
+CREATE TRIGGER users_test_of_a_user BEFORE INSERT ON users
+WHEN NEW.test_of IS NOT NULL
+  AND (NEW.parent_account IS NOT NULL OR (SELECT test_of IS NOT NULL FROM users WHERE account = NEW.test_of))
+BEGIN SELECT RAISE(ABORT, 'a test account is that of a user, and has no parent'); END;
+
+CREATE TRIGGER users_keep_side BEFORE UPDATE OF test_of ON users
+BEGIN SELECT RAISE(ABORT, 'a test account stays one'); END;
+
+-- Of a test key: test_of of its account, so that a request needs no second row.
+ALTER TABLE keys ADD COLUMN test_of INTEGER REFERENCES users (account);
+
+CREATE TRIGGER keys_have_their_accounts_side BEFORE INSERT ON keys
+WHEN NEW.test_of IS NOT (SELECT test_of FROM users WHERE account = NEW.reseller_account)
+BEGIN SELECT RAISE(ABORT, 'a test key belongs to a test account, any other to none'); END;
+
+CREATE TRIGGER keys_keep_side BEFORE UPDATE OF reseller_account, test_of ON keys
+BEGIN SELECT RAISE(ABORT, 'a key keeps its account'); END;

@@ -1,0 +1,42 @@
+// Test accounts: one beside a user's own, made when it is first needed. docs/specification.md#sandbox-accounts.
+
+import { type Actor, cashAccount } from "../domain/ledger.ts";
+import { TEST_CREDIT_MICROS, testUsername } from "../domain/sandbox.ts";
+import { postTransfer } from "../db/ledger.ts";
+import type { Tx } from "../db/port.ts";
+import { findTestAccount, insertUser, type User } from "../db/users.ts";
+import type { Context } from "./context.ts";
+
+/** The number of a reseller's test account, with TEST_CREDIT_MICROS on it if it is made here. */
+export function openTestAccount(tx: Tx, user: User, actor: Actor, context: Context): number {
+  const found = findTestAccount(tx, user.account);
+  if (found) return found.account;
+  const account = insertTestAccount(tx, user, context);
+  postTransfer(tx, {
+    debitAccount: cashAccount(true),
+    creditAccount: account,
+    amountMicros: TEST_CREDIT_MICROS,
+    kind: "adjustment",
+    orderId: null,
+    actor,
+    note: "test money",
+    createdAt: context.now,
+  });
+  return account;
+}
+
+/** An empty test account of a user that has none; returns its number. */
+export function insertTestAccount(
+  tx: Tx,
+  user: Pick<User, "account" | "username" | "name">,
+  context: Context,
+): number {
+  return insertUser(tx, {
+    id: context.createId(),
+    username: testUsername(user),
+    name: user.name,
+    parentAccount: null,
+    createdAt: context.now,
+    testOf: user.account,
+  });
+}

@@ -1,0 +1,66 @@
+// A test order is moved by its reseller, in place of the sandbox: at once, along the state table.
+// docs/specification.md#post-test-order.
+
+import type { Delivery } from "../domain/deliveries.ts";
+import { decideTransition } from "../domain/order-transitions.ts";
+import type { OrderStatus } from "../domain/orders.ts";
+import { refusal } from "../domain/refusals.ts";
+import { finishAttemptRow, type OrderWithDelivery, requireDelivery } from "../db/deliveries.ts";
+import type { Order } from "../db/orders.ts";
+import type { Tx } from "../db/port.ts";
+import { requireCaller } from "./callers.ts";
+import type { Context } from "./context.ts";
+import { applyAccepted, beginAttempt, failUnplaced } from "./deliveries.ts";
+import { applyTransition, type Cause } from "./order-transitions.ts";
+import { requireOrder } from "./orders.ts";
+
+export interface TransitionTestOrder {
+  keyId: string;
+  /** Either id of the order. */
+  id: string;
+  to: OrderStatus;
+  /** Whole, not negative; for PARTIAL only. */
+  remains: number;
+}
+
+/**
+ * Refuses what requireCaller refuses, then not_found, order_not_found, order_transition_illegal, remains_above_quantity,
+ * and service_unavailable for the moment in which the order is being sent.
+ */
+export function transitionTestOrder(tx: Tx, command: TransitionTestOrder, context: Context): Order {
+  const key = requireCaller(tx, command.keyId, "order", context);
+  if (key.testOf === null) throw refusal("not_found");
+  const found = requireOrder(tx, command.id);
+  if (found.resellerAccount !== key.resellerAccount) throw refusal("order_not_found");
+  const order = requireDelivery(found);
+  const transition = decideTransition(order, command.to, command.remains);
+  const { placement } = order.delivery;
+  if (placement === "sending") throw refusal("service_unavailable");
+  // Nothing is refused from here on.
+  const cause: Cause = {
+    actor: { keyId: key.id, operator: null },
+    note: "moved by a test request",
+  };
+  if (order.status === "PENDING" && command.to === "PROCESSING") {
+    return place(tx, order, cause, context);
+  }
+  if (order.status === "PENDING" && command.to === "FAILED") {
+    const outcome = placement === "unknown" ? "refused" : "expired";
+    return failUnplaced(tx, order, outcome, cause, context);
+  }
+  // The sandbox has nothing more to report of it.
+  const delivery: Partial<Delivery> = { nextPollAt: null };
+  return applyTransition(tx, order, transition, cause, context, { delivery });
+}
+
+/** As if the sandbox had accepted it. */
+function place(tx: Tx, order: OrderWithDelivery, cause: Cause, context: Context): Order {
+  let placed = order;
+  if (order.delivery.placement === "queued") {
+    const attempt = beginAttempt(tx, order, null, context);
+    const finished = { outcome: "accepted", cause: cause.note, finishedAt: context.now } as const;
+    finishAttemptRow(tx, attempt, finished);
+    placed = attempt.order;
+  }
+  return applyAccepted(tx, placed, String(order.orderId), cause.actor, cause.note, context);
+}

@@ -1,0 +1,53 @@
+// The sandbox delivers test orders as their links ask (domain/sandbox.ts). It sends nothing anywhere and remembers nothing:
+// what it answers follows from the order's row and the time, after a restart and on every server alike.
+
+import type { SubmissionResult } from "../domain/deliveries.ts";
+import type { Report } from "../domain/polling.ts";
+import { magicOf, sandboxReport } from "../domain/sandbox.ts";
+import {
+  type PlacedOrder,
+  type ProviderApi,
+  ProviderFailure,
+  type SandboxDeps,
+} from "./provider.ts";
+
+export function sandbox({ now, orders }: SandboxDeps): ProviderApi {
+  const none = () =>
+    Promise.reject(new ProviderFailure("the sandbox has no services and no money"));
+  return {
+    add: (order) => Promise.resolve(submissionOf(order, now())),
+
+    async status(providerOrders) {
+      const reports = new Map<string, Report>();
+      // One that has ended has nothing more to be reported.
+      for (const order of await orders(providerOrders)) {
+        const { nextInMs, ...report } = sandboxReport(order, now());
+        const text = `${report.word}, ${report.remains} of ${order.quantity} remain`;
+        reports.set(order.providerOrder, { ...report, text, pollInMs: nextInMs });
+      }
+      return { reports };
+    },
+
+    services: none,
+    balance: none,
+  };
+}
+
+/** Its number for an order is ours. */
+function submissionOf({ orderId, link, createdAt }: PlacedOrder, now: number): SubmissionResult {
+  const accepted = { outcome: "accepted", providerOrder: String(orderId) } as const;
+  const { submission } = magicOf(link);
+  switch (submission.kind) {
+    case "accept":
+      return accepted;
+    case "refuse":
+      return { outcome: "refused", cause: "its link asks for that", outOfFunds: false };
+    case "unknown":
+      return { outcome: "unknown", cause: "its link asks for that" };
+    case "wait": {
+      const retryInMs = Math.min(createdAt + submission.ms - now, submission.ms);
+      if (retryInMs <= 0) return accepted;
+      return { outcome: "not_sent", cause: "its link asks for a wait", retryInMs };
+    }
+  }
+}
