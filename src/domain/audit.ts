@@ -19,6 +19,14 @@ export const AUDIT_ACTIONS = [
   "grant.revoke",
   "order.move",
   "order.progress",
+  "administrator.invite",
+  "administrator.accept",
+  "administrator.password",
+  "administrator.role",
+  "administrator.second_factor",
+  "administrator.revoke",
+  "administrator.disable",
+  "administrator.enable",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

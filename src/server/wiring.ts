@@ -1,6 +1,6 @@
 // The dependencies of the API and of the deliveries, from the settings and the parts of the server that have started.
 
-import type { Config } from "../config/flags.ts";
+import { type Config, isPanelLocal, isPanelSecure } from "../config/flags.ts";
 import { systemClock } from "../delivery/clock.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";
 import type { DeliveryDeps } from "../delivery/provider-worker.ts";
@@ -11,6 +11,8 @@ import type { KeyUsage } from "../jobs/key-usage.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { type Metrics, NO_OBSERVER } from "../monitoring/metrics.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
+import type { PanelSettings } from "../panel/call.ts";
+import { createPasswords } from "../panel/passwords.ts";
 import type { PanelDeps } from "../panel/listener.ts";
 import { connectProvider } from "../providers/protocols.ts";
 import type { ServerDatabase } from "./database.ts";
@@ -80,15 +82,27 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
   };
 }
 
-export function panelDeps({ database, log }: Started): PanelDeps {
-  const { store, writer } = database;
+export function panelDeps(config: Config, { database, log }: Started): PanelDeps {
+  const { store, slowStore, writer } = database;
   return {
     store,
+    slowStore,
     writer,
     log,
     now: Date.now,
-    authenticate: () => Promise.resolve(null),
+    settings: panelSettings(config),
+    passwords: createPasswords(),
+    trustedProxy: config.trustedProxy,
     onInternalError: (error) => database.onReadError(error),
+  };
+}
+
+function panelSettings(config: Config): PanelSettings {
+  return {
+    url: config.panelUrl,
+    isSecure: isPanelSecure(config),
+    needsSecondFactor: !isPanelLocal(config),
+    confirmAboveMicros: config.panelConfirmAbove,
   };
 }
 
