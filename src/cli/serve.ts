@@ -1,7 +1,13 @@
 // `serve`: the server, until a signal stops it.
 
 import type { Command } from "commander";
-import { type Config, conflictOf, freezeConfig, serveOptions } from "../config/flags.ts";
+import {
+  type Config,
+  conflictOf,
+  freezeConfig,
+  serveOptions,
+  showSettings,
+} from "../config/flags.ts";
 import { maskKeys } from "../domain/keys.ts";
 import { logConsole } from "../monitoring/log.ts";
 import { TlsError } from "../config/tls.ts";
@@ -31,7 +37,7 @@ export function declareServe(program: Command): void {
 export async function serve(options: Config, command: Command): Promise<Service> {
   const conflict = conflictOf(options);
   if (conflict) command.error(`error: ${conflict}.`);
-  const service = await start(options);
+  const service = await start(options, command);
   const { log, url } = service;
   logConsole(log);
   const fail = (error: unknown, message: string) => {
@@ -47,9 +53,10 @@ export async function serve(options: Config, command: Command): Promise<Service>
   return service;
 }
 
-async function start(options: Config): Promise<Service> {
+async function start(options: Config, command: Command): Promise<Service> {
   try {
-    return await startService(freezeConfig(options), () => process.exit(1));
+    const config = freezeConfig(options);
+    return await startService(config, () => process.exit(1), showSettings(command));
   } catch (error) {
     const database = databaseOf(options);
     if (error instanceof TlsError) throw new CommandFailure(error.message);

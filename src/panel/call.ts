@@ -24,6 +24,7 @@ import {
 import { Form } from "./form.ts";
 import type { Passwords } from "./passwords.ts";
 import { shownRefusal } from "./refusals.ts";
+import type { SystemFacts } from "./system.tsx";
 import type { Visitor } from "./visitor.ts";
 
 /** How the panel is set. */
@@ -45,9 +46,10 @@ export interface Panel {
   slowStore: ReadStore;
   writer: Pick<Writer, "submit">;
   log: Pick<Logger, "info" | "warn" | "error">;
-  now(): number;
+  now: () => number;
   settings: PanelSettings;
   passwords: Passwords;
+  system: SystemFacts;
 }
 
 export interface Administrator {

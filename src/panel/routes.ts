@@ -36,6 +36,7 @@ import {
   secondFactorPage,
 } from "./second-factor.tsx";
 import { setUp, setUpPage } from "./set-up.tsx";
+import { makeBackup, systemPage, verifyBackup } from "./system.tsx";
 import { codePage, passCode, signIn, signInPage, signOut } from "./sign-in.tsx";
 
 /** `anyone`: before signing in, too. */
@@ -71,6 +72,10 @@ export const ROUTES: readonly Route[] = [
   post("/setup", "anyone", setUp, "/setup"),
 
   get("/audit", "support", auditPage, "Audit"),
+
+  get("/system", "support", systemPage, "System"),
+  post("/system/backups", "owner", makeBackup, "/system"),
+  post("/system/backups/verify", "owner", verifyBackup, "/system"),
 
   get("/administrators", "owner", administratorsPage, "Administrators"),
   post("/administrators", "owner", invite, "/administrators"),

@@ -11,6 +11,7 @@ import { createLog, type Logger } from "../monitoring/log.ts";
 import { createMetrics, type Metrics } from "../monitoring/metrics.ts";
 import { readCertificate, reloadCertificate } from "./certificate.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
+import type { SystemFacts } from "../panel/system.tsx";
 import { startPanel } from "../panel/listener.ts";
 import { apiDeps, createPending, deliveryDeps, panelDeps } from "./wiring.ts";
 import { readGauges } from "./gauges.ts";
@@ -35,7 +36,11 @@ export interface Service {
 }
 
 /** Resolves once the service is ready. `end` is called after a fatal database error, once the log is written. */
-export async function startService(config: Config, end: () => void): Promise<Service> {
+export async function startService(
+  config: Config,
+  end: () => void,
+  configuration: SystemFacts["configuration"] = [],
+): Promise<Service> {
   const log = createLog(config.logLevel, config.logFormat);
   const onFatal = () => void log.close().then(end);
   const tls = readCertificate(config);
@@ -63,9 +68,14 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   const pending = createPending<DeliveryService>();
   const started = { database, log, metrics, keyUsage, delivery: pending, isTls: tls !== null };
   let listeners: Listeners;
+  let backups: Backups | undefined;
   try {
     const deps = apiDeps(config, started);
-    const panel = panelDeps(config, started);
+    const panel = panelDeps(config, started, {
+      configuration,
+      readiness: deps.readiness,
+      backups: () => backups,
+    });
     listeners = startListeners(config, metrics, {
       api: (address) => startServer(deps, address, tls),
       panel: (address) => startPanel(panel, address, tls),
@@ -84,7 +94,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   pending.resolve(delivery);
 
   const expiry = await startExpiry(writer, log, { isLeader: () => database.isLeader() });
-  const backups = backUp(config, database, log);
+  const running = (backups = backUp(config, database, log));
   const protocol = tls ? "https" : "http";
   const url = urlOf(protocol, listeners.api);
   const panelUrl = listeners.panel && urlOf(protocol, listeners.panel);
@@ -98,7 +108,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
     url,
     panelUrl,
     log,
-    backUpNow: () => backups.backUpNow(),
+    backUpNow: () => running.backUpNow(),
     reload: () => reloadCertificate(config, [listeners.api, listeners.panel], log),
     async stop() {
       log.info({}, "stopping");
@@ -110,7 +120,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
       ]);
       await delivered;
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
-      await Promise.all([expiry.stop(), backups.stop()]);
+      await Promise.all([expiry.stop(), running.stop()]);
       await closeDatabase();
       log.info({}, "stopped");
       await log.close();
@@ -128,6 +138,8 @@ function backUp(config: Config, { file }: ServerDatabase, log: Logger): Backups 
 function noBackups(log: Logger): Backups {
   return {
     backUpNow: () => log.warn({}, "no backup made: PostgreSQL's own tools make them"),
+    status: () => ({ folder: "", isRunning: false, backups: [] }),
+    verify: () => false,
     stop: () => Promise.resolve(),
   };
 }

@@ -67,6 +67,14 @@ export async function freshPanel(
     now: () => clock.now,
     settings,
     passwords: createPasswords(),
+    system: {
+      versions: { version: "1" },
+      database: database.description,
+      configuration: [],
+      readiness: () => Promise.resolve({ ready: true, checks: { database: { ok: true } } }),
+      servers: () => 1,
+      backups: null,
+    },
     trustedProxy: [],
     onInternalError: (error) => void errors.push(error),
   };
