@@ -1,5 +1,6 @@
 // `reseller serve`: starts the database, the listeners, the delivery and the background jobs, and stops them in order.
 
+import { rmSync } from "node:fs";
 import packageJson from "../../package.json" with { type: "json" };
 import { backupFolder, type Config } from "../config/flags.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
@@ -15,6 +16,7 @@ import type { SystemFacts } from "../panel/system.tsx";
 import { startPanel } from "../panel/listener.ts";
 import { apiDeps, createPending, deliveryDeps, panelDeps } from "./wiring.ts";
 import { readGauges } from "./gauges.ts";
+import { panelAddressPath } from "../storage/open.ts";
 import { openPostgresDatabase } from "./postgres-database.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { type Listeners, startListeners, urlOf, writeAddressFile } from "./listeners.ts";
@@ -24,7 +26,7 @@ const DRAIN_MS = 10_000;
 
 export interface Service {
   url: string;
-  /** Null without the panel. */
+  /** Where browsers find the panel; null without it. */
   panelUrl: string | null;
   log: Logger;
   /** Starts a backup now, unless one is running. */
@@ -97,8 +99,10 @@ export async function startService(
   const running = (backups = backUp(config, database, log));
   const protocol = tls ? "https" : "http";
   const url = urlOf(protocol, listeners.api);
-  const panelUrl = listeners.panel && urlOf(protocol, listeners.panel);
+  const panelUrl = listeners.panel && (config.panelUrl ?? urlOf(protocol, listeners.panel));
   writeAddressFile(database.addressFile, url, log);
+  const panelFile = panelAddressPath(config.data);
+  if (panelUrl) writeAddressFile(panelFile, panelUrl, log);
   log.info(
     { url, path: database.description, metrics: listeners.metricsUrl, panel: panelUrl },
     "started",
@@ -121,6 +125,7 @@ export async function startService(
       await delivered;
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
       await Promise.all([expiry.stop(), running.stop()]);
+      if (panelUrl) rmSync(panelFile, { force: true });
       await closeDatabase();
       log.info({}, "stopped");
       await log.close();
