@@ -24,8 +24,20 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http1: [],
   "api-docs": ["domain"],
   http: ["http1", "api-docs", "writer", "operations", "db", "domain", "monitoring", "config"],
+  panel: [
+    "http",
+    "http1",
+    "providers",
+    "writer",
+    "operations",
+    "db",
+    "domain",
+    "monitoring",
+    "config",
+  ],
   jobs: ["writer", "storage", "domain", "monitoring", "config"],
   server: [
+    "panel",
     "http",
     "http1",
     "delivery",
@@ -58,12 +70,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
 /** Which folders may name a technology. Everything that is imported from outside is listed. */
 const OWNERS: Record<string, readonly string[]> = {
-  elysia: ["http"],
+  elysia: ["http", "panel"],
   "@elysiajs/openapi": ["http"],
   "drizzle-orm": ["db"],
   // PostgreSQL's client.
   bun: ["db/postgres"],
   "bun:sqlite": ["db/sqlite", "storage"],
+  preact: ["panel"],
+  "preact-render-to-string": ["panel"],
   commander: ["cli", "config"],
   "csv-parse": ["cli"],
   pino: ["monitoring"],
@@ -130,7 +144,7 @@ function importsOf(text: string): Import[] {
 }
 
 /** The modules; what is bundled as text (api-docs/assets) is none. */
-const sources = readSources().filter(({ path }) => /(?<!\.d)\.ts$/.test(path));
+const sources = readSources().filter(({ path }) => /(?<!\.d)\.tsx?$/.test(path));
 
 /** Where an import of ours leads: a folder, or a file of src itself; null when it is not below src. */
 function placeOf(source: Source, { specifier }: Import): string | null {
@@ -315,7 +329,7 @@ describe("files", () => {
     expect(
       names.filter((name) => /^(index|utils?|helpers?|common|misc|shared)\./.test(name)),
     ).toEqual([]);
-    expect(names.filter((name) => !/^[a-z]+(-[a-z]+)*\.ts$/.test(name))).toEqual([]);
+    expect(names.filter((name) => !/^[a-z]+(-[a-z]+)*\.tsx?$/.test(name))).toEqual([]);
   });
 
   test(`have at most ${LINE_LIMIT} lines`, () => {

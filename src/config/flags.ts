@@ -53,6 +53,12 @@ export const SETTINGS = {
     defaultText: "off",
     help: "where Prometheus may ask for /metrics; 0 turns it off",
   },
+  "panel-listen": {
+    ...kinds.endpoint,
+    default: null,
+    defaultText: "off",
+    help: "where the operator's panel listens; 0 turns it off",
+  },
   "disk-floor": setting(
     kinds.size,
     "64MiB",

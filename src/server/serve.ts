@@ -11,7 +11,8 @@ import { createLog, type Logger } from "../monitoring/log.ts";
 import { createMetrics, type Metrics } from "../monitoring/metrics.ts";
 import { readCertificate, reloadCertificate } from "./certificate.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
-import { apiDeps, createPending, deliveryDeps } from "./wiring.ts";
+import { startPanel } from "../panel/listener.ts";
+import { apiDeps, createPending, deliveryDeps, panelDeps } from "./wiring.ts";
 import { readGauges } from "./gauges.ts";
 import { openPostgresDatabase } from "./postgres-database.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
@@ -22,6 +23,8 @@ const DRAIN_MS = 10_000;
 
 export interface Service {
   url: string;
+  /** Null without the panel. */
+  panelUrl: string | null;
   log: Logger;
   /** Starts a backup now, unless one is running. */
   backUpNow(): void;
@@ -62,7 +65,11 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   let listeners: Listeners;
   try {
     const deps = apiDeps(config, started);
-    listeners = startListeners(config, metrics, (address) => startServer(deps, address, tls));
+    const panel = panelDeps(started);
+    listeners = startListeners(config, metrics, {
+      api: (address) => startServer(deps, address, tls),
+      panel: (address) => startPanel(panel, address, tls),
+    });
   } catch (error) {
     await closeDatabase();
     throw error;
@@ -78,15 +85,21 @@ export async function startService(config: Config, end: () => void): Promise<Ser
 
   const expiry = await startExpiry(writer, log, { isLeader: () => database.isLeader() });
   const backups = backUp(config, database, log);
-  const url = urlOf(tls ? "https" : "http", listeners.api);
+  const protocol = tls ? "https" : "http";
+  const url = urlOf(protocol, listeners.api);
+  const panelUrl = listeners.panel && urlOf(protocol, listeners.panel);
   writeAddressFile(database.addressFile, url, log);
-  log.info({ url, path: database.description, metrics: listeners.metricsUrl }, "started");
+  log.info(
+    { url, path: database.description, metrics: listeners.metricsUrl, panel: panelUrl },
+    "started",
+  );
 
   return {
     url,
+    panelUrl,
     log,
     backUpNow: () => backups.backUpNow(),
-    reload: () => reloadCertificate(config, listeners.api, log),
+    reload: () => reloadCertificate(config, [listeners.api, listeners.panel], log),
     async stop() {
       log.info({}, "stopping");
       // Both at once: requests wait for their orders' deliveries.

@@ -11,6 +11,7 @@ import type { KeyUsage } from "../jobs/key-usage.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { type Metrics, NO_OBSERVER } from "../monitoring/metrics.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
+import type { PanelDeps } from "../panel/listener.ts";
 import { connectProvider } from "../providers/protocols.ts";
 import type { ServerDatabase } from "./database.ts";
 
@@ -76,6 +77,18 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
       isDeliveryOnTime: () => delivery.value()?.isOnTime() ?? true,
     }),
     template: responseTemplate(isTls),
+  };
+}
+
+export function panelDeps({ database, log }: Started): PanelDeps {
+  const { store, writer } = database;
+  return {
+    store,
+    writer,
+    log,
+    now: Date.now,
+    authenticate: () => Promise.resolve(null),
+    onInternalError: (error) => database.onReadError(error),
   };
 }
 

@@ -1,0 +1,87 @@
+// The step between a form and its effect: a page that shows what will happen and the money that will move. It carries
+// the form's fields on; if what it would show is no longer what was confirmed, it is shown again.
+
+import type { ComponentChildren } from "preact";
+import type { Micros } from "../domain/money.ts";
+import type { Form as Values } from "./form.ts";
+import { Form } from "./fields.tsx";
+import { moneyText } from "./shown.tsx";
+
+export interface Confirmation {
+  /** What will be done: `Refund order 17`. Also the text of the button. */
+  title: string;
+  /** Who gets or pays how much, in USD: with its sign. */
+  moves: readonly { account: string; micros: Micros }[];
+  /** What else there is to know. */
+  details?: ComponentChildren;
+  /** Something that cannot be undone. */
+  danger?: boolean;
+}
+
+const CONFIRMED = "confirmed";
+
+/** Thrown until it is confirmed. */
+export class ConfirmationNeeded extends Error {
+  override name = "ConfirmationNeeded";
+  constructor(readonly confirmation: Confirmation) {
+    super("confirmation needed");
+  }
+}
+
+/** What was confirmed: the title and every amount. */
+function shownOf({ title, moves }: Confirmation): string {
+  const amounts = moves.map(({ account, micros }) => `${account} ${moneyText(micros)}`);
+  return [title, ...amounts].join("; ");
+}
+
+export function requireConfirmation(form: Values, confirmation: Confirmation): void {
+  if (form.values.get(CONFIRMED) !== shownOf(confirmation)) {
+    throw new ConfirmationNeeded(confirmation);
+  }
+}
+
+export function ConfirmationPage({
+  action,
+  back,
+  form,
+  confirmation,
+}: {
+  action: string;
+  /** The page that the form was on. */
+  back: string;
+  form: Values;
+  confirmation: Confirmation;
+}) {
+  const { title, moves, details, danger } = confirmation;
+  const carried = [...form.values].filter(([name]) => name !== CONFIRMED);
+  return (
+    <Form action={action}>
+      <h1>{title}?</h1>
+      {moves.length > 0 && (
+        <table class="moves">
+          <caption>Money that will move</caption>
+          <tbody>
+            {moves.map(({ account, micros }) => (
+              <tr>
+                <th scope="row">{account}</th>
+                <td class="number">
+                  {micros > 0 ? "+" : ""}
+                  {moneyText(micros)} USD
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {details}
+      {carried.map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+      <input type="hidden" name={CONFIRMED} value={shownOf(confirmation)} />
+      <p class="actions">
+        <button class={danger ? "danger" : "primary"}>{title}</button>
+        <a href={back}>Back, change nothing</a>
+      </p>
+    </Form>
+  );
+}

@@ -1,0 +1,51 @@
+// The panel's routes: everything that it answers is a row of this table.
+//
+// How a page is added (panel/audit.tsx is an example):
+// 1. Its query, in db/NOUN.ts: by cursor, with a limit; it knows no HTML.
+// 2. Its file panel/NOUN.tsx: a function `Page` that reads (`await call.read((reader) => …)`) and returns a View, title
+//    and JSX. It takes filters from `call.filters` (the query string) and parameters of the path from `call.params`. It
+//    throws refusal("order_not_found") and the like for what is not there. No SQL, no `style` attribute, no inline script.
+// 3. Its row here: get(path, the least role, page, its name in the navigation).
+// What callers typed goes through <Typed> or <TypedLink>, amounts through <Money>, times through <Time>, states through <Badge>.
+//
+// How an action is added: a form of the page, <Form action="/users/alice/credit" submit="Credit"> with its <Field>s, and
+// a row here: post(path, the least role, action, the path of the page with the form). The action reads the form field by
+// field (`form.amount("amount")`), then `await submission.confirm({ title, moves })` where money moves, then
+// `await submission.submit("creditUser", …)`, then returns { to, note }. A field that is wrong and a refusal of the operation
+// (panel/refusals.ts has its words and its field) show the page again with the error beside the field: the action
+// catches nothing. Whoever may not is refused before it runs; `call.administrator.role` is for what a page shows alone.
+// A test takes every row of this table: test/panel/routes.test.ts.
+
+import type { Role } from "../domain/administrators.ts";
+import { auditPage } from "./audit.tsx";
+import type { Action, Page } from "./call.ts";
+
+export interface PageRoute {
+  method: "GET";
+  path: string;
+  role: Role;
+  page: Page;
+  /** Its name in the navigation. */
+  link?: string;
+}
+
+export interface ActionRoute {
+  method: "POST";
+  path: string;
+  role: Role;
+  action: Action;
+  /** The path of the page that has the form. */
+  back: string;
+}
+
+export type Route = PageRoute | ActionRoute;
+
+export const ROUTES: readonly Route[] = [get("/audit", "support", auditPage, "Audit")];
+
+export function get(path: string, role: Role, page: Page, link?: string): PageRoute {
+  return { method: "GET", path, role, page, ...(link === undefined ? {} : { link }) };
+}
+
+export function post(path: string, role: Role, action: Action, back: string): ActionRoute {
+  return { method: "POST", path, role, action, back };
+}
