@@ -16,7 +16,7 @@ import { needsOf } from "./command-needs.ts";
 import { type Context, contextOf } from "./context.ts";
 import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";
 import { createKey, endExpiredKeys, recordKeyUsage, rotateKey, setKeyActive } from "./keys.ts";
-import { transitionOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
+import { transitionOrder, noteOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
 import { clampSchedules, finishAttempt, startAttempt } from "./deliveries.ts";
 import { createProvider, noteProviderSuccess, syncCatalogue } from "./providers.ts";
 import { probe } from "./probe.ts";
@@ -36,12 +36,14 @@ import {
 } from "./services.ts";
 import { markInterruptedUnknown } from "./mark-unknown.ts";
 import { addUptime } from "./uptime.ts";
-import { createUser, creditUser, debitUser } from "./users.ts";
+import { addUser, adjustBalance, createUser, creditUser, debitUser } from "./users.ts";
 
 const commands = {
   createUser,
   creditUser,
   debitUser,
+  addUser,
+  adjustBalance,
   createKey,
   setKeyActive,
   rotateKey,
@@ -57,6 +59,7 @@ const commands = {
   placeOrdersOnce,
   transitionOrder,
   progressOrder,
+  noteOrder,
   startAttempt,
   finishAttempt,
   markInterruptedUnknown,
