@@ -149,27 +149,17 @@ export interface Range {
 }
 
 /** Of orders with these numbers that were created from `from` on, by their status after the event `eventSeq`. */
-export function countOrdersAt(
-  reader: Reader,
-  range: Range,
-  eventSeq: number,
-): OrderChange[] {
+export function countOrdersAt(reader: Reader, range: Range, eventSeq: number): OrderChange[] {
   return reader.all(ORDERS_AT, { ...range, eventSeq });
 }
 
 /** By the status in which the orders were created. */
-export function countAddedOrders(
-  reader: Reader,
-  range: Range,
-): OrderChange[] {
+export function countAddedOrders(reader: Reader, range: Range): OrderChange[] {
   return reader.all(ADDED_ORDERS, { ...range });
 }
 
 /** What events with these numbers changed. */
-export function countMovedOrders(
-  reader: Reader,
-  range: Range,
-): OrderChange[] {
+export function countMovedOrders(reader: Reader, range: Range): OrderChange[] {
   return reader.all(MOVED_ORDERS, { ...range });
 }
 
@@ -193,10 +183,7 @@ export function lastTransfer(reader: Reader, before: number): number {
 }
 
 /** What transfers come to by kind, by the time of the transfer. */
-export function sumMoney(
-  reader: Reader,
-  range: Range,
-): MoneyChange[] {
+export function sumMoney(reader: Reader, range: Range): MoneyChange[] {
   return reader.all(MONEY, { ...range }).map(({ thousands, rest, ...change }) => ({
     ...change,
     micros: BigInt(thousands) * 1_000_000_000n + BigInt(rest),

@@ -184,7 +184,14 @@ export interface NoteOrder {
 export function noteOrder(tx: Tx, { id, note, actor }: NoteOrder, context: Context): null {
   const { orderId, resellerAccount: account } = requireOrder(tx, id);
   const subject = String(orderId);
-  audit(tx, context, { actor, action: "order.note", subject, account, before: null, after: { note } });
+  audit(tx, context, {
+    actor,
+    action: "order.note",
+    subject,
+    account,
+    before: null,
+    after: { note },
+  });
   return null;
 }
 
