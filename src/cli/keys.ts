@@ -73,7 +73,7 @@ export function declareKeys(admin: Command): void {
           if (options.user === undefined) return listKeys(reader);
           const user = findUser(reader, options.user);
           if (!user) throw refusal("user_not_found");
-          return listKeys(reader, user.account);
+          return listKeys(reader, { account: user.account });
         }),
       );
       print(options.json, keys.map(keyJson), (rows) =>

@@ -6,11 +6,11 @@ import type { Placement } from "../domain/deliveries.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import { orderSource, type Source } from "./operator-order-sources.ts";
 import { type ListedOrder, NUMERIC_ID, toOrder } from "./orders.ts";
+import { contains, lowerAscii, queryNaming } from "./filtered-lists.ts";
 import { isTimed, type Page, timesOf, WINDOW_PARAMETERS } from "./pages.ts";
 import type { Reader, Span, TimeWindow } from "./port.ts";
-import { byDialect, type Dialect, fields, isOneOf, type Query, query, select } from "./query.ts";
+import { type Dialect, fields, isOneOf, type Query, select } from "./query.ts";
 import {
-  type Kind,
   type Kinds,
   nullable,
   number,
@@ -129,11 +129,6 @@ function valuesOf(filter: OperatorOrderFilter) {
   };
 }
 
-/** As SQL's lower() does it for both engines: of ASCII letters alone. */
-function lowerAscii(value: string): string {
-  return value.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-}
-
 /** Made once for each set of filters. */
 const made = new Map<string, Queries>();
 
@@ -142,8 +137,8 @@ function queriesFor(source: Source, byTime: boolean): Queries {
   let queries = made.get(key);
   if (!queries) {
     queries = {
-      page: queryOf(LISTED, (dialect) => pageText(source, byTime, dialect)),
-      extent: queryOf(EXTENT, (dialect) => {
+      page: queryNaming(PARAMETERS, LISTED, (dialect) => pageText(source, byTime, dialect)),
+      extent: queryNaming(PARAMETERS, EXTENT, (dialect) => {
         const examined = `(${source.numbers(byTime, dialect)}) AS examined`;
         // Always true. Not every source needs the window, but every text has to name the query's parameters.
         const named = byTime ? "WHERE :from <= :to" : "";
@@ -176,17 +171,5 @@ const REMAINING: Record<Source["remaining"][number], (dialect: Dialect) => strin
   reference: () => "orders.reference = :reference",
   providerOrder: () => "orders.provider_order = :providerOrder",
   late: () => "EXISTS (SELECT 1 FROM late_reports WHERE late_reports.order_id = orders.order_id)",
-  link: (dialect) => `${dialect === "sqlite" ? "instr" : "strpos"}(lower(orders.link), :link) > 0`,
+  link: contains("orders.link", ":link"),
 };
-
-function queryOf<G extends Kinds>(gives: G, textFor: (dialect: Dialect) => string) {
-  const texts = byDialect(textFor);
-  const taken = Object.entries(PARAMETERS).filter(([name]) =>
-    new RegExp(`:${name}\\b`).test(texts.sqlite + texts.postgres),
-  );
-  return query<G, Kinds>({
-    takes: Object.fromEntries(taken) as Record<string, Kind>,
-    gives,
-    text: texts,
-  });
-}

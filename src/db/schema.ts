@@ -27,6 +27,7 @@ export const users = sqliteTable("users", {
   balanceMicros: bigInteger("balance_micros").notNull().default(0n),
   depositedMicros: bigInteger("deposited_micros").notNull().default(0n),
   createdAt: integer("created_at").notNull(),
+  active: integer({ mode: "boolean" }).notNull().default(true),
 });
 
 export const keys = sqliteTable("keys", {

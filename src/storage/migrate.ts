@@ -13,6 +13,7 @@ import largeBalances from "../../migrations/sqlite/0008_large_balances.sql" with
 import uptime from "../../migrations/sqlite/0009_uptime.sql" with { type: "text" };
 import numberFloors from "../../migrations/sqlite/0010_number_floors.sql" with { type: "text" };
 import servers from "../../migrations/sqlite/0011_servers.sql" with { type: "text" };
+import panel from "../../migrations/sqlite/0012_panel.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 9, name: "0009_uptime", sql: uptime },
   { version: 10, name: "0010_number_floors", sql: numberFloors },
   { version: 11, name: "0011_servers", sql: servers },
+  { version: 12, name: "0012_panel", sql: panel },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */
