@@ -29,6 +29,12 @@ import {
 } from "./order-actions.tsx";
 import { changeOrders, ordersPage } from "./orders.tsx";
 import { ordersCsv } from "./orders-csv.ts";
+import { userPage } from "./user.tsx";
+import { adjustBalance } from "./user-balance.tsx";
+import { activateKey, createKey, deactivateKey, rotateKey } from "./user-keys.tsx";
+import { removeOwnPrice, setOwnPrice } from "./user-prices.tsx";
+import { statementCsv, statementPage } from "./user-statement.tsx";
+import { createUser, usersPage } from "./users.tsx";
 
 export interface PageRoute {
   method: "GET";
@@ -60,6 +66,18 @@ export const ROUTES: readonly Route[] = [
   post("/orders/:order/progress", "operator", progressOrder, "/orders/:order"),
   post("/orders/:order/settle", "operator", settleOrder, "/orders/:order"),
   post("/orders/:order/note", "support", noteOrder, "/orders/:order"),
+  get("/users", "support", usersPage, "Users"),
+  post("/users", "operator", createUser, "/users"),
+  get("/users/:user", "support", userPage),
+  post("/users/:user/balance", "owner", adjustBalance, "/users/:user"),
+  get("/users/:user/statement", "support", statementPage),
+  get("/users/:user/statement.csv", "support", statementCsv),
+  post("/users/:user/keys", "operator", createKey, "/users/:user"),
+  post("/users/:user/keys/:key/rotate", "operator", rotateKey, "/users/:user"),
+  post("/users/:user/keys/:key/activate", "operator", activateKey, "/users/:user"),
+  post("/users/:user/keys/:key/deactivate", "operator", deactivateKey, "/users/:user"),
+  post("/users/:user/prices", "operator", setOwnPrice, "/users/:user"),
+  post("/users/:user/prices/remove", "operator", removeOwnPrice, "/users/:user"),
   get("/audit", "support", auditPage, "Audit"),
 ];
 
