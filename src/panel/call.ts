@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import type { Reader, ReadStore, Synchronous } from "../db/port.ts";
 import { authorOf, type Role } from "../domain/administrators.ts";
 import type { Actor } from "../domain/ledger.ts";
+import type { ActivityCounter } from "../monitoring/activity.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type {
   CommandInput,
@@ -21,6 +22,15 @@ export interface Panel {
   writer: Pick<Writer, "submit">;
   log: Pick<Logger, "info" | "warn" | "error">;
   now(): number;
+  activity: ActivityCounter;
+  system(): SystemFacts;
+}
+
+/** What the machine says of itself; absent: it does not concern this server. */
+export interface SystemFacts {
+  /** Null: there is none. */
+  newestBackupAt?: number | null;
+  freeBytes?: number;
 }
 
 export interface Administrator {

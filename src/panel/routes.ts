@@ -29,6 +29,7 @@ import {
 } from "./order-actions.tsx";
 import { changeOrders, ordersPage } from "./orders.tsx";
 import { ordersCsv } from "./orders-csv.ts";
+import { todayPage } from "./today.tsx";
 import { userPage } from "./user.tsx";
 import { adjustBalance } from "./user-balance.tsx";
 import { activateKey, createKey, deactivateKey, rotateKey } from "./user-keys.tsx";
@@ -57,6 +58,7 @@ export interface ActionRoute {
 export type Route = PageRoute | ActionRoute;
 
 export const ROUTES: readonly Route[] = [
+  get("/", "support", todayPage, "Today"),
   get("/orders", "support", ordersPage, "Orders"),
   get("/orders.csv", "support", ordersCsv),
   post("/orders/change", "operator", changeOrders, "/orders"),

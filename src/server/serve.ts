@@ -65,7 +65,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   let listeners: Listeners;
   try {
     const deps = apiDeps(config, started);
-    const panel = panelDeps(started);
+    const panel = panelDeps(config, started);
     listeners = startListeners(config, metrics, {
       api: (address) => startServer(deps, address, tls),
       panel: (address) => startPanel(panel, address, tls),

@@ -1,6 +1,6 @@
 // The dependencies of the API and of the deliveries, from the settings and the parts of the server that have started.
 
-import type { Config } from "../config/flags.ts";
+import { backupFolder, type Config } from "../config/flags.ts";
 import { systemClock } from "../delivery/clock.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";
 import type { DeliveryDeps } from "../delivery/provider-worker.ts";
@@ -8,11 +8,15 @@ import { createRateLimits } from "../http/rate-limits.ts";
 import { responseTemplate } from "../http/response-template.ts";
 import type { ServerDeps } from "../http/server.ts";
 import type { KeyUsage } from "../jobs/key-usage.ts";
+import { createActivityCounter } from "../monitoring/activity.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { type Metrics, NO_OBSERVER } from "../monitoring/metrics.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
+import type { SystemFacts } from "../panel/call.ts";
 import type { PanelDeps } from "../panel/listener.ts";
 import { connectProvider } from "../providers/protocols.ts";
+import { newestBackup } from "../storage/backup-folder.ts";
+import { freeBytesIn } from "../storage/files.ts";
 import type { ServerDatabase } from "./database.ts";
 
 /** A part that is referred to before it has started. */
@@ -80,13 +84,16 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
   };
 }
 
-export function panelDeps({ database, log }: Started): PanelDeps {
-  const { store, writer } = database;
+export function panelDeps(config: Config, { database, log }: Started): PanelDeps {
+  const { store, slowStore, settlesAfterMs, writer, file } = database;
+  const activity = createActivityCounter(slowStore, settlesAfterMs);
   return {
     store,
     writer,
     log,
     now: Date.now,
+    activity,
+    system: () => (file === null ? {} : systemFacts(config)),
     authenticate: () => Promise.resolve(null),
     onInternalError: (error) => database.onReadError(error),
   };
@@ -118,4 +125,20 @@ function once(run: () => void): () => void {
     isDone = true;
     run();
   };
+}
+
+/** The first backup is made after the start. */
+const FIRST_BACKUP_S = 600;
+
+/** Of a database that is a file here. A folder that cannot be read is left out: the next backup logs it. */
+function systemFacts(config: Config): SystemFacts {
+  const freeBytes = freeBytesIn(config.data);
+  try {
+    const newest = newestBackup(config.data, backupFolder(config), Date.now());
+    if (newest !== null) return { freeBytes, newestBackupAt: newest.begunAt };
+    const isMissing = config.backupEvery > 0 && process.uptime() > FIRST_BACKUP_S;
+    return isMissing ? { freeBytes, newestBackupAt: null } : { freeBytes };
+  } catch {
+    return { freeBytes };
+  }
 }

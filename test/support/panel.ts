@@ -2,6 +2,7 @@
 
 import type { Role } from "../../src/domain/administrators.ts";
 import type { Server } from "../../src/http1/listen.ts";
+import { createActivityCounter } from "../../src/monitoring/activity.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { startPanel } from "../../src/panel/listener.ts";
 import { freshDatabase, openServerDatabase, type TestDatabase } from "./service.ts";
@@ -30,6 +31,8 @@ export async function freshPanel(role: Role = "owner"): Promise<TestPanel> {
       writer,
       log: createLog("silent"),
       now: Date.now,
+      activity: createActivityCounter(store),
+      system: () => ({}),
       authenticate: () => Promise.resolve({ name: "tester", role }),
       onInternalError(error) {
         throw error;
