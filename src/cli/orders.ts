@@ -51,6 +51,7 @@ export function declareOrders(admin: Command): void {
   for (const verb of Object.keys(TRANSITIONS) as TransitionVerb[]) declareTransition(group, verb);
   declarePartial(group);
   declareSettle(group);
+  declareNote(group);
 }
 
 function declareList(group: Command): void {
@@ -196,6 +197,23 @@ function declareSettle(group: Command): void {
         );
       },
     );
+}
+
+function declareNote(group: Command): void {
+  declare(
+    group,
+    "note",
+    "leave a note on an order for other operators",
+    'reseller admin order note 12 "asked the provider"',
+  )
+    .argument("<id>", "either of the order's ids")
+    .argument("<text>", "what to keep with the order", note)
+    .action(async (id: string, text: string, options: CommonOptions) => {
+      await changeOrder(options, async ({ execute, store }) => {
+        await execute("noteOrder", { id, note: text });
+        return store.read((reader) => findOrder(reader, id)!);
+      });
+    });
 }
 
 async function changeOrder(

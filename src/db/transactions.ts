@@ -1,6 +1,6 @@
 // A user's transactions: its side of the ledger, newest first, in pages that cost the same at any size.
 
-import type { TransferKind } from "../domain/ledger.ts";
+import type { Actor, TransferKind } from "../domain/ledger.ts";
 import {
   isTimed,
   LIST_PARAMETERS,
@@ -111,6 +111,23 @@ const OF_ORDER = query({
   gives: GIVES,
   text: `SELECT ${select(transfers, ...FIELDS)} FROM transfers WHERE order_id = :orderId ORDER BY seq DESC`,
 });
+
+const SIGNED = ["createdAt", "kind", "amountMicros", "keyId", "operator"] as const;
+const OF_ORDER_SIGNED = query({
+  takes: { orderId: number },
+  gives: fields(transfers, ...SIGNED),
+  text: `SELECT ${select(transfers, ...SIGNED)} FROM transfers WHERE order_id = :orderId ORDER BY seq DESC`,
+});
+
+/** The transfers of an order with who caused each, newest first: three at most. */
+export function listTransfersOfOrder(
+  reader: Reader,
+  orderId: number,
+): { createdAt: number; kind: TransferKind; amountMicros: number; actor: Actor }[] {
+  return reader
+    .all(OF_ORDER_SIGNED, { orderId })
+    .map(({ keyId, operator, ...transfer }) => ({ ...transfer, actor: { keyId, operator } }));
+}
 
 /** The newest transactions below number `below`, at most `limit`. */
 export function listTransactionsBelow(

@@ -23,6 +23,7 @@ export const AUDIT_ACTIONS = [
   "grant.revoke",
   "order.move",
   "order.progress",
+  "order.note",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

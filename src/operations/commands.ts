@@ -16,7 +16,7 @@ import { needsOf } from "./command-needs.ts";
 import { type Context, contextOf } from "./context.ts";
 import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";
 import { createKey, endExpiredKeys, recordKeyUsage, rotateKey, setKeyActive } from "./keys.ts";
-import { transitionOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
+import { transitionOrder, noteOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
 import { clampSchedules, finishAttempt, startAttempt } from "./deliveries.ts";
 import { createProvider, noteProviderSuccess, syncCatalogue, updateProvider } from "./providers.ts";
 import { probe } from "./probe.ts";
@@ -37,7 +37,15 @@ import {
 } from "./services.ts";
 import { markInterruptedUnknown } from "./mark-unknown.ts";
 import { addUptime } from "./uptime.ts";
-import { createUser, creditUser, debitUser, setUserActive, updateUser } from "./users.ts";
+import {
+  addUser,
+  adjustBalance,
+  createUser,
+  creditUser,
+  debitUser,
+  setUserActive,
+  updateUser,
+} from "./users.ts";
 
 const commands = {
   createUser,
@@ -45,6 +53,8 @@ const commands = {
   setUserActive,
   creditUser,
   debitUser,
+  addUser,
+  adjustBalance,
   createKey,
   setKeyActive,
   rotateKey,
@@ -61,6 +71,7 @@ const commands = {
   placeOrdersOnce,
   transitionOrder,
   progressOrder,
+  noteOrder,
   startAttempt,
   finishAttempt,
   markInterruptedUnknown,

@@ -134,6 +134,25 @@ export function debitUser(tx: Tx, command: AdjustBalance, context: Context): Adj
   return adjust(tx, command, context, user, user.account, CASH_ACCOUNT);
 }
 
+/**
+ * A credit or a debit for a caller that is sent no balance: replies of a server's writer are JSON, and a balance may be
+ * above 2^53. Refuses what creditUser and debitUser refuse.
+ */
+export function adjustBalance(
+  tx: Tx,
+  { direction, ...command }: AdjustBalance & { direction: "credit" | "debit" },
+  context: Context,
+): null {
+  (direction === "credit" ? creditUser : debitUser)(tx, command, context);
+  return null;
+}
+
+/** createUser for a caller that is sent no balance: see adjustBalance. */
+export function addUser(tx: Tx, command: CreateUser, context: Context): null {
+  createUser(tx, command, context);
+  return null;
+}
+
 /** Refuses: user_not_found. */
 export function requireUser(tx: Tx, username: string): User {
   const user = findUser(tx, username);

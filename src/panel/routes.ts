@@ -19,6 +19,16 @@
 import type { Role } from "../domain/administrators.ts";
 import { auditPage } from "./audit.tsx";
 import type { Action, Page } from "./call.ts";
+import { orderPage } from "./order.tsx";
+import {
+  changeOrder,
+  endOrderEarly,
+  noteOrder,
+  progressOrder,
+  settleOrder,
+} from "./order-actions.tsx";
+import { changeOrders, ordersPage } from "./orders.tsx";
+import { ordersCsv } from "./orders-csv.ts";
 
 export interface PageRoute {
   method: "GET";
@@ -40,7 +50,18 @@ export interface ActionRoute {
 
 export type Route = PageRoute | ActionRoute;
 
-export const ROUTES: readonly Route[] = [get("/audit", "support", auditPage, "Audit")];
+export const ROUTES: readonly Route[] = [
+  get("/orders", "support", ordersPage, "Orders"),
+  get("/orders.csv", "support", ordersCsv),
+  post("/orders/change", "operator", changeOrders, "/orders"),
+  get("/orders/:order", "support", orderPage),
+  post("/orders/:order/change", "operator", changeOrder, "/orders/:order"),
+  post("/orders/:order/partial", "operator", endOrderEarly, "/orders/:order"),
+  post("/orders/:order/progress", "operator", progressOrder, "/orders/:order"),
+  post("/orders/:order/settle", "operator", settleOrder, "/orders/:order"),
+  post("/orders/:order/note", "support", noteOrder, "/orders/:order"),
+  get("/audit", "support", auditPage, "Audit"),
+];
 
 export function get(path: string, role: Role, page: Page, link?: string): PageRoute {
   return { method: "GET", path, role, page, ...(link === undefined ? {} : { link }) };
