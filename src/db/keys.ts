@@ -27,6 +27,8 @@ export interface Key extends CallerKey {
   start: string;
   label: string;
   createdAt: number;
+  /** Inactive because its user is: active again once the user is. */
+  suspended: boolean;
 }
 
 export interface ListedKey extends Key {

@@ -45,6 +45,7 @@ export const keys = sqliteTable("keys", {
   lastUsedAt: integer("last_used_at"),
   replacedBy: text("replaced_by"),
   ended: integer({ mode: "boolean" }).notNull().default(false),
+  suspended: integer({ mode: "boolean" }).notNull().default(false),
 });
 
 export const providers = sqliteTable("providers", {

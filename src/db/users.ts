@@ -15,7 +15,7 @@ export interface User {
   /** Credits less debits, without orders and refunds. */
   depositedMicros: bigint;
   createdAt: number;
-  /** False: its keys are refused. */
+  /** False: its keys are suspended. */
   active: boolean;
   /** The id of a child user's reseller; null for a reseller. */
   resellerId: string | null;

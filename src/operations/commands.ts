@@ -18,7 +18,7 @@ import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";
 import { createKey, endExpiredKeys, recordKeyUsage, rotateKey, setKeyActive } from "./keys.ts";
 import { transitionOrder, noteOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
 import { clampSchedules, finishAttempt, startAttempt } from "./deliveries.ts";
-import { createProvider, noteProviderSuccess, syncCatalogue } from "./providers.ts";
+import { createProvider, noteProviderSuccess, syncCatalogue, updateProvider } from "./providers.ts";
 import { probe } from "./probe.ts";
 import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge, rechargeOnce } from "./recharges.ts";
@@ -27,6 +27,7 @@ import { carryOver } from "./restore.ts";
 import { endLease, renewLease } from "./server-leases.ts";
 import { settleOrder } from "./unknown-settlement.ts";
 import {
+  changePrices,
   createService,
   grantService,
   importServices,
@@ -36,10 +37,20 @@ import {
 } from "./services.ts";
 import { markInterruptedUnknown } from "./mark-unknown.ts";
 import { addUptime } from "./uptime.ts";
-import { addUser, adjustBalance, createUser, creditUser, debitUser } from "./users.ts";
+import {
+  addUser,
+  adjustBalance,
+  createUser,
+  creditUser,
+  debitUser,
+  setUserActive,
+  updateUser,
+} from "./users.ts";
 
 const commands = {
   createUser,
+  updateUser,
+  setUserActive,
   creditUser,
   debitUser,
   addUser,
@@ -51,6 +62,7 @@ const commands = {
   createService,
   updateService,
   setServiceActive,
+  changePrices,
   importServices,
   grantService,
   revokeService,
@@ -68,6 +80,7 @@ const commands = {
   recordReports,
   clampSchedules,
   createProvider,
+  updateProvider,
   noteProviderSuccess,
   syncCatalogue,
   recharge,

@@ -5,6 +5,8 @@ import type { Actor } from "../domain/ledger.ts";
 import { refusal } from "../domain/refusals.ts";
 import type { Tx } from "../db/port.ts";
 import { postTransfer } from "../db/ledger.ts";
+import { listKeys } from "../db/keys.ts";
+import { keys, users } from "../db/tables.ts";
 import { findUser, findUserByAccount, insertUser, type User } from "../db/users.ts";
 import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
@@ -40,6 +42,68 @@ export function createUser(tx: Tx, command: CreateUser, context: Context): User 
     after: { name: command.name, parent: parent?.username ?? null },
   });
   return findUserByAccount(tx, account)!;
+}
+
+export interface UpdateUser {
+  username: string;
+  /** Absent: as it was. */
+  changes: { name?: string; username?: string };
+  actor: Actor;
+}
+
+/** Its account, its id and what refers to them stay. Refuses: user_not_found, username_taken. */
+export function updateUser(tx: Tx, command: UpdateUser, context: Context): { account: number } {
+  const { account } = requireUser(tx, command.username);
+  const { name, username } = command.changes;
+  const holder = username === undefined ? undefined : findUser(tx, username);
+  if (holder && holder.account !== account) throw refusal("username_taken");
+  // Nothing is refused from here on.
+  const before = tx.row(users.byKey, account)!;
+  const after = tx.update(users, before, {
+    name: name ?? before.name,
+    username: username ?? before.username,
+  });
+  audit(tx, context, {
+    actor: command.actor,
+    action: "user.update",
+    subject: after.username,
+    account,
+    before: { username: before.username, name: before.name },
+    after: { username: after.username, name: after.name },
+  });
+  return { account };
+}
+
+export interface SetUserActive {
+  username: string;
+  active: boolean;
+  actor: Actor;
+}
+
+/**
+ * A deactivated reseller's keys are inactive until it is activated: then those that were active by themselves are so
+ * again. Its balance, its child users and its orders stay as they are. Returns how many keys changed.
+ * Refuses: user_not_found, child_has_no_keys.
+ */
+export function setUserActive(tx: Tx, command: SetUserActive, context: Context): { keys: number } {
+  const { active, actor } = command;
+  const { account, username, parentAccount, ...user } = requireUser(tx, command.username);
+  if (parentAccount !== null) throw refusal("child_has_no_keys");
+  // A key that is made meanwhile is made before this, and listed, or after it, and refused.
+  tx.lock(account);
+  const changed = listKeys(tx, { account }).filter((key) => (active ? key.suspended : key.active));
+  // Nothing is refused from here on.
+  tx.update(users, { account }, { active });
+  tx.each(changed, ({ id }) => tx.update(keys, { id }, { active, suspended: !active }));
+  audit(tx, context, {
+    actor,
+    action: active ? "user.activate" : "user.deactivate",
+    subject: username,
+    account,
+    before: { active: user.active },
+    after: { active, ...(user.active === active ? {} : { keys: changed.length }) },
+  });
+  return { keys: changed.length };
 }
 
 export interface AdjustBalance {
