@@ -93,7 +93,11 @@ function systemItems(
     items.push({ tone, text, action, href: "/system" });
   if (newestBackupAt === null) add("bad", "There is no backup", "Make one");
   else if (newestBackupAt !== undefined && now - newestBackupAt > BACKUP_OLD_MS) {
-    add("bad", `The last backup is ${formatDuration(dayFloor(now - newestBackupAt))} old`, "Make one");
+    add(
+      "bad",
+      `The last backup is ${formatDuration(dayFloor(now - newestBackupAt))} old`,
+      "Make one",
+    );
   }
   if (freeBytes !== undefined && freeBytes < ROOM_LOW_BYTES) {
     const tone = freeBytes < ROOM_BAD_BYTES ? "bad" : "busy";

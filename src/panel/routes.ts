@@ -31,6 +31,7 @@ import { changeOrders, ordersPage } from "./orders.tsx";
 import { ordersCsv } from "./orders-csv.ts";
 import { todayPage } from "./today.tsx";
 import { userPage } from "./user.tsx";
+import { activateUser, deactivateUser, renameUser } from "./user-account.tsx";
 import { adjustBalance } from "./user-balance.tsx";
 import { activateKey, createKey, deactivateKey, rotateKey } from "./user-keys.tsx";
 import { removeOwnPrice, setOwnPrice } from "./user-prices.tsx";
@@ -72,6 +73,9 @@ export const ROUTES: readonly Route[] = [
   post("/users", "operator", createUser, "/users"),
   get("/users/:user", "support", userPage),
   post("/users/:user/balance", "owner", adjustBalance, "/users/:user"),
+  post("/users/:user/rename", "operator", renameUser, "/users/:user"),
+  post("/users/:user/deactivate", "operator", deactivateUser, "/users/:user"),
+  post("/users/:user/activate", "operator", activateUser, "/users/:user"),
   get("/users/:user/statement", "support", statementPage),
   get("/users/:user/statement.csv", "support", statementCsv),
   post("/users/:user/keys", "operator", createKey, "/users/:user"),

@@ -18,6 +18,7 @@ import type { Call, View } from "./call.ts";
 import { Field, Form } from "./fields.tsx";
 import { Facts, List } from "./lists.tsx";
 import { Badge, Money, Time, Typed } from "./shown.tsx";
+import { Account } from "./user-account.tsx";
 import { Keys } from "./user-keys.tsx";
 import { OwnPrices } from "./user-prices.tsx";
 import { StatementLines } from "./user-statement.tsx";
@@ -99,6 +100,7 @@ export async function userPage(call: Call): Promise<View> {
               </Form>
             </section>
           )}
+          {mayChange && <Account user={user} path={path} />}
         </div>
         <h2>Statement</h2>
         <StatementLines lines={lines} />
@@ -152,7 +154,16 @@ function UserFacts({ user, parent, figures }: ShownUser) {
         ["Spent USD", <Money micros={user.depositedMicros - user.balanceMicros} />],
         ["Credits less debits USD", <Money micros={user.depositedMicros} />],
         ["Name", <Typed text={user.name} />],
-        ["Reseller", parent === null ? "is one" : <a href={`/users/${parent}`}>{parent}</a>],
+        [
+          "Kind",
+          parent === null ? (
+            "reseller"
+          ) : (
+            <>
+              child of <a href={`/users/${parent}`}>{parent}</a>
+            </>
+          ),
+        ],
         ["Id", <code>{user.id}</code>],
         ["Created (UTC)", <Time at={user.createdAt} />],
         ["Last order (UTC)", <Time at={figures.lastOrderAt} />],
