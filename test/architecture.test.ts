@@ -76,6 +76,7 @@ const OWNERS: Record<string, readonly string[]> = {
   // PostgreSQL's client.
   bun: ["db/postgres"],
   "bun:sqlite": ["db/sqlite", "storage"],
+  uqr: ["panel"],
   preact: ["panel"],
   "preact-render-to-string": ["panel"],
   commander: ["cli", "config"],

@@ -1,6 +1,6 @@
 // The dependencies of the API and of the deliveries, from the settings and the parts of the server that have started.
 
-import { backupFolder, type Config } from "../config/flags.ts";
+import { backupFolder, type Config, isPanelLocal, isPanelSecure } from "../config/flags.ts";
 import { systemClock } from "../delivery/clock.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";
 import type { DeliveryDeps } from "../delivery/provider-worker.ts";
@@ -12,7 +12,8 @@ import { createActivityCounter } from "../monitoring/activity.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { type Metrics, NO_OBSERVER } from "../monitoring/metrics.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
-import type { SystemFacts } from "../panel/call.ts";
+import type { PanelSettings, SystemFacts } from "../panel/call.ts";
+import { createPasswords } from "../panel/passwords.ts";
 import type { PanelDeps } from "../panel/listener.ts";
 import { connectProvider } from "../providers/protocols.ts";
 import { newestBackup } from "../storage/backup-folder.ts";
@@ -89,13 +90,25 @@ export function panelDeps(config: Config, { database, log }: Started): PanelDeps
   const activity = createActivityCounter(slowStore, settlesAfterMs);
   return {
     store,
+    slowStore,
     writer,
     log,
     now: Date.now,
     activity,
     system: () => (file === null ? {} : systemFacts(config)),
-    authenticate: () => Promise.resolve(null),
+    settings: panelSettings(config),
+    passwords: createPasswords(),
+    trustedProxy: config.trustedProxy,
     onInternalError: (error) => database.onReadError(error),
+  };
+}
+
+function panelSettings(config: Config): PanelSettings {
+  return {
+    url: config.panelUrl,
+    isSecure: isPanelSecure(config),
+    needsSecondFactor: !isPanelLocal(config),
+    confirmAboveMicros: config.panelConfirmAbove,
   };
 }
 
