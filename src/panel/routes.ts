@@ -53,7 +53,7 @@ import { activateUser, deactivateUser, renameUser } from "./user-account.tsx";
 import { adjustBalance } from "./user-balance.tsx";
 import { activateKey, createKey, deactivateKey, rotateKey } from "./user-keys.tsx";
 import { removeOwnPrice, setOwnPrice } from "./user-prices.tsx";
-import { statementCsv, statementPage } from "./user-statement.tsx";
+import { transactionsCsv, transactionsPage } from "./user-transactions.tsx";
 import { createUser, usersPage } from "./users.tsx";
 
 /** `anyone`: before signing in, too. */
@@ -105,8 +105,8 @@ export const ROUTES: readonly Route[] = [
   post("/users/:user/rename", "operator", renameUser, "/users/:user"),
   post("/users/:user/deactivate", "operator", deactivateUser, "/users/:user"),
   post("/users/:user/activate", "operator", activateUser, "/users/:user"),
-  get("/users/:user/statement", "support", statementPage),
-  get("/users/:user/statement.csv", "support", statementCsv),
+  get("/users/:user/transactions", "support", transactionsPage),
+  get("/users/:user/transactions.csv", "support", transactionsCsv),
   post("/users/:user/keys", "operator", createKey, "/users/:user"),
   post("/users/:user/keys/:key/rotate", "operator", rotateKey, "/users/:user"),
   post("/users/:user/keys/:key/activate", "operator", activateKey, "/users/:user"),

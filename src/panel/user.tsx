@@ -1,4 +1,4 @@
-// One user: money, orders, statement, keys, own prices and child users.
+// One user: money, orders, transactions, keys, own prices and child users.
 
 import { listKeys, type ListedKey } from "../db/keys.ts";
 import type { Reader } from "../db/port.ts";
@@ -21,7 +21,7 @@ import { Badge, Money, Time, Typed } from "./shown.tsx";
 import { Account } from "./user-account.tsx";
 import { Keys } from "./user-keys.tsx";
 import { OwnPrices } from "./user-prices.tsx";
-import { StatementLines } from "./user-statement.tsx";
+import { Transactions } from "./user-transactions.tsx";
 
 /** Orders of a status that are counted. */
 const COUNTED = 10_000;
@@ -50,12 +50,12 @@ function readShownUser(reader: Reader, username: string): ShownUser {
   const user = requireShownUser(reader, username);
   const { account, parentAccount } = user;
   const window = { from: null, to: null };
-  const statement = { account, kind: null, orderId: null, window };
+  const query = { account, kind: null, orderId: null, window };
   return {
     user,
     parent: parentAccount === null ? null : findUserByAccount(reader, parentAccount)!.username,
     figures: readUserFigures(reader, account, COUNTED),
-    lines: listTransactionsBelow(reader, statement, Number.MAX_SAFE_INTEGER, LINES).rows,
+    lines: listTransactionsBelow(reader, query, Number.MAX_SAFE_INTEGER, LINES).rows,
     keys: listKeys(reader, { account }, null, KEYS),
     prices: listOwnPrices(reader, account),
     children: listChildren(reader, account, 0, CHILDREN),
@@ -102,11 +102,11 @@ export async function userPage(call: Call): Promise<View> {
           )}
           {mayChange && <Account user={user} path={path} />}
         </div>
-        <h2>Statement</h2>
-        <StatementLines lines={lines} />
+        <h2>Transactions</h2>
+        <Transactions lines={lines} />
         <p class="actions">
-          <a href={`${path}/statement`}>The whole statement</a>
-          <a href={`${path}/statement.csv`}>as CSV</a>
+          <a href={`${path}/transactions`}>All transactions</a>
+          <a href={`${path}/transactions.csv`}>as CSV</a>
           <a href={`/audit?user=${encodeURIComponent(username)}`}>Who changed what</a>
         </p>
         {isReseller && (

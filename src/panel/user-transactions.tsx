@@ -1,4 +1,4 @@
-// A user's statement: its side of the ledger, as lines and as CSV.
+// A user's transactions: its side of the ledger, as a list and as CSV.
 
 import {
   listTransactionsBelow,
@@ -16,10 +16,10 @@ import { requireShownUser } from "./user.tsx";
 const PAGE = 100;
 const ORDER_LIMIT = 999_999_999_999_999;
 
-export function StatementLines({ lines }: { lines: readonly TransactionRow[] }) {
+export function Transactions({ lines }: { lines: readonly TransactionRow[] }) {
   return (
     <List
-      caption="Statement, newest first"
+      caption="Transactions, newest first"
       rows={lines}
       empty="Nothing was credited or charged yet."
       columns={[
@@ -62,7 +62,7 @@ async function queryOf(call: Call): Promise<{ username: string; query: Transacti
   return { username, query: filters.errors.size > 0 ? null : query };
 }
 
-export async function statementPage(call: Call): Promise<View> {
+export async function transactionsPage(call: Call): Promise<View> {
   const { filters } = call;
   const { username, query } = await queryOf(call);
   const { rows, next } = query
@@ -72,32 +72,32 @@ export async function statementPage(call: Call): Promise<View> {
   const filtered = new URLSearchParams(filters.values);
   filtered.delete("below");
   return {
-    title: `Statement of ${username}`,
+    title: `Transactions of ${username}`,
     body: (
       <>
         <h1>
-          Statement of <a href={path}>{username}</a>
+          Transactions of <a href={path}>{username}</a>
         </h1>
-        <Filters action={`${path}/statement`} filters={filters}>
+        <Filters action={`${path}/transactions`} filters={filters}>
           <Choice name="kind" label="Kind" options={TRANSFER_KINDS} any="all" />
           <Field name="order" label="Order" inputmode="numeric" />
           <Field name="from" label="From" type="date" />
           <Field name="to" label="To" type="date" />
         </Filters>
         <p>
-          <a href={`${path}/statement.csv?${filtered}`}>These as CSV</a>
+          <a href={`${path}/transactions.csv?${filtered}`}>These as CSV</a>
         </p>
-        <StatementLines lines={rows} />
+        <Transactions lines={rows} />
         <Pager call={call} next={next} />
       </>
     ),
   };
 }
 
-export async function statementCsv(call: Call, panel: Panel): Promise<View | Response> {
+export async function transactionsCsv(call: Call, panel: Panel): Promise<View | Response> {
   const { query } = await queryOf(call);
-  if (!query) return statementPage(call);
+  if (!query) return transactionsPage(call);
   return csvOf(panel.store, query, Number.MAX_SAFE_INTEGER, (error) =>
-    panel.log.error({ error: String(error) }, "statement not sent to its end"),
+    panel.log.error({ error: String(error) }, "transactions not sent to its end"),
   );
 }
