@@ -3,7 +3,7 @@
 import { CASH_ACCOUNT, refuseCreditAboveLimit, refuseDebitAboveBalance } from "../domain/ledger.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { refusal } from "../domain/refusals.ts";
-import type { Tx } from "../db/port.ts";
+import type { Reader, Tx } from "../db/port.ts";
 import { postTransfer } from "../db/ledger.ts";
 import { listKeys } from "../db/keys.ts";
 import { keys, users } from "../db/tables.ts";
@@ -154,8 +154,8 @@ export function addUser(tx: Tx, command: CreateUser, context: Context): null {
 }
 
 /** Refuses: user_not_found. */
-export function requireUser(tx: Tx, username: string): User {
-  const user = findUser(tx, username);
+export function requireUser(reader: Reader, username: string): User {
+  const user = findUser(reader, username);
   if (!user) throw refusal("user_not_found");
   return user;
 }
