@@ -11,7 +11,7 @@ import {
   type Session,
   withDatabase,
 } from "./command.ts";
-import { declareOrderList } from "./order-list.ts";
+import { declareOrderList } from "./order-lists.ts";
 import { orderJson, withNames } from "./order-output.ts";
 import { timelineOf } from "./order-timeline.ts";
 import { print } from "./output.ts";

@@ -8,8 +8,8 @@ import { planPrices, type PriceChange } from "../domain/services.ts";
 import { refusal } from "../domain/refusals.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { type CommonOptions, declare, withDatabase } from "./command.ts";
-import { dollars, print } from "./output.ts";
-import { addFilters, type FilterOptions, serviceFilter } from "./service-list.ts";
+import { dollars, print, printError } from "./output.ts";
+import { addFilters, type FilterOptions, serviceFilter } from "./service-lists.ts";
 import { table } from "./text-table.ts";
 import { percent, serviceId } from "./values.ts";
 
@@ -38,12 +38,8 @@ export function declareReprice(group: Command): void {
         return { prices, services };
       });
       const names = new Map(services.map(({ id, name }) => [id, name]));
-      print(options.json, prices.map(changeJson), () =>
-        [
-          priceTable(prices, names),
-          ...(options.dryRun ? ["dry run, nothing was changed"] : []),
-        ].join("\n"),
-      );
+      print(options.json, prices.map(changeJson), () => priceTable(prices, names));
+      if (options.dryRun && !options.json) printError("dry run, nothing was changed");
     });
 }
 

@@ -14,7 +14,7 @@ import {
 } from "./command.ts";
 import { providerNames } from "./provider-names.ts";
 import { declareImport } from "./service-import.ts";
-import { declareServiceList, serviceJson } from "./service-list.ts";
+import { declareServiceList, serviceJson } from "./service-lists.ts";
 import { declareReprice } from "./service-prices.ts";
 import { print } from "./output.ts";
 import { fields } from "./text-table.ts";

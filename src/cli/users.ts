@@ -45,7 +45,7 @@ export function declareUsers(admin: Command): void {
       const user = await withDatabase(options, ({ store }) =>
         store.read((reader) => requireUser(reader, name)),
       );
-      print(options.json, userJson(user), userText);
+      print(options.json, stateJson(user), fields);
     });
 
   declareUpdate(group);
@@ -85,7 +85,7 @@ function declareList(group: Command): void {
         store.read((reader) => listUsersAfter(reader, filter, account, most)),
       );
     });
-    print(options.json, users.map(userJson), () => userTable(users));
+    print(options.json, users.map(stateJson), () => userTable(users));
     printMore(options, users, () => users.at(-1)!.username);
   });
 }
@@ -131,7 +131,7 @@ function declareUpdate(group: Command): void {
           const { account } = await execute("updateUser", { username: user, changes });
           return store.read((reader) => findUserByAccount(reader, account)!);
         });
-        print(options.json, userJson(changed), userText);
+        print(options.json, stateJson(changed), fields);
       },
     );
 }
@@ -144,7 +144,7 @@ function declareSwitch(group: Command, verb: string, active: boolean, descriptio
         const { keys } = await execute("setUserActive", { username: user, active });
         return { changed: await store.read((reader) => requireUser(reader, user)), keys };
       });
-      print(options.json, { ...userJson(changed), keys }, fields);
+      print(options.json, { ...stateJson(changed), keys }, fields);
     });
 }
 
@@ -180,7 +180,12 @@ function declareAdjustment(
 }
 
 function userJson(user: User) {
-  return { ...userBalances(user), resellerId: user.resellerId, active: user.active };
+  return { ...userBalances(user), resellerId: user.resellerId };
+}
+
+/** Of a user that may be inactive. */
+function stateJson(user: User) {
+  return { ...userJson(user), active: user.active };
 }
 
 function userText(user: ReturnType<typeof userJson>): string {
