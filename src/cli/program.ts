@@ -22,6 +22,7 @@ import { declareServe } from "./serve.ts";
 import { declareServices } from "./services.ts";
 import { printError } from "./output.ts";
 import { usageError } from "./usage.ts";
+import { declareTransactions } from "./transactions.ts";
 import { declareUsers } from "./users.ts";
 import { declareVerify } from "./verify.ts";
 import { declareVersion } from "./version.ts";
@@ -78,6 +79,7 @@ export function createProgram(): Command {
   declareServices(admin);
   declareProviders(admin);
   declareOrders(admin);
+  declareTransactions(admin);
   declareAudit(admin);
   declareConfig(program);
   declareBackup(program);

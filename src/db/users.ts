@@ -77,3 +77,14 @@ export function insertUser(tx: Tx, user: NewUser): number {
   tx.insert(users, { ...user, account });
   return account;
 }
+
+/** What may change of a user beside its balance. Returns the user as it is now. */
+export function updateUserFields(
+  tx: Tx,
+  account: number,
+  changes: { name?: string; username?: string; active?: boolean },
+): Pick<User, "username" | "name"> {
+  const before = tx.row(users.byKey, account)!;
+  const { name = before.name, username = before.username, active = before.active } = changes;
+  return tx.update(users, before, { name, username, active });
+}

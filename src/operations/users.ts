@@ -3,11 +3,17 @@
 import { CASH_ACCOUNT, refuseCreditAboveLimit, refuseDebitAboveBalance } from "../domain/ledger.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { refusal } from "../domain/refusals.ts";
-import type { Tx } from "../db/port.ts";
+import type { Reader, Tx } from "../db/port.ts";
 import { postTransfer } from "../db/ledger.ts";
 import { listKeys } from "../db/keys.ts";
-import { keys, users } from "../db/tables.ts";
-import { findUser, findUserByAccount, insertUser, type User } from "../db/users.ts";
+import { keys } from "../db/tables.ts";
+import {
+  findUser,
+  findUserByAccount,
+  insertUser,
+  updateUserFields,
+  type User,
+} from "../db/users.ts";
 import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
 
@@ -53,16 +59,13 @@ export interface UpdateUser {
 
 /** Its account, its id and what refers to them stay. Refuses: user_not_found, username_taken. */
 export function updateUser(tx: Tx, command: UpdateUser, context: Context): { account: number } {
-  const { account } = requireUser(tx, command.username);
-  const { name, username } = command.changes;
+  const before = requireUser(tx, command.username);
+  const { account } = before;
+  const { username } = command.changes;
   const holder = username === undefined ? undefined : findUser(tx, username);
   if (holder && holder.account !== account) throw refusal("username_taken");
   // Nothing is refused from here on.
-  const before = tx.row(users.byKey, account)!;
-  const after = tx.update(users, before, {
-    name: name ?? before.name,
-    username: username ?? before.username,
-  });
+  const after = updateUserFields(tx, account, command.changes);
   audit(tx, context, {
     actor: command.actor,
     action: "user.update",
@@ -93,7 +96,7 @@ export function setUserActive(tx: Tx, command: SetUserActive, context: Context):
   tx.lock(account);
   const changed = listKeys(tx, { account }).filter((key) => (active ? key.suspended : key.active));
   // Nothing is refused from here on.
-  tx.update(users, { account }, { active });
+  updateUserFields(tx, account, { active });
   tx.each(changed, ({ id }) => tx.update(keys, { id }, { active, suspended: !active }));
   audit(tx, context, {
     actor,
@@ -154,8 +157,8 @@ export function addUser(tx: Tx, command: CreateUser, context: Context): null {
 }
 
 /** Refuses: user_not_found. */
-export function requireUser(tx: Tx, username: string): User {
-  const user = findUser(tx, username);
+export function requireUser(reader: Reader, username: string): User {
+  const user = findUser(reader, username);
   if (!user) throw refusal("user_not_found");
   return user;
 }
