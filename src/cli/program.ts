@@ -15,6 +15,7 @@ import { declareKeys } from "./keys.ts";
 import { declareLicenses } from "./licenses.ts";
 import { declareMove } from "./move.ts";
 import { declareOrders } from "./orders.ts";
+import { declarePanel } from "./panel.ts";
 import { declareProviders } from "./providers.ts";
 import { declareQuickstart } from "./quickstart.ts";
 import { declareRestore } from "./restore.ts";
@@ -81,6 +82,7 @@ export function createProgram(): Command {
   declareOrders(admin);
   declareTransactions(admin);
   declareAudit(admin);
+  declarePanel(program);
   declareConfig(program);
   declareBackup(program);
   declareRestore(program);

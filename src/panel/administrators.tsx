@@ -7,7 +7,7 @@ import { Sessions } from "./account.tsx";
 import type { Call, Panel, Redirect, Submission, View } from "./call.ts";
 import { Choice, Field, Form } from "./fields.tsx";
 import { List } from "./lists.tsx";
-import { newToken } from "./set-up.tsx";
+import { newToken, setUpLink } from "./tokens.ts";
 import { Badge, Time } from "./shown.tsx";
 
 const ROLE_TEXTS = [
@@ -114,7 +114,7 @@ export async function invite(submission: Submission, panel: Panel): Promise<View
           Give {name} this link by a way that nobody else reads. It works once, for 30 minutes, and
           cannot be shown again.
         </p>
-        <pre id="link">{`${base}/setup#${token}`}</pre>
+        <pre id="link">{setUpLink(base, token)}</pre>
         <p class="actions">
           <button type="button" data-copy="link" hidden>
             Copy

@@ -2,7 +2,7 @@
 
 import type { Attention, ProviderAttention } from "../db/attention.ts";
 import { formatDuration } from "../domain/units.ts";
-import type { SystemFacts } from "./call.ts";
+import type { MachineFacts } from "./call.ts";
 import { timeText } from "./shown.tsx";
 
 const MIB = 1024 * 1024;
@@ -26,11 +26,11 @@ export interface AttentionItem {
 
 export function attentionItems(
   { providers, lateOrders, lastRowAt }: Attention,
-  system: SystemFacts,
+  machine: MachineFacts,
   now: number,
 ): AttentionItem[] {
   const items = [
-    ...systemItems(system, lastRowAt, now),
+    ...systemItems(machine, lastRowAt, now),
     ...providers.flatMap((provider) => providerItems(provider, now)),
   ];
   if (lateOrders > 0) {
@@ -84,7 +84,7 @@ function providerItems(provider: ProviderAttention, now: number): AttentionItem[
 }
 
 function systemItems(
-  { newestBackupAt, freeBytes }: SystemFacts,
+  { newestBackupAt, freeBytes }: MachineFacts,
   lastRowAt: number | null,
   now: number,
 ): AttentionItem[] {

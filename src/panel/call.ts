@@ -25,6 +25,7 @@ import {
 import { Form } from "./form.ts";
 import type { Passwords } from "./passwords.ts";
 import { shownRefusal } from "./refusals.ts";
+import type { SystemFacts } from "./system.tsx";
 import type { Visitor } from "./visitor.ts";
 
 /** How the panel is set. */
@@ -46,15 +47,16 @@ export interface Panel {
   slowStore: ReadStore;
   writer: Pick<Writer, "submit">;
   log: Pick<Logger, "info" | "warn" | "error">;
-  now(): number;
+  now: () => number;
   activity: ActivityCounter;
-  system(): SystemFacts;
+  machine(): MachineFacts;
   settings: PanelSettings;
   passwords: Passwords;
+  system: SystemFacts;
 }
 
 /** What the machine says of itself; absent: it does not concern this server. */
-export interface SystemFacts {
+export interface MachineFacts {
   /** Null: there is none. */
   newestBackupAt?: number | null;
   freeBytes?: number;

@@ -32,10 +32,10 @@ export interface PanelDeps extends VisitorDeps {
 /** Throws when the address cannot be listened on. */
 export function startPanel(deps: PanelDeps, address: Address, tls: Certificate | null): Server {
   const finish = (response: Response) => secured(response, deps.settings.isSecure);
-  const router = createRouter(deps);
+  const { fetch: route } = createRouter(deps);
   return listen(
     {
-      handle: async (request) => finish(await router.fetch(request)),
+      handle: async (request) => finish(await route(request)),
       refuse: (status) => finish(new Response(null, { status })),
       fail: (error) => finish(fail(deps, error, null)),
       bodyLimitBytes: BODY_LIMIT_BYTES,

@@ -46,6 +46,7 @@ import {
   secondFactorPage,
 } from "./second-factor.tsx";
 import { setUp, setUpPage } from "./set-up.tsx";
+import { makeBackup, systemPage, verifyBackup } from "./system.tsx";
 import { codePage, passCode, signIn, signInPage, signOut } from "./sign-in.tsx";
 import { todayPage } from "./today.tsx";
 import { userPage } from "./user.tsx";
@@ -115,6 +116,10 @@ export const ROUTES: readonly Route[] = [
   post("/users/:user/prices/remove", "operator", removeOwnPrice, "/users/:user"),
 
   get("/audit", "support", auditPage, "Audit"),
+
+  get("/system", "support", systemPage, "System"),
+  post("/system/backups", "owner", makeBackup, "/system"),
+  post("/system/backups/verify", "owner", verifyBackup, "/system"),
 
   get("/administrators", "owner", administratorsPage, "Administrators"),
   post("/administrators", "owner", invite, "/administrators"),

@@ -6,15 +6,7 @@ import { isPassword, PASSWORD_FORM } from "../domain/administrators.ts";
 import { refusal } from "../domain/refusals.ts";
 import type { Call, Panel, Redirect, Submission, View } from "./call.ts";
 import { Field, Form } from "./fields.tsx";
-import { hashSecret, random } from "./sessions.ts";
-
-const TOKEN_BYTES = 32;
-
-/** The token of an invitation, and its hash. */
-export function newToken(): { token: string; invitationHash: string } {
-  const token = random(TOKEN_BYTES);
-  return { token, invitationHash: hashSecret(token) };
-}
+import { hashSecret } from "./sessions.ts";
 
 export function setUpPage(_call: Call): View {
   return {

@@ -32,7 +32,7 @@ export async function todayPage(call: Call, panel: Panel): Promise<View> {
     attention: readAttention(reader, now - LATE_REPORTS_MS),
     changes: listAuditEntries(reader, { limit: LOOKED_AT }),
   }));
-  const items = attentionItems(attention, panel.system(), now);
+  const items = attentionItems(attention, panel.machine(), now);
   const byAdministrators = changes.filter(({ operator }) => operator !== null).slice(0, CHANGES);
   return {
     title: "Today",

@@ -7,14 +7,17 @@ import type { DeliveryDeps } from "../delivery/provider-worker.ts";
 import { createRateLimits } from "../http/rate-limits.ts";
 import { responseTemplate } from "../http/response-template.ts";
 import type { ServerDeps } from "../http/server.ts";
+import type { Backups } from "../jobs/backups.ts";
 import type { KeyUsage } from "../jobs/key-usage.ts";
 import { createActivityCounter } from "../monitoring/activity.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { type Metrics, NO_OBSERVER } from "../monitoring/metrics.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
-import type { PanelSettings, SystemFacts } from "../panel/call.ts";
+import type { MachineFacts, PanelSettings } from "../panel/call.ts";
 import { createPasswords } from "../panel/passwords.ts";
+import type { BackupFacts, SystemFacts } from "../panel/system.tsx";
 import type { PanelDeps } from "../panel/listener.ts";
+import { versions } from "./versions.ts";
 import { connectProvider } from "../providers/protocols.ts";
 import { newestBackup } from "../storage/backup-folder.ts";
 import { freeBytesIn } from "../storage/files.ts";
@@ -85,7 +88,19 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
   };
 }
 
-export function panelDeps(config: Config, { database, log }: Started): PanelDeps {
+/** What the panel's page of the system shows, besides what has started. */
+export interface PanelFacts {
+  configuration: SystemFacts["configuration"];
+  readiness: SystemFacts["readiness"];
+  /** Undefined until they have started. */
+  backups: () => Backups | undefined;
+}
+
+export function panelDeps(
+  config: Config,
+  { database, log }: Started,
+  { configuration, readiness, backups }: PanelFacts,
+): PanelDeps {
   const { store, slowStore, settlesAfterMs, writer, file } = database;
   const activity = createActivityCounter(slowStore, settlesAfterMs);
   return {
@@ -95,11 +110,28 @@ export function panelDeps(config: Config, { database, log }: Started): PanelDeps
     log,
     now: Date.now,
     activity,
-    system: () => (file === null ? {} : systemFacts(config)),
+    machine: () => (file === null ? {} : machineFacts(config)),
     settings: panelSettings(config),
     passwords: createPasswords(),
+    system: {
+      versions: versions(),
+      database: database.description,
+      configuration,
+      readiness,
+      servers: () => database.servers(),
+      backups: database.file === null ? null : backupFacts(backups),
+    },
     trustedProxy: config.trustedProxy,
     onInternalError: (error) => database.onReadError(error),
+  };
+}
+
+/** They start after the listeners. */
+function backupFacts(backups: PanelFacts["backups"]): BackupFacts {
+  return {
+    status: () => backups()?.status() ?? { folder: "", isRunning: false, backups: [] },
+    backUpNow: () => backups()?.backUpNow(),
+    verify: (name) => backups()?.verify(name) ?? false,
   };
 }
 
@@ -144,7 +176,7 @@ function once(run: () => void): () => void {
 const FIRST_BACKUP_S = 600;
 
 /** Of a database that is a file here. A folder that cannot be read is left out: the next backup logs it. */
-function systemFacts(config: Config): SystemFacts {
+function machineFacts(config: Config): MachineFacts {
   const freeBytes = freeBytesIn(config.data);
   try {
     const newest = newestBackup(config.data, backupFolder(config), Date.now());

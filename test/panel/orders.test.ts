@@ -208,6 +208,15 @@ describe("one order", () => {
     expect(market.status(never)).toBe("FAILED");
   });
 
+  test("that changed meanwhile: the refusal is shown though its form is gone", async () => {
+    const id = market.order();
+    market.run("transitionOrder", { id: String(id), to: "CANCELLED", note: null });
+    const { status, text } = await market.post(`/orders/${id}/change`, { to: "COMPLETED" });
+    expect(status).toBe(422);
+    expect(text).toContain("Nothing was changed.");
+    expect(text).toContain("The order is CANCELLED, and CANCELLED cannot become COMPLETED");
+  });
+
   test("that does not exist is 404, for its page and for its changes", async () => {
     expect((await market.get("/orders/999999")).status).toBe(404);
     expect((await market.get("/orders/x")).status).toBe(404);

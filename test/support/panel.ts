@@ -67,9 +67,17 @@ export async function freshPanel(
     log: { ...createLog("silent"), info: note, warn: note, error: note },
     now: () => clock.now,
     activity: createActivityCounter(opened.store),
-    system: () => ({}),
+    machine: () => ({}),
     settings,
     passwords: createPasswords(),
+    system: {
+      versions: { version: "1" },
+      database: database.description,
+      configuration: [],
+      readiness: () => Promise.resolve({ ready: true, checks: { database: { ok: true } } }),
+      servers: () => 1,
+      backups: null,
+    },
     trustedProxy: [],
     onInternalError: (error) => void errors.push(error),
   };
