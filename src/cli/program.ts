@@ -17,6 +17,7 @@ import { declareMove } from "./move.ts";
 import { declareOrders } from "./orders.ts";
 import { declareProviders } from "./providers.ts";
 import { declareQuickstart } from "./quickstart.ts";
+import { declareReports } from "./reports.ts";
 import { declareRestore } from "./restore.ts";
 import { declareServe } from "./serve.ts";
 import { declareServices } from "./services.ts";
@@ -81,6 +82,7 @@ export function createProgram(): Command {
   declareOrders(admin);
   declareTransactions(admin);
   declareAudit(admin);
+  declareReports(program);
   declareConfig(program);
   declareBackup(program);
   declareRestore(program);
