@@ -54,6 +54,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   cli: [
     "server",
+    "panel",
     "providers",
     "writer",
     "operations",
@@ -76,6 +77,7 @@ const OWNERS: Record<string, readonly string[]> = {
   // PostgreSQL's client.
   bun: ["db/postgres"],
   "bun:sqlite": ["db/sqlite", "storage"],
+  uqr: ["panel"],
   preact: ["panel"],
   "preact-render-to-string": ["panel"],
   commander: ["cli", "config"],

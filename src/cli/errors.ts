@@ -65,6 +65,14 @@ const SENTENCES = {
     "the catalogue changed while the provider's list was compared: nothing was changed, run it again",
   price_too_large: ({ id }) =>
     `the price of service ${id} would pass ${formatMicros(AMOUNT_LIMIT_MICROS)} USD: nothing was changed, choose a smaller percentage`,
+  administrator_not_found: () =>
+    "no administrator of the panel has that name: see `reseller panel list`",
+  administrator_name_taken: () =>
+    "an administrator has that name already: choose another, or give that one a new password with `reseller panel password`",
+  administrator_last_owner: () =>
+    "that is the last owner who is active: invite another first with `reseller panel invite NAME --role owner`",
+  second_factor_absent: () => "that administrator has no second factor: nothing to remove",
+  second_factor_present: () => "that administrator has a second factor already: remove it first",
 } satisfies { [Code in CommandLineCode]: (details: Refusals[Code]) => string };
 
 /** A refusal that only API calls can meet is printed as its code. */

@@ -15,6 +15,7 @@ import { declareKeys } from "./keys.ts";
 import { declareLicenses } from "./licenses.ts";
 import { declareMove } from "./move.ts";
 import { declareOrders } from "./orders.ts";
+import { declarePanel } from "./panel.ts";
 import { declareProviders } from "./providers.ts";
 import { declareQuickstart } from "./quickstart.ts";
 import { declareReports } from "./reports.ts";
@@ -83,6 +84,7 @@ export function createProgram(): Command {
   declareTransactions(admin);
   declareAudit(admin);
   declareReports(program);
+  declarePanel(program);
   declareConfig(program);
   declareBackup(program);
   declareRestore(program);

@@ -18,14 +18,13 @@ import {
   withDatabase,
 } from "./command.ts";
 import { print } from "./output.ts";
+import { readStdin } from "./stdin.ts";
 import { fields, table } from "./text-table.ts";
 import { declareSync } from "./provider-sync.ts";
 import { providerName, providerUrl } from "./values.ts";
 
 /** Polls that are overdue by this long are late, whatever the running server's poll interval. */
 const LATE_MS = 5 * 60_000;
-
-const STDIN_LIMIT_BYTES = 64 * 1024;
 
 export interface CallOptions extends CommonOptions {
   providerTimeout: number;
@@ -224,16 +223,4 @@ async function readKey(command: Command): Promise<string> {
     command.error("error: stdin must hold the key: 1 to 1024 visible characters.");
   }
   return key;
-}
-
-/** Null when it is longer than any key with its white space; reading stops there. */
-async function readStdin(): Promise<string | null> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of Bun.stdin.stream()) {
-    length += chunk.byteLength;
-    if (length > STDIN_LIMIT_BYTES) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }

@@ -2,6 +2,7 @@
 
 import { InvalidArgumentError } from "commander";
 import { formatNetwork, parseNetwork } from "../config/networks.ts";
+import { ADMINISTRATOR_NAME_FORM, isAdministratorName } from "../domain/administrators.ts";
 import { KEY_LABEL_LENGTH_LIMIT, KEY_NETWORKS_LIMIT } from "../domain/keys.ts";
 import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/money.ts";
 import { CUID, NUMERIC_ID } from "../db/orders.ts";
@@ -28,6 +29,10 @@ const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{
 
 export function username(text: string): string {
   return require(isUsername(text), text, `must be ${USERNAME_FORM}`);
+}
+
+export function administratorName(text: string): string {
+  return require(isAdministratorName(text), text, `must be ${ADMINISTRATOR_NAME_FORM}`);
 }
 
 export const userDisplayName = label(USER_NAME_LENGTH_LIMIT);

@@ -99,6 +99,29 @@ export const servers = table(schema.servers, { key: ["id"] });
 
 export const audit = table(schema.audit, { key: ["seq"], numbered: "seq" });
 
+export const administrators = table(schema.administrators, {
+  key: ["name"],
+  unique: { byInvitation: ["invitationHash"] },
+  lock: catalogue,
+});
+
+export const recoveryCodes = table(schema.recoveryCodes, {
+  key: ["administrator", "hash"],
+  lock: catalogue,
+});
+
+export const panelSessions = table(schema.panelSessions, {
+  key: ["id"],
+  lock: catalogue,
+  unlocked: ["seenAt"],
+});
+
+export const signInAttempts = table(schema.signInAttempts, {
+  key: ["seq"],
+  numbered: "seq",
+  lock: catalogue,
+});
+
 /** Each after those that it refers to: the order in which a batch writes them. */
 export const TABLES: readonly AnyTable[] = [
   accounts,
@@ -116,4 +139,8 @@ export const TABLES: readonly AnyTable[] = [
   uptime,
   servers,
   audit,
+  administrators,
+  recoveryCodes,
+  panelSessions,
+  signInAttempts,
 ];

@@ -24,6 +24,14 @@ export const AUDIT_ACTIONS = [
   "order.move",
   "order.progress",
   "order.note",
+  "administrator.invite",
+  "administrator.accept",
+  "administrator.password",
+  "administrator.role",
+  "administrator.second_factor",
+  "administrator.revoke",
+  "administrator.disable",
+  "administrator.enable",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

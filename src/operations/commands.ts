@@ -2,6 +2,26 @@
 // the writer know commands by these names only.
 
 import {
+  acceptInvitation,
+  enableSecondFactor,
+  inviteAdministrator,
+  offerSecondFactor,
+  removeSecondFactor,
+  revokeSessions,
+  setAdministratorActive,
+  setAdministratorPassword,
+  setAdministratorRole,
+} from "./administrators.ts";
+import {
+  beginSignIn,
+  endAttempt,
+  endSession,
+  noteSession,
+  openSession,
+  passCode,
+  proveAgain,
+} from "./sign-ins.ts";
+import {
   after,
   type Awaitable,
   type Job,
@@ -93,6 +113,22 @@ const commands = {
   endExpiredKeys,
   renewLease,
   endLease,
+  inviteAdministrator,
+  acceptInvitation,
+  setAdministratorPassword,
+  setAdministratorRole,
+  setAdministratorActive,
+  revokeSessions,
+  offerSecondFactor,
+  enableSecondFactor,
+  removeSecondFactor,
+  beginSignIn,
+  openSession,
+  passCode,
+  proveAgain,
+  noteSession,
+  endSession,
+  endAttempt,
   probe,
 };
 

@@ -3,9 +3,14 @@
 import type { Actor } from "../domain/ledger.ts";
 import { type Numbers, raiseFloor } from "../db/number-floors.ts";
 import type { Tx } from "../db/port.ts";
+import { statement } from "../db/query.ts";
+import { panelSessions } from "../db/tables.ts";
 import type { Context } from "./context.ts";
 import { setKeyActive } from "./keys.ts";
 import { markQueuedUnknown } from "./mark-unknown.ts";
+
+/** Who was signed in when the backup was made signs in again. */
+const END_SESSIONS = statement({ writes: [panelSessions], text: "DELETE FROM panel_sessions" });
 
 export interface CarryOver {
   /** The highest numbers that may have been issued. */
@@ -18,7 +23,9 @@ export interface CarryOver {
 /** Numbers continue above the floors, ended keys stay ended, queued orders become unknown. Refuses: key_not_found. */
 export function carryOver(tx: Tx, command: CarryOver, context: Context): null {
   const { floors, endedKeys, actor } = command;
-  // First: the audit entries below get numbers above the floor.
+  // A statement comes before every other write.
+  tx.run(END_SESSIONS);
+  // Next: the audit entries below get numbers above the floor.
   raiseFloor(tx, "orders", floors.orders);
   raiseFloor(tx, "transfers", floors.transfers);
   raiseFloor(tx, "audit", floors.audit);

@@ -4,6 +4,9 @@ import type { ComponentChildren } from "preact";
 import type { Reader, ReadStore, Synchronous } from "../db/port.ts";
 import { authorOf, type Role } from "../domain/administrators.ts";
 import type { Actor } from "../domain/ledger.ts";
+import type { Micros } from "../domain/money.ts";
+import { Refusal } from "../domain/refusals.ts";
+import { PROOF_MS } from "../domain/sign-ins.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type {
   CommandInput,
@@ -12,15 +15,41 @@ import type {
   UnsignedInput,
 } from "../operations/commands.ts";
 import type { Writer } from "../writer/writer.ts";
-import { type Confirmation, requireConfirmation } from "./confirmation.tsx";
+import {
+  type Confirmation,
+  ConfirmationNeeded,
+  PROOF,
+  requireConfirmation,
+} from "./confirmation.tsx";
 import { Form } from "./form.ts";
+import type { Passwords } from "./passwords.ts";
+import { shownRefusal } from "./refusals.ts";
+import type { SystemFacts } from "./system.tsx";
+import type { Visitor } from "./visitor.ts";
+
+/** How the panel is set. */
+export interface PanelSettings {
+  /** Where browsers find it; null: wherever they found it. */
+  url: string | null;
+  /** Browsers speak TLS with it, or with the proxy before it. */
+  isSecure: boolean;
+  /** Of owners. */
+  needsSecondFactor: boolean;
+  /** Money beyond this asks for a password or a code again. */
+  confirmAboveMicros: number;
+}
 
 /** The parts of the server that the panel uses. */
 export interface Panel {
   store: ReadStore;
+  /** For long reads. */
+  slowStore: ReadStore;
   writer: Pick<Writer, "submit">;
   log: Pick<Logger, "info" | "warn" | "error">;
-  now(): number;
+  now: () => number;
+  settings: PanelSettings;
+  passwords: Passwords;
+  system: SystemFacts;
 }
 
 export interface Administrator {
@@ -34,12 +63,14 @@ export interface View {
   body: ComponentChildren;
   /** 200 unless it says otherwise. */
   status?: number;
+  cookie?: string;
 }
 
 /** Where a completed action leads, and what it says there once. */
 export interface Redirect {
   to: string;
   note?: string;
+  cookie?: string;
 }
 
 /** A Response is a file to download, which the panel gives its headers. */
@@ -50,20 +81,25 @@ export type Action = (
   panel: Panel,
 ) => Redirect | View | Promise<Redirect | View>;
 
-/** A request of an administrator who is signed in. */
+/** A request. */
 export class Call {
   /** The query string. `filters.below()` is the cursor of a list. */
   readonly filters: Form;
 
   constructor(
     protected readonly panel: Panel,
+    readonly visitor: Visitor,
     /** Without the query. */
     readonly path: string,
     query: string,
     readonly params: Readonly<Record<string, string>>,
-    readonly administrator: Administrator,
   ) {
     this.filters = new Form(new URLSearchParams(query));
+  }
+
+  /** Who is signed in. Not on the pages for everyone. */
+  get administrator(): Administrator {
+    return this.visitor.identity().administrator;
   }
 
   /** Runs queries of src/db/; `body` may run several times. */
@@ -77,7 +113,7 @@ export class Submission extends Call {
   readonly form: Form;
 
   constructor(call: Call, panel: Panel, values: URLSearchParams) {
-    super(panel, call.path, "", call.params, call.administrator);
+    super(panel, call.visitor, call.path, "", call.params);
     this.form = new Form(values);
   }
 
@@ -87,19 +123,39 @@ export class Submission extends Call {
     input: UnsignedInput<Name>,
   ): Promise<CommandOutput<Name>> {
     this.form.check();
-    return this.panel.writer.submit(name, {
-      ...input,
-      actor: this.actor(),
-    } as unknown as CommandInput<Name>);
+    const signed = { ...input, actor: this.actor() };
+    return this.panel.writer.submit(name, signed as unknown as CommandInput<Name>);
   }
 
-  /** Returns once the administrator has seen this and confirmed it; until then it throws the page that asks. */
+  /**
+   * Returns once the administrator has seen this and confirmed it; until then it throws the page that asks. Where more
+   * money moves than the settings allow without it, it takes a password or a code that is recent.
+   */
   async confirm(confirmation: Confirmation): Promise<void> {
     this.form.check();
-    requireConfirmation(this.form, confirmation);
+    const { settings, now } = this.panel;
+    const { session } = this.visitor.identity();
+    const isLarge = confirmation.moves.some(
+      ({ micros }) => abs(micros) > settings.confirmAboveMicros,
+    );
+    const needsProof = isLarge && now() - session.provedAt >= PROOF_MS;
+    requireConfirmation(this.form, confirmation, needsProof);
+    if (!needsProof) return;
+    try {
+      await this.visitor.prove(this.form.secret(PROOF));
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code === "service_unavailable") throw error;
+      const { message } = shownRefusal(error, this.form.values);
+      this.form.note(PROOF, error.code === "sign_in_limited" ? message : "Wrong password or code");
+      throw new ConfirmationNeeded(confirmation, true);
+    }
   }
 
   actor(): Actor {
     return { keyId: null, operator: authorOf(this.administrator.name) };
   }
+}
+
+function abs(micros: Micros): Micros {
+  return micros < 0 ? -micros : micros;
 }

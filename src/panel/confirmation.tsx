@@ -4,7 +4,7 @@
 import type { ComponentChildren } from "preact";
 import type { Micros } from "../domain/money.ts";
 import type { Form as Values } from "./form.ts";
-import { Form } from "./fields.tsx";
+import { Field, Form, ForUser } from "./fields.tsx";
 import { moneyText } from "./shown.tsx";
 
 export interface Confirmation {
@@ -19,11 +19,16 @@ export interface Confirmation {
 }
 
 const CONFIRMED = "confirmed";
+export const PROOF = "proof";
 
 /** Thrown until it is confirmed. */
 export class ConfirmationNeeded extends Error {
   override name = "ConfirmationNeeded";
-  constructor(readonly confirmation: Confirmation) {
+  constructor(
+    readonly confirmation: Confirmation,
+    /** A password or a code is asked for. */
+    readonly needsProof: boolean,
+  ) {
     super("confirmation needed");
   }
 }
@@ -34,9 +39,14 @@ function shownOf({ title, moves }: Confirmation): string {
   return [title, ...amounts].join("; ");
 }
 
-export function requireConfirmation(form: Values, confirmation: Confirmation): void {
-  if (form.values.get(CONFIRMED) !== shownOf(confirmation)) {
-    throw new ConfirmationNeeded(confirmation);
+export function requireConfirmation(
+  form: Values,
+  confirmation: Confirmation,
+  needsProof: boolean,
+): void {
+  const isConfirmed = form.values.get(CONFIRMED) === shownOf(confirmation);
+  if (!isConfirmed || (needsProof && !form.values.has(PROOF))) {
+    throw new ConfirmationNeeded(confirmation, needsProof);
   }
 }
 
@@ -44,18 +54,21 @@ export function ConfirmationPage({
   action,
   back,
   form,
-  confirmation,
+  name,
+  needed: { confirmation, needsProof },
 }: {
   action: string;
   /** The page that the form was on. */
   back: string;
   form: Values;
-  confirmation: Confirmation;
+  /** Who confirms. */
+  name: string;
+  needed: ConfirmationNeeded;
 }) {
   const { title, moves, details, danger } = confirmation;
-  const carried = [...form.values].filter(([name]) => name !== CONFIRMED);
+  const carried = [...form.values].filter(([name]) => name !== CONFIRMED && name !== PROOF);
   return (
-    <Form action={action}>
+    <>
       <h1>{title}?</h1>
       {moves.length > 0 && (
         <table class="moves">
@@ -74,14 +87,27 @@ export function ConfirmationPage({
         </table>
       )}
       {details}
-      {carried.map(([name, value]) => (
-        <input type="hidden" name={name} value={value} />
-      ))}
-      <input type="hidden" name={CONFIRMED} value={shownOf(confirmation)} />
-      <p class="actions">
-        <button class={danger ? "danger" : "primary"}>{title}</button>
-        <a href={back}>Back, change nothing</a>
-      </p>
-    </Form>
+      <Form action={action}>
+        {carried.map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        <input type="hidden" name={CONFIRMED} value={shownOf(confirmation)} />
+        {needsProof && <ForUser name={name} />}
+        {needsProof && (
+          <Field
+            name={PROOF}
+            label="Your password, or a code of your second factor"
+            hint="Asked for again because of the amount."
+            type="password"
+            autocomplete="current-password"
+            required
+          />
+        )}
+        <p class="actions">
+          <button class={danger ? "danger" : "primary"}>{title}</button>
+          <a href={back}>Back, change nothing</a>
+        </p>
+      </Form>
+    </>
   );
 }

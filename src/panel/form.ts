@@ -25,6 +25,11 @@ export class Form {
     return (this.values.get(name) ?? "").trim();
   }
 
+  /** As it was typed, white space included: a password. */
+  secret(name: string): string {
+    return this.values.get(name) ?? "";
+  }
+
   /** The words of the API: `amount must be above 0`. */
   refuse(name: string, must: string): void {
     this.note(name, `${name.replaceAll("-", " ")} must be ${must}`);

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { mayAct } from "../domain/administrators.ts";
 import { SCRIPT, STYLE } from "./assets.ts";
+import { showHidden } from "../domain/text.ts";
 import type { Administrator } from "./call.ts";
 import { Form } from "./fields.tsx";
 
@@ -15,7 +16,7 @@ interface Frame {
   path: string;
   links: readonly Link[];
   /** What the last action did. */
-  note?: string | undefined;
+  note?: string | null;
 }
 
 /** An entry of the navigation. */
@@ -34,7 +35,7 @@ function Document({
   administrator,
   path,
   links,
-  note,
+  note = null,
   children,
 }: Frame & { children?: ComponentChildren }) {
   return (
@@ -58,9 +59,9 @@ function Document({
           {administrator && <SignedIn administrator={administrator} />}
         </header>
         <main id="content">
-          {note !== undefined && (
+          {note !== null && (
             <p class="notice good" role="status">
-              {note}
+              {showHidden(note)}
             </p>
           )}
           {children}

@@ -8,30 +8,38 @@ import { addRoute, type RouteContext, type Router, routerOf } from "../http/rout
 import { type Address, type Certificate, listen, type Server } from "../http1/listen.ts";
 import type { IncomingRequest } from "../http1/request.ts";
 import { ASSETS } from "./assets.ts";
-import { type Administrator, Call, type Panel, Submission } from "./call.ts";
+import { Call, Submission } from "./call.ts";
 import { ConfirmationNeeded } from "./confirmation.tsx";
 import { FormError } from "./form.ts";
+import { formOf, TooLarge, Unreadable } from "./form-body.ts";
+import { noteCookie } from "./notes.ts";
+import { isOwn } from "./origin.ts";
 import { isAbsence, shownRefusal } from "./refusals.ts";
 import { confirmationOf, failureOf, viewOf } from "./render.tsx";
-import { assetResponse, plainResponse, redirect, secured } from "./response.ts";
-import { type ActionRoute, type PageRoute, ROUTES } from "./routes.ts";
+import { assetResponse, redirect, secured, withCookies } from "./response.ts";
+import { type ActionRoute, pageAt, type PageRoute, ROUTES } from "./routes.ts";
+import { ENROLMENT } from "./second-factor.tsx";
+import { Visitor, type VisitorDeps } from "./visitor.ts";
 
 /** Of a form: an imported list of services is the longest. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /** The parts that the listener itself needs besides. */
-export interface PanelDeps extends Panel {
-  /** Who sent the request; null for no valid session. */
-  authenticate(request: IncomingRequest): Promise<Administrator | null>;
+export interface PanelDeps extends VisitorDeps {
   onInternalError(error: unknown): void;
 }
 
 /** Throws when the address cannot be listened on. */
 export function startPanel(deps: PanelDeps, address: Address, tls: Certificate | null): Server {
-  const refuse = (status: number) => plainResponse(status);
-  const handle = createRouter(deps).fetch;
+  const finish = (response: Response) => secured(response, deps.settings.isSecure);
+  const { fetch: route } = createRouter(deps);
   return listen(
-    { handle, refuse, fail: (error) => fail(deps, null, error), bodyLimitBytes: BODY_LIMIT_BYTES },
+    {
+      handle: async (request) => finish(await route(request)),
+      refuse: (status) => finish(new Response(null, { status })),
+      fail: (error) => finish(fail(deps, error, null)),
+      bodyLimitBytes: BODY_LIMIT_BYTES,
+    },
     address,
     tls,
   );
@@ -41,13 +49,12 @@ function createRouter(deps: PanelDeps): Router {
   const router = routerOf(new Elysia({ name: "panel", strictPath: true }));
   for (const asset of ASSETS) addRoute(router, "GET", asset.path, () => assetResponse(asset));
   for (const route of ROUTES) {
-    const respond = (context: RouteContext) => answer(deps, route, context);
-    addRoute(router, route.method, route.path, respond);
+    addRoute(router, route.method, route.path, (context) => answer(deps, route, context));
   }
-  router.onError(({ error, request }) =>
+  router.onError(({ error }) =>
     error instanceof NotFoundError
       ? failureOf(404, "There is no such page.", null)
-      : fail(deps, request, error),
+      : fail(deps, error, null),
   );
   return router.compile();
 }
@@ -57,25 +64,48 @@ async function answer(
   route: PageRoute | ActionRoute,
   { request, params }: RouteContext,
 ): Promise<Response> {
+  const visitor = new Visitor(deps, request);
   try {
-    const administrator = await deps.authenticate(request);
-    if (!administrator) return redirect("/sign-in");
-    if (!mayAct(administrator.role, route.role)) {
-      return failureOf(403, "Your role does not allow this.", administrator);
+    if (route.method === "POST" && !isOwn(request, deps.settings.url)) {
+      return failureOf(403, "This was sent by a page of another site: nothing was changed.", null);
     }
     const [path, query = ""] = request.path.split("?");
-    const call = new Call(deps, path!, query, params, administrator);
-    return await (route.method === "GET"
-      ? show(deps, route, call)
-      : run(deps, route, call, await formOf(request)));
+    const call = new Call(deps, visitor, path!, query, params);
+    const refused = await admit(deps, route, call);
+    if (refused) return refused;
+    if (route.method === "GET") return await show(deps, route, call);
+    return await run(deps, route, call, await formOf(request as IncomingRequest));
   } catch (error) {
-    return fail(deps, request, error);
+    return fail(deps, error, visitor);
   }
+}
+
+/** The response to who may not; null to who may. */
+async function admit(
+  { settings }: PanelDeps,
+  route: PageRoute | ActionRoute,
+  { visitor, path, filters }: Call,
+): Promise<Response | null> {
+  const identity = await visitor.authenticate();
+  if (route.role === "anyone") return null;
+  if (!identity || identity.session.awaitsCode) {
+    if (visitor.isRefresh()) return new Response(null, { status: 401 });
+    if (identity) return redirect("/sign-in/code");
+    const asked = `${path}${filters.values.size > 0 ? `?${filters.values}` : ""}`;
+    const next =
+      route.method === "GET" && path !== "/" ? `?${new URLSearchParams({ next: asked })}` : "";
+    return redirect(`/sign-in${next}`);
+  }
+  const { role, totpSecret } = identity.administrator;
+  if (!mayAct(role, route.role)) return failureOf(403, "Your role does not allow this.", visitor);
+  const mustEnrol = settings.needsSecondFactor && role === "owner" && totpSecret === null;
+  if (mustEnrol && !ENROLMENT.includes(route.path)) return redirect(ENROLMENT[0]!);
+  return null;
 }
 
 async function show(deps: PanelDeps, route: PageRoute, call: Call): Promise<Response> {
   const shown = await route.page(call, deps);
-  return shown instanceof Response ? secured(shown) : viewOf(call, shown, null);
+  return shown instanceof Response ? shown : viewOf(deps, call, shown, null);
 }
 
 async function run(
@@ -86,75 +116,56 @@ async function run(
 ): Promise<Response> {
   const submission = new Submission(call, deps, values);
   const { form } = submission;
-  const back = new Call(
-    deps,
-    filledIn(route.back, call.params),
-    "",
-    call.params,
-    call.administrator,
-  );
+  const back = new Call(deps, call.visitor, filledIn(route.back, call.params), "", call.params);
   try {
     const done = await route.action(submission, deps);
-    return "to" in done ? redirect(done.to, done.note) : viewOf(call, done, null);
+    if (!("to" in done)) return viewOf(deps, call, done, null);
+    return redirect(done.to, done.cookie, noteCookie(done.note, deps.settings.isSecure));
   } catch (error) {
     if (error instanceof ConfirmationNeeded) {
-      return confirmationOf(call, back.path, form, error.confirmation);
+      return confirmationOf(deps, call, back.path, form, error);
     }
-    if (error instanceof Refusal && error.code !== "service_unavailable") {
-      const { message, field } = shownRefusal(error, values);
-      form.note(field, message);
-    } else if (!(error instanceof FormError)) throw error;
+    const again = noteRefusal(submission, error);
     const shown = await pageAt(route.back).page(back, deps);
     if (shown instanceof Response) throw new Error(`${route.back} is no page`, { cause: error });
-    return viewOf(back, { ...shown, status: 422 }, { action: call.path, form });
+    const view = { ...shown, status: again.status };
+    const response = viewOf(deps, back, view, { action: call.path, form });
+    if (again.retryAfter) response.headers.set("retry-after", again.retryAfter);
+    return withCookies(response, []);
   }
 }
 
-/** The page with the form of an action. */
-export function pageAt(path: string): PageRoute {
-  const found = ROUTES.find((route) => route.path === path && route.method === "GET");
-  if (found?.method !== "GET") throw new Error(`no page has the path ${path}`);
-  return found;
+/** Notes the error beside its field; throws what the form cannot show. */
+function noteRefusal(
+  { form }: Submission,
+  error: unknown,
+): { status: number; retryAfter?: string } {
+  if (error instanceof FormError) return { status: 422 };
+  if (!(error instanceof Refusal) || error.code === "service_unavailable") throw error;
+  const { message, field } = shownRefusal(error, form.values);
+  form.note(field, message);
+  if (error.code !== "sign_in_limited") return { status: 422 };
+  const { retryAfterSeconds } = (error as Refusal<"sign_in_limited">).details;
+  return { status: 429, retryAfter: String(retryAfterSeconds) };
 }
 
 function filledIn(path: string, params: Readonly<Record<string, string>>): string {
   return path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
 }
 
-/** The fields of a form; of a file its text. */
-async function formOf(request: IncomingRequest): Promise<URLSearchParams> {
-  const bytes = await request.body();
-  const values = new URLSearchParams();
-  if (bytes === null) throw new TooLarge();
-  const type = request.headers.get("content-type") ?? "";
-  if (bytes.length === 0) return values;
-  const sent = new Response(bytes as BodyInit, { headers: { "content-type": type } });
-  const data = await sent.formData().catch(() => {
-    throw new Unreadable();
-  });
-  for (const [name, value] of data) {
-    values.append(name, typeof value === "string" ? value : await (value as Blob).text());
-  }
-  return values;
-}
-
-class TooLarge extends Error {}
-class Unreadable extends Error {}
-
-function fail(deps: PanelDeps, request: IncomingRequest | null, error: unknown): Response {
-  if (error instanceof TooLarge) return failureOf(413, "What was sent is too large.", null);
-  if (error instanceof Unreadable) return failureOf(415, "What was sent is no form.", null);
+function fail(deps: PanelDeps, error: unknown, visitor: Visitor | null): Response {
+  if (error instanceof TooLarge) return failureOf(413, "What was sent is too large.", visitor);
+  if (error instanceof Unreadable) return failureOf(415, "What was sent is no form.", visitor);
   if (error instanceof Refusal && isAbsence(error)) {
-    return failureOf(404, shownRefusal(error, new Set()).message, null);
+    return failureOf(404, shownRefusal(error, new Set()).message, visitor);
   }
-  if (
-    error instanceof TransientError ||
-    (error instanceof Refusal && error.code === "service_unavailable")
-  ) {
-    return failureOf(503, "Service temporarily unavailable: nothing was changed, try again.", null);
+  const isUnavailable = error instanceof Refusal && error.code === "service_unavailable";
+  if (isUnavailable || error instanceof TransientError) {
+    const message = "Service temporarily unavailable: nothing was changed, try again.";
+    return failureOf(503, message, visitor);
   }
   deps.onInternalError(error);
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  deps.log.error({ panel: request?.method, error: text }, "internal error");
-  return failureOf(500, "Internal error: the log has it.", null);
+  deps.log.error({ error: text }, "panel: internal error");
+  return failureOf(500, "Internal error: the log has it.", visitor);
 }

@@ -1,7 +1,7 @@
 // One table from refusal to what is shown beside a field: the words of the API where it has the refusal (http/errors.ts),
 // and the fields that may have caused it.
 
-import type { CommandLineCode, Refusal, RefusalCode, Refusals } from "../domain/refusals.ts";
+import type { PanelCode, Refusal, RefusalCode, Refusals } from "../domain/refusals.ts";
 import {
   AMOUNT_LIMIT_MICROS,
   BALANCE_LIMIT_MICROS,
@@ -17,7 +17,7 @@ interface Shown<Details> {
   isAbsence?: true;
 }
 
-const SHOWN: { [Code in CommandLineCode]: Shown<Refusals[Code]> } = {
+const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
   user_not_found: says("User not found", "username", "user", "reseller").absence(),
   username_taken: says("A user has that name already: case does not count", "username", "name"),
   parent_not_found: says("Parent not found", "parent"),
@@ -87,6 +87,18 @@ const SHOWN: { [Code in CommandLineCode]: Shown<Refusals[Code]> } = {
     fields: ["percent"],
   },
   service_unavailable: says("Service temporarily unavailable"),
+  administrator_not_found: says("Administrator not found", "name").absence(),
+  administrator_name_taken: says("An administrator has that name already", "name"),
+  administrator_last_owner: says("That is the last owner who is active: invite another first"),
+  second_factor_absent: says("There is no second factor"),
+  second_factor_present: says("There is a second factor already: remove it first"),
+  sign_in_refused: says("Wrong name or password", "password", "proof"),
+  sign_in_limited: {
+    message: ({ retryAfterSeconds }) => `Too many failures: try again in ${retryAfterSeconds} s`,
+    fields: [],
+  },
+  invitation_invalid: says("The link is used up or too old: ask for another", "token"),
+  code_wrong: says("Wrong code", "code", "proof"),
 };
 
 /** What is said of a refusal, and beside which field of those that were sent; "" for none. */
@@ -103,7 +115,7 @@ export function isAbsence({ code }: Refusal): boolean {
   return isShown(code) && SHOWN[code].isAbsence === true;
 }
 
-function isShown(code: RefusalCode): code is CommandLineCode {
+function isShown(code: RefusalCode): code is PanelCode {
   return Object.hasOwn(SHOWN, code);
 }
 

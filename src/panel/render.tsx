@@ -1,17 +1,19 @@
 // A view in its document, as a response.
 
-import type { Administrator, Call, View } from "./call.ts";
-import { type Confirmation, ConfirmationPage } from "./confirmation.tsx";
+import type { Administrator, Call, Panel, View } from "./call.ts";
+import { type ConfirmationNeeded, ConfirmationPage } from "./confirmation.tsx";
 import { Refused } from "./fields.tsx";
 import type { Form } from "./form.ts";
 import { documentOf, type Link } from "./layout.tsx";
-import { pageResponse } from "./response.ts";
+import { endedNote, readNote } from "./notes.ts";
+import { pageResponse, withCookies } from "./response.ts";
 import { ROUTES } from "./routes.ts";
+import type { Visitor } from "./visitor.ts";
 
 /** Made when it is first needed: the table refers to pages, which refer to this. */
 function links(): Link[] {
   return ROUTES.flatMap((route) =>
-    route.method === "GET" && route.link !== undefined
+    route.method === "GET" && route.link !== undefined && route.role !== "anyone"
       ? [{ path: route.path, text: route.link, role: route.role }]
       : [],
   );
@@ -19,35 +21,44 @@ function links(): Link[] {
 
 /** `refused`: the form of the page that is shown again. */
 export function viewOf(
+  panel: Panel,
   call: Call,
-  { title, body, status = 200 }: View,
+  { title, body, status = 200, cookie }: View,
   refused: { action: string; form: Form } | null,
 ): Response {
-  const { administrator, path } = call;
-  return pageResponse(
-    status,
-    documentOf(
-      { title, administrator, path, links: links() },
-      <Refused.Provider value={refused}>{body}</Refused.Provider>,
-    ),
+  const { path, visitor } = call;
+  const { isSecure } = panel.settings;
+  const note = visitor.isRefresh() ? null : readNote(visitor.request, isSecure);
+  const text = documentOf(
+    { title, administrator: signedIn(visitor), path, links: links(), note },
+    <Refused.Provider value={refused}>{body}</Refused.Provider>,
   );
+  return withCookies(pageResponse(status, text), [
+    cookie,
+    note === null ? undefined : endedNote(isSecure),
+  ]);
 }
 
 export function confirmationOf(
+  panel: Panel,
   call: Call,
   back: string,
   form: Form,
-  confirmation: Confirmation,
+  needed: ConfirmationNeeded,
 ): Response {
-  const body = <ConfirmationPage action={call.path} {...{ back, form, confirmation }} />;
-  return viewOf(call, { title: confirmation.title, body }, null);
+  const body = (
+    <ConfirmationPage
+      action={call.path}
+      name={call.administrator.name}
+      {...{ back, form, needed }}
+    />
+  );
+  const refused = form.errors.size > 0 ? { action: call.path, form } : null;
+  const status = refused ? 422 : 200;
+  return viewOf(panel, call, { title: needed.confirmation.title, body, status }, refused);
 }
 
-export function failureOf(
-  status: number,
-  message: string,
-  administrator: Administrator | null,
-): Response {
+export function failureOf(status: number, message: string, visitor: Visitor | null): Response {
   const title = `Error ${status}`;
   const body = (
     <>
@@ -58,5 +69,11 @@ export function failureOf(
       </p>
     </>
   );
+  const administrator = visitor && signedIn(visitor);
   return pageResponse(status, documentOf({ title, administrator, path: "", links: links() }, body));
+}
+
+/** Null also where a code is still awaited. */
+function signedIn(visitor: Visitor): Administrator | null {
+  return visitor.isSignedIn() ? visitor.identity().administrator : null;
 }

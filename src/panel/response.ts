@@ -12,43 +12,40 @@ const SECURITY = {
   "referrer-policy": "same-origin",
   "x-content-type-options": "nosniff",
 };
+const CACHING = "cache-control";
+const HSTS = { "strict-transport-security": "max-age=31536000" };
 
-const NO_STORE = { "cache-control": "no-store" };
-
-export function pageResponse(status: number, text: string): Response {
-  const headers = { ...SECURITY, ...NO_STORE, "content-type": "text/html; charset=utf-8" };
-  return withText(new Response(text, { status, headers }), text);
-}
-
-/** A file to download. */
-export function secured(response: Response): Response {
-  for (const [name, value] of Object.entries({ ...SECURITY, ...NO_STORE })) {
-    response.headers.set(name, value);
+/** The headers of every response. */
+export function secured(response: Response, isSecure: boolean): Response {
+  const { headers } = response;
+  for (const [name, value] of Object.entries({ ...SECURITY, ...(isSecure ? HSTS : {}) })) {
+    headers.set(name, value);
   }
+  if (!headers.has(CACHING)) headers.set(CACHING, "no-store");
   return response;
 }
 
-/** 303: the browser asks with GET. */
-export function redirect(to: string, note?: string): Response {
-  const headers: Record<string, string> = { ...SECURITY, ...NO_STORE, location: to };
-  if (note !== undefined) headers["set-cookie"] = noteCookie(note);
-  return new Response(null, { status: 303, headers });
+export function pageResponse(status: number, text: string): Response {
+  const headers = { "content-type": "text/html; charset=utf-8" };
+  return withText(new Response(text, { status, headers }), text);
 }
 
-export function plainResponse(status: number): Response {
-  return new Response(null, { status, headers: { ...SECURITY, ...NO_STORE } });
+/** 303: the browser asks with GET. */
+export function redirect(to: string, ...cookies: readonly (string | undefined)[]): Response {
+  const response = new Response(null, { status: 303, headers: { location: to } });
+  return withCookies(response, cookies);
+}
+
+export function withCookies(
+  response: Response,
+  cookies: readonly (string | undefined)[],
+): Response {
+  for (const cookie of cookies)
+    if (cookie !== undefined) response.headers.append("set-cookie", cookie);
+  return response;
 }
 
 export function assetResponse({ text, type }: (typeof ASSETS)[number]): Response {
-  const headers = {
-    ...SECURITY,
-    "content-type": type,
-    "cache-control": "public, max-age=31536000, immutable",
-  };
+  const headers = { "content-type": type, [CACHING]: "public, max-age=31536000, immutable" };
   return withText(new Response(text, { headers }), text);
-}
-
-function noteCookie(note: string): string {
-  const value = Buffer.from(note).toString("base64url");
-  return `reseller-note=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=30`;
 }

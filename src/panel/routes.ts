@@ -17,6 +17,16 @@
 // A test takes every row of this table: test/panel/routes.test.ts.
 
 import type { Role } from "../domain/administrators.ts";
+import { accountPage, changePassword, endOwnSession } from "./account.tsx";
+import {
+  administratorsPage,
+  changeRole,
+  disable,
+  enable,
+  endSessionOf,
+  invite,
+  removeSecondFactorOf,
+} from "./administrators.tsx";
 import { auditPage } from "./audit.tsx";
 import type { Action, Page } from "./call.ts";
 import { orderPage } from "./order.tsx";
@@ -29,11 +39,23 @@ import {
 } from "./order-actions.tsx";
 import { changeOrders, ordersPage } from "./orders.tsx";
 import { ordersCsv } from "./orders-csv.ts";
+import {
+  enableSecondFactor,
+  offerSecondFactor,
+  removeOwnSecondFactor,
+  secondFactorPage,
+} from "./second-factor.tsx";
+import { setUp, setUpPage } from "./set-up.tsx";
+import { makeBackup, systemPage, verifyBackup } from "./system.tsx";
+import { codePage, passCode, signIn, signInPage, signOut } from "./sign-in.tsx";
+
+/** `anyone`: before signing in, too. */
+export type Access = Role | "anyone";
 
 export interface PageRoute {
   method: "GET";
   path: string;
-  role: Role;
+  role: Access;
   page: Page;
   /** Its name in the navigation. */
   link?: string;
@@ -42,7 +64,7 @@ export interface PageRoute {
 export interface ActionRoute {
   method: "POST";
   path: string;
-  role: Role;
+  role: Access;
   action: Action;
   /** The path of the page that has the form. */
   back: string;
@@ -51,6 +73,14 @@ export interface ActionRoute {
 export type Route = PageRoute | ActionRoute;
 
 export const ROUTES: readonly Route[] = [
+  get("/sign-in", "anyone", signInPage),
+  post("/sign-in", "anyone", signIn, "/sign-in"),
+  get("/sign-in/code", "anyone", codePage),
+  post("/sign-in/code", "anyone", passCode, "/sign-in/code"),
+  post("/sign-out", "anyone", signOut, "/sign-in"),
+  get("/setup", "anyone", setUpPage),
+  post("/setup", "anyone", setUp, "/setup"),
+
   get("/orders", "support", ordersPage, "Orders"),
   get("/orders.csv", "support", ordersCsv),
   post("/orders/change", "operator", changeOrders, "/orders"),
@@ -60,13 +90,41 @@ export const ROUTES: readonly Route[] = [
   post("/orders/:order/progress", "operator", progressOrder, "/orders/:order"),
   post("/orders/:order/settle", "operator", settleOrder, "/orders/:order"),
   post("/orders/:order/note", "support", noteOrder, "/orders/:order"),
+
   get("/audit", "support", auditPage, "Audit"),
+
+  get("/system", "support", systemPage, "System"),
+  post("/system/backups", "owner", makeBackup, "/system"),
+  post("/system/backups/verify", "owner", verifyBackup, "/system"),
+
+  get("/administrators", "owner", administratorsPage, "Administrators"),
+  post("/administrators", "owner", invite, "/administrators"),
+  post("/administrators/sessions", "owner", endSessionOf, "/administrators"),
+  post("/administrators/:name/role", "owner", changeRole, "/administrators"),
+  post("/administrators/:name/disable", "owner", disable, "/administrators"),
+  post("/administrators/:name/enable", "owner", enable, "/administrators"),
+  post("/administrators/:name/second-factor", "owner", removeSecondFactorOf, "/administrators"),
+
+  get("/account", "support", accountPage),
+  post("/account/password", "support", changePassword, "/account"),
+  post("/account/sessions", "support", endOwnSession, "/account"),
+  get("/account/second-factor", "support", secondFactorPage),
+  post("/account/second-factor/offer", "support", offerSecondFactor, "/account/second-factor"),
+  post("/account/second-factor/enable", "support", enableSecondFactor, "/account/second-factor"),
+  post("/account/second-factor/remove", "support", removeOwnSecondFactor, "/account/second-factor"),
 ];
 
-export function get(path: string, role: Role, page: Page, link?: string): PageRoute {
+/** The page of a path: where an action's form is. */
+export function pageAt(path: string): PageRoute {
+  const found = ROUTES.find((route) => route.path === path && route.method === "GET");
+  if (found?.method !== "GET") throw new Error(`no page has the path ${path}`);
+  return found;
+}
+
+function get(path: string, role: Access, page: Page, link?: string): PageRoute {
   return { method: "GET", path, role, page, ...(link === undefined ? {} : { link }) };
 }
 
-export function post(path: string, role: Role, action: Action, back: string): ActionRoute {
+function post(path: string, role: Access, action: Action, back: string): ActionRoute {
   return { method: "POST", path, role, action, back };
 }

@@ -72,7 +72,7 @@ export function urlOf(protocol: "http" | "https", { hostname: host, port }: Serv
   return `${protocol}://${formatEndpoint({ host, port })}`;
 }
 
-/** Written for `health`. Not fatal: with a full disk the service must still start and respond. */
+/** Written for commands that look for the server. Not fatal: with a full disk the service must still start and respond. */
 export function writeAddressFile(path: string, url: string, log: Logger): void {
   try {
     writeFileSync(path, url, { mode: 0o600 });
@@ -80,7 +80,7 @@ export function writeAddressFile(path: string, url: string, log: Logger): void {
     rmSync(path, { force: true });
     log.warn(
       { address: path, why: String(error) },
-      "address file not written: give `health` the address with --url",
+      "address file not written: give the address to `health` with --url, to `panel invite` with --panel-url",
     );
   }
 }

@@ -1,5 +1,6 @@
 // `reseller serve`: starts the database, the listeners, the delivery and the background jobs, and stops them in order.
 
+import { rmSync } from "node:fs";
 import packageJson from "../../package.json" with { type: "json" };
 import { backupFolder, type Config } from "../config/flags.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
@@ -11,9 +12,11 @@ import { createLog, type Logger } from "../monitoring/log.ts";
 import { createMetrics, type Metrics } from "../monitoring/metrics.ts";
 import { readCertificate, reloadCertificate } from "./certificate.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
+import type { SystemFacts } from "../panel/system.tsx";
 import { startPanel } from "../panel/listener.ts";
 import { apiDeps, createPending, deliveryDeps, panelDeps } from "./wiring.ts";
 import { readGauges } from "./gauges.ts";
+import { panelAddressPath } from "../storage/open.ts";
 import { openPostgresDatabase } from "./postgres-database.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { type Listeners, startListeners, urlOf, writeAddressFile } from "./listeners.ts";
@@ -23,7 +26,7 @@ const DRAIN_MS = 10_000;
 
 export interface Service {
   url: string;
-  /** Null without the panel. */
+  /** Where browsers find the panel; null without it. */
   panelUrl: string | null;
   log: Logger;
   /** Starts a backup now, unless one is running. */
@@ -35,7 +38,11 @@ export interface Service {
 }
 
 /** Resolves once the service is ready. `end` is called after a fatal database error, once the log is written. */
-export async function startService(config: Config, end: () => void): Promise<Service> {
+export async function startService(
+  config: Config,
+  end: () => void,
+  configuration: SystemFacts["configuration"] = [],
+): Promise<Service> {
   const log = createLog(config.logLevel, config.logFormat);
   const onFatal = () => void log.close().then(end);
   const tls = readCertificate(config);
@@ -63,9 +70,14 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   const pending = createPending<DeliveryService>();
   const started = { database, log, metrics, keyUsage, delivery: pending, isTls: tls !== null };
   let listeners: Listeners;
+  let backups: Backups | undefined;
   try {
     const deps = apiDeps(config, started);
-    const panel = panelDeps(started);
+    const panel = panelDeps(config, started, {
+      configuration,
+      readiness: deps.readiness,
+      backups: () => backups,
+    });
     listeners = startListeners(config, metrics, {
       api: (address) => startServer(deps, address, tls),
       panel: (address) => startPanel(panel, address, tls),
@@ -84,11 +96,13 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   pending.resolve(delivery);
 
   const expiry = await startExpiry(writer, log, { isLeader: () => database.isLeader() });
-  const backups = backUp(config, database, log);
+  const running = (backups = backUp(config, database, log));
   const protocol = tls ? "https" : "http";
   const url = urlOf(protocol, listeners.api);
-  const panelUrl = listeners.panel && urlOf(protocol, listeners.panel);
+  const panelUrl = listeners.panel && (config.panelUrl ?? urlOf(protocol, listeners.panel));
   writeAddressFile(database.addressFile, url, log);
+  const panelFile = panelAddressPath(config.data);
+  if (panelUrl) writeAddressFile(panelFile, panelUrl, log);
   log.info(
     { url, path: database.description, metrics: listeners.metricsUrl, panel: panelUrl },
     "started",
@@ -98,7 +112,7 @@ export async function startService(config: Config, end: () => void): Promise<Ser
     url,
     panelUrl,
     log,
-    backUpNow: () => backups.backUpNow(),
+    backUpNow: () => running.backUpNow(),
     reload: () => reloadCertificate(config, [listeners.api, listeners.panel], log),
     async stop() {
       log.info({}, "stopping");
@@ -110,7 +124,8 @@ export async function startService(config: Config, end: () => void): Promise<Ser
       ]);
       await delivered;
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
-      await Promise.all([expiry.stop(), backups.stop()]);
+      await Promise.all([expiry.stop(), running.stop()]);
+      if (panelUrl) rmSync(panelFile, { force: true });
       await closeDatabase();
       log.info({}, "stopped");
       await log.close();
@@ -128,6 +143,8 @@ function backUp(config: Config, { file }: ServerDatabase, log: Logger): Backups 
 function noBackups(log: Logger): Backups {
   return {
     backUpNow: () => log.warn({}, "no backup made: PostgreSQL's own tools make them"),
+    status: () => ({ folder: "", isRunning: false, backups: [] }),
+    verify: () => false,
     stop: () => Promise.resolve(),
   };
 }

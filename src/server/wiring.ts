@@ -1,17 +1,22 @@
 // The dependencies of the API and of the deliveries, from the settings and the parts of the server that have started.
 
-import type { Config } from "../config/flags.ts";
+import { type Config, isPanelLocal, isPanelSecure } from "../config/flags.ts";
 import { systemClock } from "../delivery/clock.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";
 import type { DeliveryDeps } from "../delivery/provider-worker.ts";
 import { createRateLimits } from "../http/rate-limits.ts";
 import { responseTemplate } from "../http/response-template.ts";
 import type { ServerDeps } from "../http/server.ts";
+import type { Backups } from "../jobs/backups.ts";
 import type { KeyUsage } from "../jobs/key-usage.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { type Metrics, NO_OBSERVER } from "../monitoring/metrics.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
+import type { PanelSettings } from "../panel/call.ts";
+import { createPasswords } from "../panel/passwords.ts";
+import type { BackupFacts, SystemFacts } from "../panel/system.tsx";
 import type { PanelDeps } from "../panel/listener.ts";
+import { versions } from "./versions.ts";
 import { connectProvider } from "../providers/protocols.ts";
 import type { ServerDatabase } from "./database.ts";
 
@@ -80,15 +85,56 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
   };
 }
 
-export function panelDeps({ database, log }: Started): PanelDeps {
-  const { store, writer } = database;
+/** What the panel's page of the system shows, besides what has started. */
+export interface PanelFacts {
+  configuration: SystemFacts["configuration"];
+  readiness: SystemFacts["readiness"];
+  /** Undefined until they have started. */
+  backups: () => Backups | undefined;
+}
+
+export function panelDeps(
+  config: Config,
+  { database, log }: Started,
+  { configuration, readiness, backups }: PanelFacts,
+): PanelDeps {
+  const { store, slowStore, writer } = database;
   return {
     store,
+    slowStore,
     writer,
     log,
     now: Date.now,
-    authenticate: () => Promise.resolve(null),
+    settings: panelSettings(config),
+    passwords: createPasswords(),
+    system: {
+      versions: versions(),
+      database: database.description,
+      configuration,
+      readiness,
+      servers: () => database.servers(),
+      backups: database.file === null ? null : backupFacts(backups),
+    },
+    trustedProxy: config.trustedProxy,
     onInternalError: (error) => database.onReadError(error),
+  };
+}
+
+/** They start after the listeners. */
+function backupFacts(backups: PanelFacts["backups"]): BackupFacts {
+  return {
+    status: () => backups()?.status() ?? { folder: "", isRunning: false, backups: [] },
+    backUpNow: () => backups()?.backUpNow(),
+    verify: (name) => backups()?.verify(name) ?? false,
+  };
+}
+
+function panelSettings(config: Config): PanelSettings {
+  return {
+    url: config.panelUrl,
+    isSecure: isPanelSecure(config),
+    needsSecondFactor: !isPanelLocal(config),
+    confirmAboveMicros: config.panelConfirmAbove,
   };
 }
 

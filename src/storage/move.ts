@@ -4,7 +4,16 @@
 import { type Awaitable, type Reader, type ReadStore } from "../db/port.ts";
 import { type Query, query, select } from "../db/query.ts";
 import { type AnyRow, type AnyTable, number } from "../db/table-definition.ts";
-import { accounts, catalogueVersion, keys, servers, TABLES, uptime, users } from "../db/tables.ts";
+import {
+  accounts,
+  catalogueVersion,
+  keys,
+  panelSessions,
+  servers,
+  TABLES,
+  uptime,
+  users,
+} from "../db/tables.ts";
 import type { Verification } from "../db/verify.ts";
 
 /** A database that cannot be moved. The message is one sentence for the operator. */
@@ -51,8 +60,9 @@ export type MoveProgress = (what: string, done: number, total: number) => void;
 
 /** Rows that are read and written at once; some hold a whole response. */
 const PIECE = 500;
-/** The rows that belong to a process, not to the service. */
-const MOVED = TABLES.filter((table) => table !== servers && table !== uptime);
+/** Not the rows that belong to a process, and no session: who signed in there signs in here again. */
+const STAYING: readonly AnyTable[] = [servers, uptime, panelSessions];
+const MOVED = TABLES.filter((table) => !STAYING.includes(table));
 /** One row each, which the migrations made. */
 const SINGLETONS: readonly AnyTable[] = [uptime, catalogueVersion];
 /** The accounts that the migrations made. */

@@ -44,3 +44,12 @@ for (const box of document.querySelectorAll("[data-all]")) {
     }
   });
 }
+
+// The token of an invitation is in the fragment, which leaves the address at once.
+const token = document.getElementById("set-up-token");
+if (token && location.hash.length > 1) {
+  token.querySelector("input").value = location.hash.slice(1);
+  token.hidden = true;
+  history.replaceState(null, "", location.pathname);
+  document.querySelector('input[type="password"]').focus();
+}
