@@ -18,6 +18,7 @@ import { declareOrders } from "./orders.ts";
 import { declarePanel } from "./panel.ts";
 import { declareProviders } from "./providers.ts";
 import { declareQuickstart } from "./quickstart.ts";
+import { declareReports } from "./reports.ts";
 import { declareRestore } from "./restore.ts";
 import { declareServe } from "./serve.ts";
 import { declareServices } from "./services.ts";
@@ -82,6 +83,7 @@ export function createProgram(): Command {
   declareOrders(admin);
   declareTransactions(admin);
   declareAudit(admin);
+  declareReports(program);
   declarePanel(program);
   declareConfig(program);
   declareBackup(program);

@@ -5,7 +5,7 @@ import { PASSWORD_FORM } from "../domain/administrators.ts";
 import { refusal } from "../domain/refusals.ts";
 import { isSessionLive } from "../domain/sign-ins.ts";
 import type { Call, Panel, Redirect, Submission, View } from "./call.ts";
-import { Field, Form } from "./fields.tsx";
+import { Field, Form, ForUser } from "./fields.tsx";
 import { Facts, List } from "./lists.tsx";
 import { newPassword } from "./set-up.tsx";
 import { Time, Typed } from "./shown.tsx";
@@ -37,6 +37,7 @@ export async function accountPage(call: Call, panel: Panel): Promise<View> {
         <Sessions sessions={sessions} own={session.id} action="/account/sessions" />
         <h2>Password</h2>
         <Form action="/account/password" submit="Change the password">
+          <ForUser name={name} />
           <Field
             name="current"
             label="Present password"

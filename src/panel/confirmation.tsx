@@ -4,7 +4,7 @@
 import type { ComponentChildren } from "preact";
 import type { Micros } from "../domain/money.ts";
 import type { Form as Values } from "./form.ts";
-import { Field, Form } from "./fields.tsx";
+import { Field, Form, ForUser } from "./fields.tsx";
 import { moneyText } from "./shown.tsx";
 
 export interface Confirmation {
@@ -54,12 +54,15 @@ export function ConfirmationPage({
   action,
   back,
   form,
+  name,
   needed: { confirmation, needsProof },
 }: {
   action: string;
   /** The page that the form was on. */
   back: string;
   form: Values;
+  /** Who confirms. */
+  name: string;
   needed: ConfirmationNeeded;
 }) {
   const { title, moves, details, danger } = confirmation;
@@ -89,6 +92,7 @@ export function ConfirmationPage({
           <input type="hidden" name={name} value={value} />
         ))}
         <input type="hidden" name={CONFIRMED} value={shownOf(confirmation)} />
+        {needsProof && <ForUser name={name} />}
         {needsProof && (
           <Field
             name={PROOF}

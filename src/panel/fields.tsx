@@ -149,6 +149,14 @@ function Labelled({
   );
 }
 
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Whose password a form asks for, or sets: for password managers, which look for it. */
+export function ForUser({ name }: { name: string }) {
+  const input = { value: name, autocomplete: "username", readOnly: true, hidden: true } as object;
+  return <input type="text" {...input} />;
+}
+
 /** One line. A password is never shown again. */
 export function Field(
   props: FieldProps & {
@@ -159,8 +167,11 @@ export function Field(
     autocomplete?: string;
   },
 ) {
-  const { label, hint, type = "text", inputmode, autocomplete = "off" } = props;
+  const { label, hint, inputmode, autocomplete = "off" } = props;
   const { error, id, value, attributes } = useField(props, props.value);
+  // A field for dates would not show what is none.
+  const isDate = value === undefined || value === "" || DATE.test(String(value));
+  const type = props.type === "date" && !isDate ? "text" : (props.type ?? "text");
   const shown = type === "password" ? undefined : value;
   // Preact's types know no type of an input that is a variable.
   const input = { ...attributes, type, inputmode, autocomplete, value: shown } as object;

@@ -55,7 +55,13 @@ export function confirmationOf(
   form: Form,
   needed: ConfirmationNeeded,
 ): Response {
-  const body = <ConfirmationPage action={call.path} {...{ back, form, needed }} />;
+  const body = (
+    <ConfirmationPage
+      action={call.path}
+      name={call.administrator.name}
+      {...{ back, form, needed }}
+    />
+  );
   const refused = form.errors.size > 0 ? { action: call.path, form } : null;
   const status = refused ? 422 : 200;
   return viewOf(panel, call, { title: needed.confirmation.title, body, status }, refused);

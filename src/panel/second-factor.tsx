@@ -11,7 +11,7 @@ import {
   SECRET_BYTES,
 } from "../domain/second-factor.ts";
 import type { Call, Panel, Redirect, Submission, View } from "./call.ts";
-import { Field, Form } from "./fields.tsx";
+import { Field, Form, ForUser } from "./fields.tsx";
 
 /** What an owner without a second factor gets to where one is required; the first is where everything else leads. */
 export const ENROLMENT: readonly string[] = [
@@ -34,7 +34,7 @@ export function secondFactorPage(call: Call, { settings }: Panel): View {
           {isRequired && " Owners need one before they can go on."}
         </p>
         {totpSecret !== null ? (
-          <Present isRequired={isRequired} />
+          <Present name={name} isRequired={isRequired} />
         ) : offeredSecret === null ? (
           <Form action="/account/second-factor/offer" submit="Set up" />
         ) : (
@@ -45,12 +45,13 @@ export function secondFactorPage(call: Call, { settings }: Panel): View {
   };
 }
 
-function Present({ isRequired }: { isRequired: boolean }) {
+function Present({ name, isRequired }: { name: string; isRequired: boolean }) {
   return (
     <>
       <p class="notice good">The second factor is on.</p>
       {isRequired && <p>If you remove it you will set up another right away.</p>}
       <Form action="/account/second-factor/remove" submit="Remove it" danger>
+        <ForUser name={name} />
         <Field
           name="proof"
           label="Your password, or a code"

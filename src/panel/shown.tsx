@@ -29,6 +29,9 @@ export function Time({ at }: { at: number | null }) {
   return <time datetime={new Date(at).toISOString()}>{timeText(at)}</time>;
 }
 
+/** A text of that length is never broken. */
+const SHORT = 24;
+
 /** Text that someone typed: what is invisible in it, or turns its direction, is made visible. */
 export function Typed({ text }: { text: string | null | undefined }) {
   if (text === null || text === undefined || text === "") return <>–</>;

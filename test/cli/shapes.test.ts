@@ -55,7 +55,6 @@ const LISTS: [title: string, argv: string[], members: string[]][] = [
   ["user list", ["admin", "user", "list"], LISTED_USER],
   ["transaction list", ["admin", "transaction", "list", "--user", "alice"], ["seq", "at", "kind", "amount", "balance", "orderId", "note"]],
   ["service list --user", ["admin", "service", "list", "--user", "alice"], [...SERVICE, "standardPrice", "own"]],
-  ["service reprice", ["admin", "service", "reprice", "--percent", "1", "--dry-run"], ["id", "before", "after"]],
   ["key list", ["admin", "key", "list"], LISTED_KEY],
   ["key list --user", ["admin", "key", "list", "--user", "ALICE"], LISTED_KEY],
   ["service list", ["admin", "service", "list"], SERVICE],
