@@ -28,6 +28,7 @@ export const users = sqliteTable("users", {
   balanceMicros: bigInteger("balance_micros").notNull().default(0n),
   depositedMicros: bigInteger("deposited_micros").notNull().default(0n),
   createdAt: integer("created_at").notNull(),
+  active: integer({ mode: "boolean" }).notNull().default(true),
 });
 
 export const keys = sqliteTable("keys", {
@@ -45,6 +46,7 @@ export const keys = sqliteTable("keys", {
   lastUsedAt: integer("last_used_at"),
   replacedBy: text("replaced_by"),
   ended: integer({ mode: "boolean" }).notNull().default(false),
+  suspended: integer({ mode: "boolean" }).notNull().default(false),
 });
 
 export const providers = sqliteTable("providers", {

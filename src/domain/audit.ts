@@ -3,6 +3,9 @@
 
 export const AUDIT_ACTIONS = [
   "user.create",
+  "user.update",
+  "user.activate",
+  "user.deactivate",
   "user.credit",
   "user.debit",
   "user.recharge",
@@ -15,10 +18,12 @@ export const AUDIT_ACTIONS = [
   "service.activate",
   "service.deactivate",
   "provider.create",
+  "provider.update",
   "grant.put",
   "grant.revoke",
   "order.move",
   "order.progress",
+  "order.note",
   "administrator.invite",
   "administrator.accept",
   "administrator.password",

@@ -50,6 +50,8 @@ interface CommandLineOnlyRefusals {
   parent_not_found: null;
   parent_is_child: null;
   child_cannot_hold_key: null;
+  child_has_no_keys: null;
+  user_inactive: null;
   child_cannot_hold_grant: null;
   key_not_found: null;
   key_replaced: null;
@@ -68,6 +70,7 @@ interface CommandLineOnlyRefusals {
   provider_order_taken: { orderId: number };
   service_has_no_provider: null;
   catalogue_changed: null;
+  price_too_large: { id: string };
   administrator_not_found: null;
   administrator_name_taken: null;
   /** Nobody would be left who may manage administrators. */

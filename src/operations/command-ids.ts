@@ -9,6 +9,7 @@ import type { ServiceTerms } from "./services.ts";
 /** How many ids a command needs at most. A command that is not named creates nothing that has an id. */
 const counts: { [Name in CommandName]?: (input: CommandInput<Name>) => number } = {
   createUser: () => 1,
+  addUser: () => 1,
   createKey: () => 1,
   rotateKey: () => 1,
   createService: (service) => countWithoutId([service]),

@@ -36,9 +36,9 @@ import { needsOf } from "./command-needs.ts";
 import { type Context, contextOf } from "./context.ts";
 import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";
 import { createKey, endExpiredKeys, recordKeyUsage, rotateKey, setKeyActive } from "./keys.ts";
-import { transitionOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
+import { transitionOrder, noteOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
 import { clampSchedules, finishAttempt, startAttempt } from "./deliveries.ts";
-import { createProvider, noteProviderSuccess, syncCatalogue } from "./providers.ts";
+import { createProvider, noteProviderSuccess, syncCatalogue, updateProvider } from "./providers.ts";
 import { probe } from "./probe.ts";
 import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge, rechargeOnce } from "./recharges.ts";
@@ -47,6 +47,7 @@ import { carryOver } from "./restore.ts";
 import { endLease, renewLease } from "./server-leases.ts";
 import { settleOrder } from "./unknown-settlement.ts";
 import {
+  changePrices,
   createService,
   grantService,
   importServices,
@@ -56,12 +57,24 @@ import {
 } from "./services.ts";
 import { markInterruptedUnknown } from "./mark-unknown.ts";
 import { addUptime } from "./uptime.ts";
-import { createUser, creditUser, debitUser } from "./users.ts";
-
-const commands = {
+import {
+  addUser,
+  adjustBalance,
   createUser,
   creditUser,
   debitUser,
+  setUserActive,
+  updateUser,
+} from "./users.ts";
+
+const commands = {
+  createUser,
+  updateUser,
+  setUserActive,
+  creditUser,
+  debitUser,
+  addUser,
+  adjustBalance,
   createKey,
   setKeyActive,
   rotateKey,
@@ -69,6 +82,7 @@ const commands = {
   createService,
   updateService,
   setServiceActive,
+  changePrices,
   importServices,
   grantService,
   revokeService,
@@ -77,6 +91,7 @@ const commands = {
   placeOrdersOnce,
   transitionOrder,
   progressOrder,
+  noteOrder,
   startAttempt,
   finishAttempt,
   markInterruptedUnknown,
@@ -85,6 +100,7 @@ const commands = {
   recordReports,
   clampSchedules,
   createProvider,
+  updateProvider,
   noteProviderSuccess,
   syncCatalogue,
   recharge,

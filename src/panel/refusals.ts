@@ -2,7 +2,12 @@
 // and the fields that may have caused it.
 
 import type { PanelCode, Refusal, RefusalCode, Refusals } from "../domain/refusals.ts";
-import { BALANCE_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS, formatMicros } from "../domain/money.ts";
+import {
+  AMOUNT_LIMIT_MICROS,
+  BALANCE_LIMIT_MICROS,
+  DEPOSIT_LIMIT_MICROS,
+  formatMicros,
+} from "../domain/money.ts";
 
 interface Shown<Details> {
   message: (details: Details) => string;
@@ -18,6 +23,8 @@ const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
   parent_not_found: says("Parent not found", "parent"),
   parent_is_child: says("parent must be a reseller, not a child user", "parent"),
   child_cannot_hold_key: says("A child user cannot hold a key: its parent does", "username"),
+  child_has_no_keys: says("A child user has no keys: deactivate its parent", "username"),
+  user_inactive: says("User is inactive: activate it first", "username"),
   child_cannot_hold_grant: says("A child user cannot hold a grant: its parent does", "username"),
   api_key_inactive: says("API key is inactive", "key"),
   api_key_expired: says("API key has expired", "key"),
@@ -74,6 +81,11 @@ const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
   },
   service_has_no_provider: says("The service has no provider", "provider"),
   catalogue_changed: says("The catalogue changed meanwhile: nothing was changed, look again"),
+  price_too_large: {
+    message: ({ id }) =>
+      `The price of service ${id} would pass ${formatMicros(AMOUNT_LIMIT_MICROS)} USD`,
+    fields: ["percent"],
+  },
   service_unavailable: says("Service temporarily unavailable"),
   administrator_not_found: says("Administrator not found", "name").absence(),
   administrator_name_taken: says("An administrator has that name already", "name"),

@@ -65,9 +65,10 @@ export function readSettings(sqlite: Database): Settings {
     }
   };
   read(
-    "SELECT username FROM users ORDER BY account",
+    "SELECT * FROM users ORDER BY account",
     ({ username }) => `user ${username}`,
-    () => ({}),
+    // Before it could be deactivated every user was active.
+    ({ active = 1 }) => ({ active: yes(active) }),
   );
   read(
     "SELECT name, protocol, url, key FROM providers ORDER BY name",
