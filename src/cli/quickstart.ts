@@ -16,6 +16,7 @@ import { type DatabaseName, databaseOf } from "./database-name.ts";
 import { newKey } from "./keys.ts";
 import { DEFAULT_PANEL } from "./panel.ts";
 import { print } from "./output.ts";
+import { SAMPLE_ORDERS, seedOrders } from "./quickstart-orders.ts";
 import { panelLink, serve } from "./serve.ts";
 import { parseCatalogue } from "./service-import.ts";
 
@@ -65,7 +66,7 @@ function withPanel(options: Config & CommonOptions, command: Command): Config & 
   return command.opts();
 }
 
-/** The text of a new demo key; null when the database is not empty. One transaction. */
+/** The text of a new demo key; null when the database is not empty. */
 async function seedDemo(options: CommonOptions): Promise<string | null> {
   const now = Date.now();
   const { text, input } = newKey({
@@ -82,17 +83,21 @@ async function seedDemo(options: CommonOptions): Promise<string | null> {
   const commands = [
     command("createUser", { username: DEMO_USER, name: "Demo", parent: null }, now),
     command("creditUser", credit, now),
-    command("importServices", { services: parseCatalogue(catalogue) }, now),
     command("createKey", input, now),
   ];
-  const isSeeded = await withDatabase(options, ({ store }) =>
-    transact(store, (tx) => {
-      if (listUsers(tx).length > 0 || listServices(tx).length > 0) return false;
+  return withDatabase(options, async (session) => {
+    const { store } = session;
+    const isEmpty = await store.read(
+      (reader) => listUsers(reader).length === 0 && listServices(reader).length === 0,
+    );
+    if (!isEmpty) return null;
+    await seedOrders(session, parseCatalogue(catalogue), now);
+    await transact(store, (tx) => {
       for (const run of commands) run(tx);
-      return true;
-    }),
-  );
-  return isSeeded ? text : null;
+      return null;
+    });
+    return text;
+  });
 }
 
 /** Its ids are made once: the transaction may run more than once. */
@@ -123,7 +128,7 @@ Place an order
 ${call(json, `/orders -d '{"service":"instagram-followers","link":"https://example.com/me","quantity":1000}'`)}
 
 Read it
-${call(auth, "/orders/1")}
+${call(auth, `/orders/${SAMPLE_ORDERS + 1}`)}
 
 Balance
 ${call(auth, "/balance")}

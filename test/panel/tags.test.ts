@@ -29,8 +29,13 @@ async function panelWith(text: string): Promise<{ panel: TestPanel; paths: strin
   const key = panel.key("alice", "full").id;
   const { account: resellerAccount } = panel.read((reader) => findUser(reader, "alice"))!;
   const order = (service: string) =>
-    panel.run("placeOrder", { resellerAccount, keyId: key, service, link: `https://example.com/${text}`, quantity: 10 })
-      .orderId;
+    panel.run("placeOrder", {
+      resellerAccount,
+      keyId: key,
+      service,
+      link: `https://example.com/${text}`,
+      quantity: 10,
+    }).orderId;
   order("followers");
   const orderId = order("likes");
   const started = panel.run("startAttempt", { orderId, server: "test", placeRetryMs: 1000 });
