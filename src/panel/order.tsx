@@ -69,7 +69,7 @@ export async function orderPage(call: Call): Promise<View> {
             <OrderFacts {...shown} />
           </section>
           {mayChange && (
-            <section class="card">
+            <section class="card first">
               <Changes order={order} />
             </section>
           )}
