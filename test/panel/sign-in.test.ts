@@ -239,14 +239,17 @@ describe("a session", () => {
   test.each([
     [
       "a password",
-      () => panel.run("setAdministratorPassword", { name: "olga", passwordHash: "x" }),
+      (): unknown => panel.run("setAdministratorPassword", { name: "olga", passwordHash: "x" }),
     ],
-    ["a role", () => panel.run("setAdministratorRole", { name: "olga", role: "support" })],
-    ["being disabled", () => panel.run("setAdministratorActive", { name: "olga", active: false })],
-    ["revoke", () => panel.run("revokeSessions", { name: "olga", session: null })],
+    ["a role", (): unknown => panel.run("setAdministratorRole", { name: "olga", role: "support" })],
+    [
+      "being disabled",
+      (): unknown => panel.run("setAdministratorActive", { name: "olga", active: false }),
+    ],
+    ["revoke", (): unknown => panel.run("revokeSessions", { name: "olga", session: null })],
     [
       "a restore",
-      () =>
+      (): unknown =>
         panel.run("carryOver", { floors: { orders: 1, transfers: 1, audit: 1 }, endedKeys: [] }),
     ],
   ] as const)("ends with %s", async (title, change) => {
