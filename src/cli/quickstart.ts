@@ -16,7 +16,7 @@ import { type DatabaseName, databaseOf } from "./database-name.ts";
 import { newKey } from "./keys.ts";
 import { DEFAULT_PANEL } from "./panel.ts";
 import { print } from "./output.ts";
-import { SAMPLE_ORDERS, seedOrders } from "./quickstart-orders.ts";
+import { SAMPLE_ORDERS, sampleOrders } from "./sample-orders.ts";
 import { panelLink, serve } from "./serve.ts";
 import { parseCatalogue } from "./service-import.ts";
 
@@ -66,7 +66,7 @@ function withPanel(options: Config & CommonOptions, command: Command): Config & 
   return command.opts();
 }
 
-/** The text of a new demo key; null when the database is not empty. */
+/** The text of a new demo key; null when the database is not empty. One transaction. */
 async function seedDemo(options: CommonOptions): Promise<string | null> {
   const now = Date.now();
   const { text, input } = newKey({
@@ -80,24 +80,21 @@ async function seedDemo(options: CommonOptions): Promise<string | null> {
     amountMicros: DEMO_BALANCE_MICROS,
     note: "quickstart",
   };
+  const services = command("importServices", { services: parseCatalogue(catalogue) }, now);
   const commands = [
     command("createUser", { username: DEMO_USER, name: "Demo", parent: null }, now),
     command("creditUser", credit, now),
     command("createKey", input, now),
   ];
-  return withDatabase(options, async (session) => {
-    const { store } = session;
-    const isEmpty = await store.read(
-      (reader) => listUsers(reader).length === 0 && listServices(reader).length === 0,
-    );
-    if (!isEmpty) return null;
-    await seedOrders(session, parseCatalogue(catalogue), now);
-    await transact(store, (tx) => {
-      for (const run of commands) run(tx);
-      return null;
-    });
-    return text;
-  });
+  const samples = sampleOrders(now);
+  const isSeeded = await withDatabase(options, ({ store }) =>
+    transact(store, (tx) => {
+      if (listUsers(tx).length > 0 || listServices(tx).length > 0) return false;
+      for (const run of [services, samples, ...commands]) run(tx);
+      return true;
+    }),
+  );
+  return isSeeded ? text : null;
 }
 
 /** Its ids are made once: the transaction may run more than once. */
@@ -116,7 +113,8 @@ function introduction(url: string, database: DatabaseName, key: string): string 
   const auth = `-H 'x-api-key: ${key}' `;
   const json = `${auth}-H 'content-type: application/json' `;
   return `
-A demo reseller with 100 USD and six services is in ${database.shown}.
+A demo reseller with 100 USD and six services is in ${database.shown},
+beside a month of orders of another one, for the panel to show.
 Its key, shown this once only: ${key}
 
 Paste into another terminal:
