@@ -34,6 +34,8 @@ export interface TransactionRow {
   orderId: number | null;
   /** The operator's note. */
   note: string | null;
+  /** Who made the adjustment, for operators. */
+  operator: string | null;
   createdAt: number;
 }
 
@@ -181,6 +183,7 @@ function transactionOf(row: Found, account: number): TransactionRow {
     orderId,
     // A note of the system actor may quote the provider, which is for the operator only.
     note: row.operator === null ? null : note,
+    operator: row.operator,
     createdAt,
   };
 }

@@ -7,6 +7,7 @@ import type { Actor } from "../domain/ledger.ts";
 import type { Micros } from "../domain/money.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { PROOF_MS } from "../domain/sign-ins.ts";
+import type { ActivityCounter } from "../monitoring/activity.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type {
   CommandInput,
@@ -47,9 +48,18 @@ export interface Panel {
   writer: Pick<Writer, "submit">;
   log: Pick<Logger, "info" | "warn" | "error">;
   now: () => number;
+  activity: ActivityCounter;
+  machine(): MachineFacts;
   settings: PanelSettings;
   passwords: Passwords;
   system: SystemFacts;
+}
+
+/** What the machine says of itself; absent: it does not concern this server. */
+export interface MachineFacts {
+  /** Null: there is none. */
+  newestBackupAt?: number | null;
+  freeBytes?: number;
 }
 
 export interface Administrator {

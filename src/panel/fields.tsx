@@ -5,8 +5,16 @@ import { type ComponentChildren, createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Form as Values } from "./form.ts";
 
-/** The form that was refused; null on any other page. */
-export const Refused = createContext<{ action: string; form: Values } | null>(null);
+/** A form that was refused. */
+export interface RefusedForm {
+  action: string;
+  form: Values;
+  /** Set once the page has shown it: a form may be gone with what it was for. */
+  isShown?: boolean;
+}
+
+/** Null on any other page. */
+export const Refused = createContext<RefusedForm | null>(null);
 
 /** What the fields of a form show. */
 const Current = createContext<{ id: string; form: Values | null }>({ id: "form", form: null });
@@ -28,7 +36,9 @@ export function Form({
   hidden?: Readonly<Record<string, string | number>>;
 }) {
   const refused = useContext(Refused);
-  const form = refused?.action === action ? refused.form : null;
+  const isRefused = refused?.action === action;
+  if (isRefused) refused.isShown = true;
+  const form = isRefused ? refused.form : null;
   const id = action.replace(/[^A-Za-z0-9]+/g, "-").slice(1) || "form";
   return (
     <Current.Provider value={{ id, form }}>
@@ -72,14 +82,14 @@ export function Filters({
   );
 }
 
-/** Announced when the page is read, with a link to each field. */
-function Errors({ id, form }: { id: string; form: Values }) {
+/** Announced when the page is read, with a link to each field. `id`: of the form; null where it is not on the page. */
+export function Errors({ id, form }: { id: string | null; form: Values }) {
   return (
     <div class="notice bad" role="alert">
       <p>Nothing was changed.</p>
       <ul>
         {[...form.errors].map(([name, message]) => (
-          <li>{name === "" ? message : <a href={`#${id}-${name}`}>{message}</a>}</li>
+          <li>{name === "" || id === null ? message : <a href={`#${id}-${name}`}>{message}</a>}</li>
         ))}
       </ul>
     </div>

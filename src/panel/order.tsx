@@ -8,6 +8,7 @@ import { findKey } from "../db/keys.ts";
 import { findUserByAccount } from "../db/users.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { placementOf } from "../domain/deliveries.ts";
+import type { OrderStatus } from "../domain/orders.ts";
 import { refusal, Refusal } from "../domain/refusals.ts";
 import type { Call, View } from "./call.ts";
 import { Field, Form } from "./fields.tsx";
@@ -182,7 +183,7 @@ function Changes({ order }: { order: Order }) {
       )}
       {simple.length > 0 && (
         <Form action={`${path}/change`}>
-          <h2>{isUnknown ? "Or" : "Finish"}</h2>
+          <h2>{FINISHING[order.status]}</h2>
           <Field name="note" label="Note" hint="why, kept with the order" />
           <p class="actions">
             {simple.map((to) => (
@@ -204,6 +205,14 @@ function Changes({ order }: { order: Order }) {
     </>
   );
 }
+
+/** The heading of the changes that end an order. */
+const FINISHING: Partial<Record<OrderStatus, string>> = {
+  PENDING: "Cancel instead",
+  PROCESSING: "Finish",
+  COMPLETED: "Refund",
+  PARTIAL: "Refund",
+};
 
 function refundText(order: Order, to: Target): string {
   const change = previewChange(order, to);

@@ -6,20 +6,20 @@ import { listProviders } from "../db/providers.ts";
 import { placementOf } from "../domain/deliveries.ts";
 import { formatMicros } from "../domain/money.ts";
 import { csvResponse, csvText } from "../http/csv.ts";
-import type { Call, Panel } from "./call.ts";
-import { FormError } from "./form.ts";
+import type { Call, Panel, View } from "./call.ts";
 import { readOrderFilter } from "./order-filters.ts";
+import { ordersPage } from "./orders.tsx";
 
 const STEP = 200;
 const HEADER =
   "orderId,id,user,service,link,quantity,charge,refunded,startCount,remains,status,placement,provider,providerOrder,reference,createdAt";
 
-export async function ordersCsv(call: Call, panel: Panel): Promise<Response> {
+export async function ordersCsv(call: Call, panel: Panel): Promise<View | Response> {
   const { filter, names } = await call.read((reader) => ({
     filter: readOrderFilter(call.filters, reader),
     names: new Map(listProviders(reader).map(({ providerId, name }) => [providerId, name])),
   }));
-  if (!filter) throw new FormError("a filter of the list is wrong");
+  if (!filter) return ordersPage(call);
   const read = async (below: number) => {
     const { rows, next } = await call.read((reader) =>
       listOperatorOrders(reader, filter, below, STEP),

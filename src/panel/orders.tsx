@@ -56,7 +56,7 @@ export async function ordersPage(call: Call): Promise<View> {
       <>
         <h1>Orders</h1>
         <Filters action="/orders" filters={filters}>
-          <Field name="ids" label="Numbers or ids" hint="several: with blanks between" />
+          <Field name="ids" label="Numbers or ids" />
           <Choice name="status" label="Status" options={ORDER_STATUSES} any="any" />
           <Field name="user" label="User" />
           {services.length <= OFFERED_LIMIT ? (

@@ -2,7 +2,7 @@
 
 import type { Administrator, Call, Panel, View } from "./call.ts";
 import { type ConfirmationNeeded, ConfirmationPage } from "./confirmation.tsx";
-import { Refused } from "./fields.tsx";
+import { Errors, Refused, type RefusedForm } from "./fields.tsx";
 import type { Form } from "./form.ts";
 import { documentOf, type Link } from "./layout.tsx";
 import { endedNote, readNote } from "./notes.ts";
@@ -29,10 +29,19 @@ export function viewOf(
   const { path, visitor } = call;
   const { isSecure } = panel.settings;
   const note = visitor.isRefresh() ? null : readNote(visitor.request, isSecure);
-  const text = documentOf(
-    { title, administrator: signedIn(visitor), path, links: links(), note },
-    <Refused.Provider value={refused}>{body}</Refused.Provider>,
-  );
+  const frame = { title, administrator: signedIn(visitor), path, links: links(), note };
+  const again: RefusedForm | null = refused && { ...refused };
+  const page = <Refused.Provider value={again}>{body}</Refused.Provider>;
+  let text = documentOf(frame, page);
+  if (again && !again.isShown) {
+    text = documentOf(
+      frame,
+      <>
+        <Errors id={null} form={again.form} />
+        {page}
+      </>,
+    );
+  }
   return withCookies(pageResponse(status, text), [
     cookie,
     note === null ? undefined : endedNote(isSecure),

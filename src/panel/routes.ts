@@ -48,6 +48,14 @@ import {
 import { setUp, setUpPage } from "./set-up.tsx";
 import { makeBackup, systemPage, verifyBackup } from "./system.tsx";
 import { codePage, passCode, signIn, signInPage, signOut } from "./sign-in.tsx";
+import { todayPage } from "./today.tsx";
+import { userPage } from "./user.tsx";
+import { activateUser, deactivateUser, renameUser } from "./user-account.tsx";
+import { adjustBalance } from "./user-balance.tsx";
+import { activateKey, createKey, deactivateKey, rotateKey } from "./user-keys.tsx";
+import { removeOwnPrice, setOwnPrice } from "./user-prices.tsx";
+import { transactionsCsv, transactionsPage } from "./user-transactions.tsx";
+import { createUser, usersPage } from "./users.tsx";
 
 /** `anyone`: before signing in, too. */
 export type Access = Role | "anyone";
@@ -81,6 +89,7 @@ export const ROUTES: readonly Route[] = [
   get("/setup", "anyone", setUpPage),
   post("/setup", "anyone", setUp, "/setup"),
 
+  get("/", "support", todayPage, "Today"),
   get("/orders", "support", ordersPage, "Orders"),
   get("/orders.csv", "support", ordersCsv),
   post("/orders/change", "operator", changeOrders, "/orders"),
@@ -90,6 +99,21 @@ export const ROUTES: readonly Route[] = [
   post("/orders/:order/progress", "operator", progressOrder, "/orders/:order"),
   post("/orders/:order/settle", "operator", settleOrder, "/orders/:order"),
   post("/orders/:order/note", "support", noteOrder, "/orders/:order"),
+  get("/users", "support", usersPage, "Users"),
+  post("/users", "operator", createUser, "/users"),
+  get("/users/:user", "support", userPage),
+  post("/users/:user/balance", "owner", adjustBalance, "/users/:user"),
+  post("/users/:user/rename", "operator", renameUser, "/users/:user"),
+  post("/users/:user/deactivate", "operator", deactivateUser, "/users/:user"),
+  post("/users/:user/activate", "operator", activateUser, "/users/:user"),
+  get("/users/:user/transactions", "support", transactionsPage),
+  get("/users/:user/transactions.csv", "support", transactionsCsv),
+  post("/users/:user/keys", "operator", createKey, "/users/:user"),
+  post("/users/:user/keys/:key/rotate", "operator", rotateKey, "/users/:user"),
+  post("/users/:user/keys/:key/activate", "operator", activateKey, "/users/:user"),
+  post("/users/:user/keys/:key/deactivate", "operator", deactivateKey, "/users/:user"),
+  post("/users/:user/prices", "operator", setOwnPrice, "/users/:user"),
+  post("/users/:user/prices/remove", "operator", removeOwnPrice, "/users/:user"),
 
   get("/audit", "support", auditPage, "Audit"),
 

@@ -1,6 +1,6 @@
 // The dependencies of the API and of the deliveries, from the settings and the parts of the server that have started.
 
-import { type Config, isPanelLocal, isPanelSecure } from "../config/flags.ts";
+import { backupFolder, type Config, isPanelLocal, isPanelSecure } from "../config/flags.ts";
 import { systemClock } from "../delivery/clock.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";
 import type { DeliveryDeps } from "../delivery/provider-worker.ts";
@@ -9,15 +9,18 @@ import { responseTemplate } from "../http/response-template.ts";
 import type { ServerDeps } from "../http/server.ts";
 import type { Backups } from "../jobs/backups.ts";
 import type { KeyUsage } from "../jobs/key-usage.ts";
+import { createActivityCounter } from "../monitoring/activity.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { type Metrics, NO_OBSERVER } from "../monitoring/metrics.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
-import type { PanelSettings } from "../panel/call.ts";
+import type { MachineFacts, PanelSettings } from "../panel/call.ts";
 import { createPasswords } from "../panel/passwords.ts";
 import type { BackupFacts, SystemFacts } from "../panel/system.tsx";
 import type { PanelDeps } from "../panel/listener.ts";
 import { versions } from "./versions.ts";
 import { connectProvider } from "../providers/protocols.ts";
+import { newestBackup } from "../storage/backup-folder.ts";
+import { freeBytesIn } from "../storage/files.ts";
 import type { ServerDatabase } from "./database.ts";
 
 /** A part that is referred to before it has started. */
@@ -98,13 +101,16 @@ export function panelDeps(
   { database, log }: Started,
   { configuration, readiness, backups }: PanelFacts,
 ): PanelDeps {
-  const { store, slowStore, writer } = database;
+  const { store, slowStore, settlesAfterMs, writer, file } = database;
+  const activity = createActivityCounter(slowStore, settlesAfterMs);
   return {
     store,
     slowStore,
     writer,
     log,
     now: Date.now,
+    activity,
+    machine: () => (file === null ? {} : machineFacts(config)),
     settings: panelSettings(config),
     passwords: createPasswords(),
     system: {
@@ -164,4 +170,20 @@ function once(run: () => void): () => void {
     isDone = true;
     run();
   };
+}
+
+/** The first backup is made after the start. */
+const FIRST_BACKUP_S = 600;
+
+/** Of a database that is a file here. A folder that cannot be read is left out: the next backup logs it. */
+function machineFacts(config: Config): MachineFacts {
+  const freeBytes = freeBytesIn(config.data);
+  try {
+    const newest = newestBackup(config.data, backupFolder(config), Date.now());
+    if (newest !== null) return { freeBytes, newestBackupAt: newest.begunAt };
+    const isMissing = config.backupEvery > 0 && process.uptime() > FIRST_BACKUP_S;
+    return isMissing ? { freeBytes, newestBackupAt: null } : { freeBytes };
+  } catch {
+    return { freeBytes };
+  }
 }

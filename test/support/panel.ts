@@ -1,6 +1,7 @@
 // A panel in this process on a fresh database, asked over real HTTP by an administrator of some role.
 
 import type { Role } from "../../src/domain/administrators.ts";
+import { createActivityCounter } from "../../src/monitoring/activity.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import type { PanelSettings } from "../../src/panel/call.ts";
 import { type PanelDeps, startPanel } from "../../src/panel/listener.ts";
@@ -65,6 +66,8 @@ export async function freshPanel(
     writer: opened.writer,
     log: { ...createLog("silent"), info: note, warn: note, error: note },
     now: () => clock.now,
+    activity: createActivityCounter(opened.store),
+    machine: () => ({}),
     settings,
     passwords: createPasswords(),
     system: {
