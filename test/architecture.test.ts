@@ -16,6 +16,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "db/postgres": ["db", "domain"],
   storage: ["db", "db/sqlite", "db/postgres", "domain"],
   operations: ["db", "domain"],
+  imports: ["operations", "domain"],
   writer: ["operations", "storage", "db", "db/sqlite", "domain"],
   providers: ["domain"],
   delivery: ["providers", "writer", "operations", "db", "domain", "monitoring"],
@@ -25,6 +26,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "api-docs": ["domain"],
   http: ["http1", "api-docs", "writer", "operations", "db", "domain", "monitoring", "config"],
   panel: [
+    "imports",
     "http",
     "http1",
     "providers",
@@ -54,6 +56,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   cli: [
     "server",
+    "imports",
     "panel",
     "providers",
     "writer",
@@ -81,7 +84,7 @@ const OWNERS: Record<string, readonly string[]> = {
   preact: ["panel"],
   "preact-render-to-string": ["panel"],
   commander: ["cli", "config"],
-  "csv-parse": ["cli"],
+  "csv-parse": ["imports"],
   pino: ["monitoring"],
   "pino-pretty": ["monitoring"],
   "prom-client": ["monitoring"],

@@ -15,6 +15,8 @@ import type {
   SubmittableName,
   UnsignedInput,
 } from "../operations/commands.ts";
+import type { ProviderAddress } from "../providers/protocols.ts";
+import type { ProviderApi } from "../providers/provider.ts";
 import type { Writer } from "../writer/writer.ts";
 import {
   type Confirmation,
@@ -49,6 +51,8 @@ export interface Panel {
   log: Pick<Logger, "info" | "warn" | "error">;
   now: () => number;
   activity: ActivityCounter;
+  /** To test a provider and to read its list. */
+  connect: (provider: ProviderAddress) => ProviderApi;
   machine(): MachineFacts;
   settings: PanelSettings;
   passwords: Passwords;

@@ -86,6 +86,21 @@ export class Form {
     return 0;
   }
 
+  /** Micros of a price in USD; 0 is a free service. */
+  price(name: string): number {
+    return this.optionalPrice(name) ?? this.#missing(name, 0);
+  }
+
+  optionalPrice(name: string): number | null {
+    const given = this.raw(name);
+    if (given === "") return null;
+    const micros = parseMicros(given);
+    if (micros !== null && micros <= AMOUNT_LIMIT_MICROS) return micros;
+    const most = formatMicros(AMOUNT_LIMIT_MICROS);
+    this.refuse(name, `from 0 to ${most}, with at most 6 decimals`);
+    return 0;
+  }
+
   whole(name: string, least: number, most: number): number {
     return this.optionalWhole(name, least, most) ?? this.#missing(name, least);
   }

@@ -45,6 +45,21 @@ import {
   removeOwnSecondFactor,
   secondFactorPage,
 } from "./second-factor.tsx";
+import { createProvider, providersPage } from "./providers.tsx";
+import { providerPage, testProvider, updateProvider } from "./provider.tsx";
+import { syncProvider } from "./provider-sync.tsx";
+import { reportsCsv, reportsPage } from "./reports.tsx";
+import {
+  activateService,
+  deactivateService,
+  grantService,
+  revokeGrant,
+  servicePage,
+  updateService,
+} from "./service.tsx";
+import { importPage, importServices } from "./service-import.tsx";
+import { changePrices } from "./service-prices.tsx";
+import { createService, servicesPage } from "./services.tsx";
 import { setUp, setUpPage } from "./set-up.tsx";
 import { makeBackup, systemPage, verifyBackup } from "./system.tsx";
 import { codePage, passCode, signIn, signInPage, signOut } from "./sign-in.tsx";
@@ -114,6 +129,28 @@ export const ROUTES: readonly Route[] = [
   post("/users/:user/keys/:key/deactivate", "operator", deactivateKey, "/users/:user"),
   post("/users/:user/prices", "operator", setOwnPrice, "/users/:user"),
   post("/users/:user/prices/remove", "operator", removeOwnPrice, "/users/:user"),
+
+  get("/services", "support", servicesPage, "Services"),
+  post("/services", "operator", createService, "/services"),
+  post("/service-prices", "operator", changePrices, "/services"),
+  get("/import-services", "operator", importPage),
+  post("/import-services", "operator", importServices, "/import-services"),
+  get("/services/:service", "support", servicePage),
+  post("/services/:service", "operator", updateService, "/services/:service"),
+  post("/services/:service/activate", "operator", activateService, "/services/:service"),
+  post("/services/:service/deactivate", "operator", deactivateService, "/services/:service"),
+  post("/services/:service/grants", "operator", grantService, "/services/:service"),
+  post("/services/:service/grants/revoke", "operator", revokeGrant, "/services/:service"),
+
+  get("/providers", "support", providersPage, "Providers"),
+  post("/providers", "operator", createProvider, "/providers"),
+  get("/providers/:provider", "support", providerPage),
+  post("/providers/:provider", "operator", updateProvider, "/providers/:provider"),
+  post("/providers/:provider/test", "operator", testProvider, "/providers/:provider"),
+  post("/providers/:provider/sync", "operator", syncProvider, "/providers/:provider"),
+
+  get("/reports", "support", reportsPage, "Reports"),
+  get("/reports.csv", "support", reportsCsv),
 
   get("/audit", "support", auditPage, "Audit"),
 

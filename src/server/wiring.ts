@@ -110,6 +110,7 @@ export function panelDeps(
     log,
     now: Date.now,
     activity,
+    connect: (provider) => connectProvider(provider, config.providerTimeout),
     machine: () => (file === null ? {} : machineFacts(config)),
     settings: panelSettings(config),
     passwords: createPasswords(),

@@ -7,6 +7,7 @@ import type { PanelSettings } from "../../src/panel/call.ts";
 import { type PanelDeps, startPanel } from "../../src/panel/listener.ts";
 import { createPasswords } from "../../src/panel/passwords.ts";
 import { hashSecret, random } from "../../src/panel/sessions.ts";
+import { connectProvider } from "../../src/providers/protocols.ts";
 import { freshDatabase, openServerDatabase, type TestDatabase } from "./service.ts";
 
 export interface Reply {
@@ -67,6 +68,7 @@ export async function freshPanel(
     log: { ...createLog("silent"), info: note, warn: note, error: note },
     now: () => clock.now,
     activity: createActivityCounter(opened.store),
+    connect: (provider) => connectProvider(provider, 5000),
     machine: () => ({}),
     settings,
     passwords: createPasswords(),
