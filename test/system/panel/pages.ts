@@ -26,6 +26,13 @@ export const PAGES: readonly LookedAt[] = [
   { name: "audit", path: "/audit" },
   { name: "audit-none", path: "/audit?subject=nothing" },
   { name: "audit-wrong", path: "/audit?from=yesterday" },
+  { name: "services", path: "/services" },
+  { name: "service", path: "/services/views" },
+  { name: "services-import", path: "/import-services" },
+  { name: "providers", path: "/providers" },
+  { name: "provider", path: "/providers/acme" },
+  { name: "reports", path: "/reports" },
+  { name: "reports-by-service", path: "/reports?by=service" },
   { name: "system", path: "/system" },
   { name: "administrators", path: "/administrators" },
   { name: "account", path: "/account" },
@@ -44,6 +51,7 @@ export function fillMarket(panel: TestPanel): void {
   panel.service({ id: "likes", name: "Likes, fast", price: "0.9" });
   const key = panel.key("alice", "full");
   placeOrders(panel, key.id);
+  fillCatalogue(panel, key.id);
   panel.administrator("sam", "support");
   panel.administrator("olga", "operator");
   panel.session("sam");
@@ -91,4 +99,28 @@ function placeOrders(panel: TestPanel, keyId: string): void {
     placeRetryMs: 1000,
     backoffMs: 0,
   });
+}
+
+/** A price that changed, a grant, and orders of several days. */
+function fillCatalogue(panel: TestPanel, keyId: string): void {
+  const day = 86_400_000;
+  const name = `Views ${HARMFUL.slice(0, 20)}`.replaceAll("\0", "");
+  panel.run("updateService", {
+    id: "views",
+    changes: { name, priceMicros: 1_900_000, private: true },
+  });
+  panel.run("grantService", { id: "views", username: "alice", priceMicros: 1_500_000 });
+  const [{ account }] = panel.query<{ account: number }>(
+    "SELECT account FROM users WHERE username = 'alice'",
+  ) as [{ account: number }];
+  for (let ago = 6; ago >= 0; ago--) {
+    for (const service of ["followers", "likes", "views"]) {
+      const order = { resellerAccount: account, keyId, service, link: "https://example.com/me" };
+      const at = panel.clock.now - ago * day;
+      const { orderId } = panel.execute("placeOrder", { ...order, quantity: 1000 + 300 * ago }, at);
+      if (ago !== 3 || service === "views") continue;
+      const cancel = { id: String(orderId), to: "CANCELLED" as const, note: null };
+      panel.execute("transitionOrder", { ...cancel, actor: { keyId: null, operator: "t" } }, at);
+    }
+  }
 }
