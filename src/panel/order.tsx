@@ -151,6 +151,20 @@ function Changes({ order }: { order: Order }) {
           </p>
         </Form>
       )}
+      {simple.length > 0 && (
+        <Form action={`${path}/change`}>
+          <h2>{FINISHING[order.status]}</h2>
+          <Field name="note" label="Note" hint="why, kept with the order" />
+          <p class="actions">
+            {simple.map((to) => (
+              <button name="to" value={to} class={to === "COMPLETED" ? "primary" : undefined}>
+                {VERBS[to]}
+                {refundText(order, to)}
+              </button>
+            ))}
+          </p>
+        </Form>
+      )}
       {order.status === "PROCESSING" && (
         <Form action={`${path}/progress`} submit="Save the progress">
           <h2>Progress</h2>
@@ -178,20 +192,6 @@ function Changes({ order }: { order: Order }) {
           <Field name="note" label="Note" />
           <p class="actions">
             <button>End early and refund that part</button>
-          </p>
-        </Form>
-      )}
-      {simple.length > 0 && (
-        <Form action={`${path}/change`}>
-          <h2>{FINISHING[order.status]}</h2>
-          <Field name="note" label="Note" hint="why, kept with the order" />
-          <p class="actions">
-            {simple.map((to) => (
-              <button name="to" value={to} class={to === "COMPLETED" ? "primary" : undefined}>
-                {VERBS[to]}
-                {refundText(order, to)}
-              </button>
-            ))}
           </p>
         </Form>
       )}
