@@ -16,6 +16,7 @@ import { type DatabaseName, databaseOf } from "./database-name.ts";
 import { newKey } from "./keys.ts";
 import { DEFAULT_PANEL } from "./panel.ts";
 import { print } from "./output.ts";
+import { SAMPLE_ORDERS, sampleOrders } from "./sample-orders.ts";
 import { panelLink, serve } from "./serve.ts";
 import { parseCatalogue } from "./service-import.ts";
 
@@ -79,16 +80,17 @@ async function seedDemo(options: CommonOptions): Promise<string | null> {
     amountMicros: DEMO_BALANCE_MICROS,
     note: "quickstart",
   };
+  const services = command("importServices", { services: parseCatalogue(catalogue) }, now);
   const commands = [
     command("createUser", { username: DEMO_USER, name: "Demo", parent: null }, now),
     command("creditUser", credit, now),
-    command("importServices", { services: parseCatalogue(catalogue) }, now),
     command("createKey", input, now),
   ];
+  const samples = sampleOrders(now);
   const isSeeded = await withDatabase(options, ({ store }) =>
     transact(store, (tx) => {
       if (listUsers(tx).length > 0 || listServices(tx).length > 0) return false;
-      for (const run of commands) run(tx);
+      for (const run of [services, samples, ...commands]) run(tx);
       return true;
     }),
   );
@@ -111,7 +113,8 @@ function introduction(url: string, database: DatabaseName, key: string): string 
   const auth = `-H 'x-api-key: ${key}' `;
   const json = `${auth}-H 'content-type: application/json' `;
   return `
-A demo reseller with 100 USD and six services is in ${database.shown}.
+A demo reseller with 100 USD and six services is in ${database.shown},
+beside a month of orders of another one, for the panel to show.
 Its key, shown this once only: ${key}
 
 Paste into another terminal:
@@ -123,7 +126,7 @@ Place an order
 ${call(json, `/orders -d '{"service":"instagram-followers","link":"https://example.com/me","quantity":1000}'`)}
 
 Read it
-${call(auth, "/orders/1")}
+${call(auth, `/orders/${SAMPLE_ORDERS + 1}`)}
 
 Balance
 ${call(auth, "/balance")}

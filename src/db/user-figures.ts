@@ -19,7 +19,7 @@ const ORDERS = query({
   text: ORDER_STATUSES.map(
     (status) => `SELECT '${status}' AS "status",
       (SELECT count(*) FROM (SELECT 1 AS one FROM orders
-        WHERE reseller_account = :account AND status = '${status}' LIMIT :most) AS some) AS "orders",
+        WHERE reseller_account = :account AND status = '${status}' LIMIT :most) AS counted) AS "orders",
       (SELECT created_at FROM orders WHERE reseller_account = :account AND status = '${status}'
         ORDER BY order_id DESC LIMIT 1) AS "last"`,
   ).join(" UNION ALL "),

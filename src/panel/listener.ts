@@ -116,7 +116,10 @@ async function run(
 ): Promise<Response> {
   const submission = new Submission(call, deps, values);
   const { form } = submission;
-  const back = new Call(deps, call.visitor, filledIn(route.back, call.params), "", call.params);
+  // Where signing in leads survives a wrong password.
+  const kept = values.has("next") ? `next=${encodeURIComponent(values.get("next")!)}` : "";
+  const path = filledIn(route.back, call.params);
+  const back = new Call(deps, call.visitor, path, kept, call.params);
   try {
     const done = await route.action(submission, deps);
     if (!("to" in done)) return viewOf(deps, call, done, null);

@@ -69,7 +69,7 @@ export async function orderPage(call: Call): Promise<View> {
             <OrderFacts {...shown} />
           </section>
           {mayChange && (
-            <section class="card">
+            <section class="card first">
               <Changes order={order} />
             </section>
           )}
@@ -88,7 +88,7 @@ export async function orderPage(call: Call): Promise<View> {
         </ol>
         <section class="card narrow-card">
           <Form action={`/orders/${order.orderId}/note`} submit="Add the note">
-            <Field name="text" label="Note" hint="for other administrators; callers never see it" />
+            <Field name="text" label="Note for other administrators" hint="callers never see it" />
           </Form>
         </section>
       </>

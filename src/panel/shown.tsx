@@ -35,7 +35,8 @@ const SHORT = 24;
 /** Text that someone typed: what is invisible in it, or turns its direction, is made visible. */
 export function Typed({ text }: { text: string | null | undefined }) {
   if (text === null || text === undefined || text === "") return <>–</>;
-  return <bdi class="typed">{showHidden(text.toWellFormed()).replaceAll("\n", "<U+000A>")}</bdi>;
+  const shown = showHidden(text.toWellFormed()).replaceAll("\n", "<U+000A>");
+  return <bdi class={shown.length <= SHORT ? "typed short" : "typed"}>{shown}</bdi>;
 }
 
 const WEB = /^https?:\/\//i;
@@ -57,7 +58,8 @@ const TONES: Record<string, Tone> = {
   PROCESSING: "busy",
   COMPLETED: "good",
   PARTIAL: "quiet",
-  CANCELED: "quiet",
+  CANCELLED: "quiet",
+  REFUNDED: "quiet",
   FAILED: "bad",
   unknown: "bad",
   sending: "busy",

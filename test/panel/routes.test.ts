@@ -1,6 +1,7 @@
 // Every route of the panel's table, whoever adds it: who may not, changes nothing.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { findUser } from "../../src/db/users.ts";
 import { TABLES } from "../../src/db/tables.ts";
 import { ROLES } from "../../src/domain/administrators.ts";
 import { SESSION_IDLE_MS, SESSION_MOST_MS } from "../../src/domain/sign-ins.ts";
@@ -9,7 +10,7 @@ import { freshPanel, type Reply, type TestPanel } from "../support/panel.ts";
 import { dumpOf } from "../support/service.ts";
 
 /** What stands for the parameters of a path; any other is `1`. */
-const PARAMETERS: Record<string, string> = { name: "other", username: "alice" };
+const PARAMETERS: Record<string, string> = { name: "other", user: "alice", service: "followers" };
 
 const ACTIONS = ROUTES.filter((route): route is ActionRoute => route.method === "POST");
 const pathOf = (path: string) =>
@@ -27,7 +28,16 @@ beforeAll(async () => {
   panel.administrator("other", "operator");
   panel.user("alice", "100");
   panel.service({ id: "followers" });
-  panel.key("alice", "full");
+  PARAMETERS["key"] = panel.key("alice", "full").id;
+  const { account } = panel.read((reader) => findUser(reader, "alice")!);
+  panel.run("placeOrder", {
+    resellerAccount: account,
+    keyId: PARAMETERS["key"],
+    service: "followers",
+    link: "https://example.com/a",
+    quantity: 100,
+    reference: null,
+  });
 });
 afterAll(() => panel.stop());
 

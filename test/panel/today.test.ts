@@ -8,6 +8,8 @@ let market: PanelMarket;
 
 beforeAll(async () => {
   market = await openPanelMarket();
+  // The first count may take longer than a page waits for it.
+  while ((await market.get("/")).text.includes("being counted")) await Bun.sleep(10);
 });
 afterAll(() => market.stop());
 
