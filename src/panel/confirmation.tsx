@@ -5,6 +5,7 @@ import type { ComponentChildren } from "preact";
 import type { Micros } from "../domain/money.ts";
 import type { Form as Values } from "./form.ts";
 import { Field, Form, ForUser } from "./fields.tsx";
+import { refusal } from "../domain/refusals.ts";
 import { moneyText } from "./shown.tsx";
 
 export interface Confirmation {
@@ -16,9 +17,12 @@ export interface Confirmation {
   details?: ComponentChildren;
   /** Something that cannot be undone. */
   danger?: boolean;
+  /** All that will be done, as JSON has it: if it is another plan by then, it is refused. */
+  plan?: unknown;
 }
 
 const CONFIRMED = "confirmed";
+const PLAN = "plan";
 export const PROOF = "proof";
 
 /** Thrown until it is confirmed. */
@@ -39,12 +43,21 @@ function shownOf({ title, moves }: Confirmation): string {
   return [title, ...amounts].join("; ");
 }
 
+/** Null where nothing but the title and the amounts tells what is done. */
+function digestOf({ plan }: Confirmation): string | null {
+  if (plan === undefined) return null;
+  return new Bun.CryptoHasher("sha256").update(JSON.stringify(plan)).digest("hex");
+}
+
+/** Refuses: catalogue_changed. */
 export function requireConfirmation(
   form: Values,
   confirmation: Confirmation,
   needsProof: boolean,
 ): void {
-  const isConfirmed = form.values.get(CONFIRMED) === shownOf(confirmation);
+  const [given, plan] = [form.values.get(PLAN), digestOf(confirmation)];
+  if (given !== null && given !== plan) throw refusal("catalogue_changed");
+  const isConfirmed = form.values.get(CONFIRMED) === shownOf(confirmation) && given === plan;
   if (!isConfirmed || (needsProof && !form.values.has(PROOF))) {
     throw new ConfirmationNeeded(confirmation, needsProof);
   }
@@ -66,7 +79,8 @@ export function ConfirmationPage({
   needed: ConfirmationNeeded;
 }) {
   const { title, moves, details, danger } = confirmation;
-  const carried = [...form.values].filter(([name]) => name !== CONFIRMED && name !== PROOF);
+  const carried = [...form.values].filter(([name]) => ![CONFIRMED, PLAN, PROOF].includes(name));
+  const plan = digestOf(confirmation);
   return (
     <>
       <h1>{title}?</h1>
@@ -92,6 +106,7 @@ export function ConfirmationPage({
           <input type="hidden" name={name} value={value} />
         ))}
         <input type="hidden" name={CONFIRMED} value={shownOf(confirmation)} />
+        {plan !== null && <input type="hidden" name={PLAN} value={plan} />}
         {needsProof && <ForUser name={name} />}
         {needsProof && (
           <Field
