@@ -7,6 +7,7 @@ import type { Form as Values } from "./form.ts";
 import { Field, Form, ForUser } from "./fields.tsx";
 import { CONFIRMATION_MS } from "../domain/sign-ins.ts";
 import { random } from "./random.ts";
+import { refusal } from "../domain/refusals.ts";
 import { moneyText } from "./shown.tsx";
 
 export interface Confirmation {
@@ -18,14 +19,17 @@ export interface Confirmation {
   details?: ComponentChildren;
   /** Something that cannot be undone. */
   danger?: boolean;
+  /** All that will be done, as JSON has it: if it is another plan by then, it is refused. */
+  plan?: unknown;
 }
 
 const CONFIRMED = "confirmed";
 /** Tells a confirmation from every other: a second press of the button is not a second payment. */
 const ONCE = "once";
 const ONCE_FORM = /^(\d{13})-([\w-]{16})$/;
+const PLAN = "plan";
 export const PROOF = "proof";
-const OWN = [CONFIRMED, PROOF, ONCE];
+const OWN = [CONFIRMED, PLAN, PROOF, ONCE];
 
 /** Thrown until it is confirmed. */
 export class ConfirmationNeeded extends Error {
@@ -50,14 +54,25 @@ function shownOf({ title, moves }: Confirmation): string {
   return [title, ...amounts].join("; ");
 }
 
-/** Returns what tells this confirmation from every other; throws ConfirmationNeeded until there is one. */
+/** Null where nothing but the title and the amounts tells what is done. */
+function digestOf({ plan }: Confirmation): string | null {
+  if (plan === undefined) return null;
+  return new Bun.CryptoHasher("sha256").update(JSON.stringify(plan)).digest("hex");
+}
+
+/**
+ * Returns what tells this confirmation from every other; throws ConfirmationNeeded until there is one.
+ * Refuses: catalogue_changed.
+ */
 export function requireConfirmation(
   form: Values,
   confirmation: Confirmation,
   needsProof: boolean,
   now: number,
 ): string {
-  const isConfirmed = form.values.get(CONFIRMED) === shownOf(confirmation);
+  const [given, plan] = [form.values.get(PLAN), digestOf(confirmation)];
+  if (given !== null && given !== plan) throw refusal("catalogue_changed");
+  const isConfirmed = form.values.get(CONFIRMED) === shownOf(confirmation) && given === plan;
   const once = form.values.get(ONCE) ?? "";
   const madeAt = Number(ONCE_FORM.exec(once)?.[1]);
   // NaN, where there is none.
@@ -87,6 +102,7 @@ export function ConfirmationPage({
 }) {
   const { title, moves, details, danger } = confirmation;
   const carried = [...form.values].filter(([name]) => !OWN.includes(name));
+  const plan = digestOf(confirmation);
   return (
     <>
       <h1>{title}?</h1>
@@ -113,6 +129,7 @@ export function ConfirmationPage({
         ))}
         <input type="hidden" name={CONFIRMED} value={shownOf(confirmation)} />
         <input type="hidden" name={ONCE} value={`${now}-${random(12)}`} />
+        {plan !== null && <input type="hidden" name={PLAN} value={plan} />}
         {needsProof && <ForUser name={name} />}
         {needsProof && (
           <Field
