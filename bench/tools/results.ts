@@ -20,6 +20,7 @@ export type Metric =
   | "processor µs"
   | "MB"
   | "ms"
+  | "most ms"
   | "main µs"
   | "writer µs"
   | "% of a core"

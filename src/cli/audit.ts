@@ -3,37 +3,55 @@
 import { type Command, Option } from "commander";
 import { type ListedAuditEntry, listAuditEntries } from "../db/audit.ts";
 import { findUser } from "../db/users.ts";
-import type { AuditFacts } from "../domain/audit.ts";
+import { AUDIT_ACTIONS, type AuditAction, type AuditFacts } from "../domain/audit.ts";
 import { refusal } from "../domain/refusals.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
+import { addPaging, printMore } from "./list-pages.ts";
 import { print } from "./output.ts";
 import { table } from "./text-table.ts";
-import { limit, since, username } from "./values.ts";
+import { orderNumber, searchText, since, until, username } from "./values.ts";
 
 const LIST_DEFAULT = 50;
 
 interface ListOptions extends CommonOptions {
   user?: string;
+  action?: AuditAction;
+  subject?: string;
+  by?: string;
   since?: number;
+  to?: number;
   limit: number;
+  cursor?: number;
 }
 
 export function declareAudit(admin: Command): void {
   const group = declareGroup(admin, "audit", "who changed what, and when");
-  declare(group, "list", "list changes, newest first", "reseller admin audit list --since 24h")
+  const list = declare(
+    group,
+    "list",
+    "list changes, newest first",
+    "reseller admin audit list --since 24h",
+  )
     .option("--user <username>", "only what concerns this user", username)
-    .option("--since <when>", "a date, a time in ISO 8601, or a duration such as 24h", since)
-    .addOption(
-      new Option("--limit <number>", "at most this many").argParser(limit).default(LIST_DEFAULT),
+    .addOption(new Option("--action <action>", "only these").choices(AUDIT_ACTIONS))
+    .option("--subject <text>", "only of what has this name, id or number", searchText)
+    .option(
+      "--by <name>",
+      "only by this operator: `panel:NAME`, or a user of the system",
+      searchText,
     )
-    .action(async (options: ListOptions) => {
+    .option("--since <when>", "a date, a time in ISO 8601, or a duration such as 24h", since)
+    .option("--to <when>", "the same; of a date the whole day", until);
+  addPaging(list, { what: "seq", parse: orderNumber }, LIST_DEFAULT).action(
+    async (options: ListOptions) => {
       const entries = await withDatabase(options, ({ store }) =>
         store.read((reader) => {
           const user = options.user === undefined ? null : findUser(reader, options.user);
           if (user === undefined) throw refusal("user_not_found");
-          const { limit, since } = options;
-          return listAuditEntries(reader, { account: user?.account, since, limit });
+          const { action, subject, by, since, to: until, cursor: below, limit } = options;
+          const filter = { account: user?.account, action, subject, by, since, until, below };
+          return listAuditEntries(reader, { ...filter, limit });
         }),
       );
       print(options.json, entries.map(entryJson), (rows) =>
@@ -44,7 +62,9 @@ export function declareAudit(admin: Command): void {
           "no such changes",
         ),
       );
-    });
+      printMore(options, entries, () => entries.at(-1)!.seq);
+    },
+  );
 }
 
 function entryJson(entry: ListedAuditEntry) {

@@ -1,7 +1,12 @@
 // One table from refusal to a sentence for the operator: what is wrong and what to do.
 
 import type { CommandLineCode, Refusal, RefusalCode, Refusals } from "../domain/refusals.ts";
-import { BALANCE_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS, formatMicros } from "../domain/money.ts";
+import {
+  AMOUNT_LIMIT_MICROS,
+  BALANCE_LIMIT_MICROS,
+  DEPOSIT_LIMIT_MICROS,
+  formatMicros,
+} from "../domain/money.ts";
 import { WEBHOOKS_LIMIT } from "../domain/webhooks.ts";
 
 const SENTENCES = {
@@ -14,6 +19,10 @@ const SENTENCES = {
     "the user given with --parent is a child user itself: a parent must be a reseller",
   child_cannot_hold_key: () =>
     "that user is a child user: a key belongs to a reseller, create it for the parent",
+  child_has_no_keys: () =>
+    "that user is a child user and has no keys that could be refused: deactivate its parent",
+  user_inactive: () =>
+    "the user is inactive: activate it first with `reseller admin user activate`",
   child_cannot_hold_grant: () =>
     "that user is a child user: a grant is for a reseller, give it to the parent",
   child_cannot_hold_webhook: () =>
@@ -62,6 +71,16 @@ const SENTENCES = {
   service_has_no_provider: () => "the service has no provider: name one with --provider",
   catalogue_changed: () =>
     "the catalogue changed while the provider's list was compared: nothing was changed, run it again",
+  price_too_large: ({ id }) =>
+    `the price of service ${id} would pass ${formatMicros(AMOUNT_LIMIT_MICROS)} USD: nothing was changed, choose a smaller percentage`,
+  administrator_not_found: () =>
+    "no administrator of the panel has that name: see `reseller panel list`",
+  administrator_name_taken: () =>
+    "an administrator has that name already: choose another, or give that one a new password with `reseller panel password`",
+  administrator_last_owner: () =>
+    "that is the last owner who is active: invite another first with `reseller panel invite NAME --role owner`",
+  second_factor_absent: () => "that administrator has no second factor: nothing to remove",
+  second_factor_present: () => "that administrator has a second factor already: remove it first",
 } satisfies { [Code in CommandLineCode]: (details: Refusals[Code]) => string };
 
 /** A refusal that only API calls can meet is printed as its code. */

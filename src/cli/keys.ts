@@ -3,7 +3,6 @@
 import { randomBytes } from "node:crypto";
 import { type Command, Option } from "commander";
 import { findKey, type ListedKey, listKeys } from "../db/keys.ts";
-import { findUser } from "../db/users.ts";
 import { refusal } from "../domain/refusals.ts";
 import {
   formatKey,
@@ -17,10 +16,12 @@ import {
   startOfKey,
 } from "../domain/keys.ts";
 import type { UnsignedInput } from "../operations/commands.ts";
+import { requireUser } from "../operations/users.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
+import { addPaging, type PageOptions, printMore } from "./list-pages.ts";
 import { print } from "./output.ts";
 import { fields, table } from "./text-table.ts";
-import { duration, keyLabel, lifetime, networks, username } from "./values.ts";
+import { duration, keyId, keyLabel, lifetime, networks, username } from "./values.ts";
 
 interface CreateOptions extends CommonOptions {
   user: string;
@@ -31,6 +32,14 @@ interface CreateOptions extends CommonOptions {
   expires?: number;
   allow?: string;
   test?: true;
+}
+
+interface ListOptions extends CommonOptions, PageOptions {
+  user?: string;
+  type?: KeyType;
+  active?: true;
+  inactive?: true;
+  cursor?: string;
 }
 
 export function declareKeys(admin: Command): void {
@@ -68,30 +77,40 @@ export function declareKeys(admin: Command): void {
       printNew(options, key, text);
     });
 
-  declare(group, "list", "list keys", "reseller admin key list --user alice")
+  const list = declare(
+    group,
+    "list",
+    "list keys, oldest first",
+    "reseller admin key list --user alice",
+  )
     .option("--user <username>", "only this reseller's", username)
-    .action(async (options: CommonOptions & { user?: string }) => {
-      const keys = await withDatabase(options, ({ store }) =>
-        store.read((reader) => {
-          if (options.user === undefined) return listKeys(reader);
-          const user = findUser(reader, options.user);
-          if (!user) throw refusal("user_not_found");
-          return listKeys(reader, user.account);
-        }),
-      );
-      print(options.json, keys.map(keyJson), (rows) =>
-        table(
-          rows.map(({ expiresAt, lastUsedAt, allow, replacedBy, ...row }) => ({
-            ...row,
-            expires: expiresAt,
-            "last used": lastUsedAt,
-            "replaced by": replacedBy,
-            allow,
-          })),
-          "no keys yet: create one with `reseller admin key create`",
-        ),
-      );
-    });
+    .addOption(new Option("--type <type>", "only these").choices(KEY_TYPES))
+    .addOption(new Option("--active", "only active ones").conflicts("inactive"))
+    .addOption(new Option("--inactive", "only inactive ones").conflicts("active"));
+  addPaging(list, { what: "id", parse: keyId }).action(async (options: ListOptions) => {
+    const keys = await withDatabase(options, ({ store }) =>
+      store.read((reader) => {
+        const { user, type, active, inactive, cursor = null, limit } = options;
+        const account = user === undefined ? null : requireUser(reader, user).account;
+        const filter = { account, type, active: active ? true : inactive ? false : null };
+        if (cursor !== null && !findKey(reader, cursor)) throw refusal("key_not_found");
+        return listKeys(reader, filter, cursor, limit);
+      }),
+    );
+    printMore(options, keys, () => keys.at(-1)!.id);
+    print(options.json, keys.map(keyJson), (rows) =>
+      table(
+        rows.map(({ expiresAt, lastUsedAt, allow, replacedBy, ...row }) => ({
+          ...row,
+          expires: expiresAt,
+          "last used": lastUsedAt,
+          "replaced by": replacedBy,
+          allow,
+        })),
+        "no keys yet: create one with `reseller admin key create`",
+      ),
+    );
+  });
 
   declareRotate(group);
   declareSwitch(group, "deactivate", false, "refuse a key from its next request on");

@@ -1,15 +1,9 @@
 // `admin order …`
 
 import { type Command, Option } from "commander";
-import type { Awaitable, Reader } from "../db/port.ts";
-import { findOrder, listOrders, type ListedOrder, type Order } from "../db/orders.ts";
-import { findTestAccount, findUser, findUserByAccount } from "../db/users.ts";
-import { placementOf } from "../domain/deliveries.ts";
-import { orderStatus } from "../domain/responses.ts";
+import type { Awaitable } from "../db/port.ts";
+import { findOrder, type Order } from "../db/orders.ts";
 import { refusal } from "../domain/refusals.ts";
-import { jsonAmount } from "../domain/money.ts";
-import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
-import { isTestOrder } from "../domain/sandbox.ts";
 import {
   type CommonOptions,
   declare,
@@ -17,22 +11,12 @@ import {
   type Session,
   withDatabase,
 } from "./command.ts";
+import { declareOrderList } from "./order-lists.ts";
+import { orderJson, withNames } from "./order-output.ts";
 import { timelineOf } from "./order-timeline.ts";
-import { type ProviderNames, providerNames } from "./provider-names.ts";
-import { dollars, print } from "./output.ts";
+import { print } from "./output.ts";
 import { fields, table } from "./text-table.ts";
-import { count, limit, note, providerOrder, username } from "./values.ts";
-
-const LIST_DEFAULT = 50;
-
-interface ListOptions extends CommonOptions {
-  status?: OrderStatus;
-  user?: string;
-  unknown?: true;
-  late?: true;
-  test?: true;
-  limit: number;
-}
+import { count, note, providerOrder } from "./values.ts";
 
 type TransitionVerb = "complete" | "fail" | "cancel" | "refund";
 
@@ -47,56 +31,13 @@ type TransitionTarget = "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "REFU
 
 export function declareOrders(admin: Command): void {
   const group = declareGroup(admin, "order", "orders, and delivering them by hand");
-  declareList(group);
+  declareOrderList(group);
   declareShow(group);
   declareProgress(group);
   for (const verb of Object.keys(TRANSITIONS) as TransitionVerb[]) declareTransition(group, verb);
   declarePartial(group);
   declareSettle(group);
-}
-
-function declareList(group: Command): void {
-  declare(
-    group,
-    "list",
-    "list orders, newest first",
-    "reseller admin order list --status PROCESSING",
-  )
-    .addOption(new Option("--status <status>", "only these").choices(ORDER_STATUSES))
-    .option("--user <username>", "only this reseller's", username)
-    .addOption(
-      new Option("--limit <number>", "at most this many").argParser(limit).default(LIST_DEFAULT),
-    )
-    .option("--unknown", "only PENDING ones of which it is not known whether they were placed")
-    .option("--late", "only those of which a change was reported after their end")
-    .option("--test", "only test orders, which are listed nowhere else")
-    .action(async (options: ListOptions) => {
-      const orders = await withDatabase(options, ({ store }) =>
-        store.read((reader) => {
-          const resellerAccount = accountOf(reader, options);
-          if (resellerAccount === null) return [];
-          const found = listOrders(reader, {
-            status: options.status,
-            resellerAccount,
-            unknown: options.unknown,
-            late: options.late,
-            test: options.test,
-            limit: options.limit,
-          });
-          const names = providerNames(reader);
-          return found.map((order) => withProvider(names, order));
-        }),
-      );
-      print(options.json, orders.map(orderJson), () => orderTable(orders));
-    });
-}
-
-/** Of the reseller's orders, or test orders; undefined: of all resellers; null: it has no test account. */
-function accountOf(reader: Reader, { user: name, test }: ListOptions): number | null | undefined {
-  if (name === undefined) return undefined;
-  const user = findUser(reader, name);
-  if (!user) throw refusal("user_not_found");
-  return test ? (findTestAccount(reader, user.account)?.account ?? null) : user.account;
+  declareNote(group);
 }
 
 function declareShow(group: Command): void {
@@ -210,6 +151,23 @@ function declareSettle(group: Command): void {
     );
 }
 
+function declareNote(group: Command): void {
+  declare(
+    group,
+    "note",
+    "leave a note on an order for other operators",
+    'reseller admin order note 12 "asked the provider"',
+  )
+    .argument("<id>", "either of the order's ids")
+    .argument("<text>", "what to keep with the order", note)
+    .action(async (id: string, text: string, options: CommonOptions) => {
+      await changeOrder(options, async ({ execute, store }) => {
+        await execute("noteOrder", { id, note: text });
+        return store.read((reader) => findOrder(reader, id)!);
+      });
+    });
+}
+
 async function changeOrder(
   options: CommonOptions,
   change: (session: Session) => Awaitable<Order>,
@@ -219,49 +177,4 @@ async function changeOrder(
     return session.store.read((reader) => withNames(reader, changed));
   });
   print(options.json, orderJson(order), fields);
-}
-
-/** An order with the names of its reseller and its provider. */
-interface NamedOrder extends ListedOrder {
-  provider: string | null;
-}
-
-function withNames(reader: Reader, order: Order): NamedOrder {
-  const { account, testOf } = findUserByAccount(reader, order.resellerAccount)!;
-  const { username: reseller } = findUserByAccount(reader, testOf ?? account)!;
-  return withProvider(providerNames(reader), { ...order, username: reseller });
-}
-
-function withProvider(names: ProviderNames, order: ListedOrder): NamedOrder {
-  return { ...order, provider: names(order.delivery?.providerId ?? null) };
-}
-
-/** The members of `GET /orders/:id`, and those that only the operator sees. */
-function orderJson(order: NamedOrder) {
-  return {
-    ...orderStatus(order),
-    username: order.username,
-    refunded: jsonAmount(order.refundedMicros),
-    provider: order.provider,
-    providerOrder: order.delivery?.providerOrder ?? null,
-    placement: placementOf(order.delivery),
-    ...(isTestOrder(order) ? { test: true } : {}),
-  };
-}
-
-function orderTable(orders: NamedOrder[]): string {
-  const rows = orders.map((order) => ({
-    order: order.orderId,
-    status: order.status,
-    placement: placementOf(order.delivery),
-    user: order.username,
-    service: order.serviceName,
-    quantity: order.quantity,
-    remains: order.remains,
-    "charge usd": dollars(order.chargeMicros),
-    "refunded usd": dollars(order.refundedMicros),
-    created: new Date(order.createdAt).toISOString(),
-    link: order.link,
-  }));
-  return table(rows, "no orders to list");
 }

@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { settingOption } from "../config/flags.ts";
 import { countLate, oldestDuePoll } from "../db/polling.ts";
 import type { Reader } from "../db/port.ts";
-import { listProviders, type Provider, readProviderOrders } from "../db/providers.ts";
+import { listProviders, type Provider, providerOf, readProviderOrders } from "../db/providers.ts";
 import { isProviderKey } from "../domain/providers.ts";
 import { IDENTIFIER_FORM } from "../domain/text.ts";
 import { requireProvider } from "../operations/providers.ts";
@@ -18,14 +18,13 @@ import {
   withDatabase,
 } from "./command.ts";
 import { print } from "./output.ts";
+import { readStdin } from "./stdin.ts";
 import { fields, table } from "./text-table.ts";
 import { declareSync } from "./provider-sync.ts";
 import { providerName, providerUrl } from "./values.ts";
 
 /** Polls that are overdue by this long are late, whatever the running server's poll interval. */
 const LATE_MS = 5 * 60_000;
-
-const STDIN_LIMIT_BYTES = 64 * 1024;
 
 export interface CallOptions extends CommonOptions {
   providerTimeout: number;
@@ -34,6 +33,7 @@ export interface CallOptions extends CommonOptions {
 export function declareProviders(admin: Command): void {
   const group = declareGroup(admin, "provider", "upstream services that deliver orders");
   declareCreate(group);
+  declareUpdate(group);
   declareList(group);
   declareBalance(group);
   declareSync(group);
@@ -65,14 +65,47 @@ function declareCreate(group: Command): void {
         command: Command,
       ) => {
         const { url, protocol } = options;
-        const key = (await readStdin())?.trim() ?? "";
-        if (!isProviderKey(key)) {
-          command.error("error: stdin must hold the key: 1 to 1024 visible characters.");
-        }
+        const key = await readKey(command);
         const provider = await withDatabase(options, async ({ store, execute }) => {
           const created = await execute("createProvider", { name, protocol, url, key });
           const now = Date.now();
           return store.read((reader) => statusOf(reader, created, now));
+        });
+        print(options.json, providerJson(provider), fields);
+      },
+    );
+}
+
+function declareUpdate(group: Command): void {
+  declare(
+    group,
+    "update",
+    "change a provider; a running server takes it over within a second",
+    "reseller admin provider update acme --key-stdin < acme.key",
+  )
+    .argument("<name>", "the provider", providerName)
+    .option("--url <url>", "where its API is", providerUrl)
+    .option("--key-stdin", "read another key from stdin, up to its end")
+    .option("--rename <name>", `another name: ${IDENTIFIER_FORM}`, providerName)
+    .action(
+      async (
+        name: string,
+        options: CommonOptions & { url?: string; keyStdin?: true; rename?: string },
+        command: Command,
+      ) => {
+        const { url, keyStdin, rename } = options;
+        if (url === undefined && !keyStdin && rename === undefined) {
+          command.error("error: give --url, --key-stdin or --rename.");
+        }
+        const changes = {
+          ...(url === undefined ? {} : { url }),
+          ...(keyStdin ? { key: await readKey(command) } : {}),
+          ...(rename === undefined ? {} : { name: rename }),
+        };
+        const provider = await withDatabase(options, async ({ store, execute }) => {
+          const { providerId } = await execute("updateProvider", { name, changes });
+          const now = Date.now();
+          return store.read((reader) => statusOf(reader, providerOf(reader, providerId), now));
         });
         print(options.json, providerJson(provider), fields);
       },
@@ -184,14 +217,10 @@ function isoOf(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
 }
 
-/** Null when it is longer than any key with its white space; reading stops there. */
-async function readStdin(): Promise<string | null> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of Bun.stdin.stream()) {
-    length += chunk.byteLength;
-    if (length > STDIN_LIMIT_BYTES) return null;
-    chunks.push(chunk);
+async function readKey(command: Command): Promise<string> {
+  const key = (await readStdin())?.trim() ?? "";
+  if (!isProviderKey(key)) {
+    command.error("error: stdin must hold the key: 1 to 1024 visible characters.");
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return key;
 }

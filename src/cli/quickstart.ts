@@ -14,8 +14,10 @@ import { contextOf } from "../operations/context.ts";
 import { type CommonOptions, declare, signed, withDatabase } from "./command.ts";
 import { type DatabaseName, databaseOf } from "./database-name.ts";
 import { newKey } from "./keys.ts";
+import { DEFAULT_PANEL } from "./panel.ts";
 import { print } from "./output.ts";
-import { serve } from "./serve.ts";
+import { SAMPLE_ORDERS, sampleOrders } from "./sample-orders.ts";
+import { panelLink, serve } from "./serve.ts";
 import { parseCatalogue } from "./service-import.ts";
 
 /** The command that runs this program here, for copying: the binary's path, or bun with the source. */
@@ -35,20 +37,33 @@ export function declareQuickstart(program: Command): void {
   for (const option of serveOptions()) command.addOption(option);
   command.action(async (options: Config & CommonOptions) => {
     // The port first: the key is shown only once and must not be lost when the port is in use.
-    const service = await serve(options, command);
+    const service = await serve(withPanel(options, command), command);
     const { url } = service;
     try {
       const key = await seedDemo(options);
+      const panel = await panelLink(options, service);
       const database = databaseOf(options);
-      print(options.json, { url, database: database.shown, key }, () => {
+      print(options.json, { url, panel, database: database.shown, key }, () => {
         const text = key ? introduction(url, database, key) : again(database);
-        return `${text}\nlistening on ${url}`;
+        return `${text}${panelText(panel)}\nDocumentation of the API:  ${url}/docs\n\nlistening on ${url}`;
       });
     } catch (error) {
       await service.stop();
       throw error;
     }
   });
+}
+
+/** The panel is on unless it is turned off; a free port for the API means one for the panel, too. */
+function withPanel(options: Config & CommonOptions, command: Command): Config & CommonOptions {
+  if (command.getOptionValueSource("panelListen") !== "default") return options;
+  const port = options.port === 0 ? 0 : DEFAULT_PANEL.port;
+  command.setOptionValueWithSource(
+    "panelListen",
+    { ...DEFAULT_PANEL, port },
+    "default of quickstart",
+  );
+  return command.opts();
 }
 
 /** The text of a new demo key; null when the database is not empty. One transaction. */
@@ -65,16 +80,17 @@ async function seedDemo(options: CommonOptions): Promise<string | null> {
     amountMicros: DEMO_BALANCE_MICROS,
     note: "quickstart",
   };
+  const services = command("importServices", { services: parseCatalogue(catalogue) }, now);
   const commands = [
     command("createUser", { username: DEMO_USER, name: "Demo", parent: null }, now),
     command("creditUser", credit, now),
-    command("importServices", { services: parseCatalogue(catalogue) }, now),
     command("createKey", input, now),
   ];
+  const samples = sampleOrders(now);
   const isSeeded = await withDatabase(options, ({ store }) =>
     transact(store, (tx) => {
       if (listUsers(tx).length > 0 || listServices(tx).length > 0) return false;
-      for (const run of commands) run(tx);
+      for (const run of [services, samples, ...commands]) run(tx);
       return true;
     }),
   );
@@ -97,7 +113,8 @@ function introduction(url: string, database: DatabaseName, key: string): string 
   const auth = `-H 'x-api-key: ${key}' `;
   const json = `${auth}-H 'content-type: application/json' `;
   return `
-A demo reseller with 100 USD and six services is in ${database.shown}.
+A demo reseller with 100 USD and six services is in ${database.shown},
+beside a month of orders of another one, for the panel to show.
 Its key, shown this once only: ${key}
 
 Paste into another terminal:
@@ -109,7 +126,7 @@ Place an order
 ${call(json, `/orders -d '{"service":"instagram-followers","link":"https://example.com/me","quantity":1000}'`)}
 
 Read it
-${call(auth, "/orders/1")}
+${call(auth, `/orders/${SAMPLE_ORDERS + 1}`)}
 
 Balance
 ${call(auth, "/balance")}
@@ -122,6 +139,15 @@ ${call(json, `/recharge -d '{"username":"${DEMO_USER}","amount":25.5}'`)}
 
 The operator's side of it:  ${PROGRAM} admin order list ${optionOf(database)}
 Ctrl-C stops the server; everything is kept.
+`;
+}
+
+function panelText(panel: string | null): string {
+  if (panel === null) return "";
+  const isInvitation = panel.includes("#");
+  return `
+The operator's panel${isInvitation ? ", to be set up within 30 minutes" : ""}:
+  ${panel}
 `;
 }
 

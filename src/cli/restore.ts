@@ -84,8 +84,9 @@ async function restore(
     floors = floorsOf(since, options.orderNumbersFrom);
     const endedKeys = since.keys.ended.map(({ id }) => id);
     await execute(staged, "skipSequences", null, now);
-    const input = signed<"carryOver">({ floors, endedKeys });
-    ({ webhooksWaiting } = await execute(staged, "carryOver", input, now));
+    const disabledAdministrators = since.disabled;
+    const carried = signed<"carryOver">({ floors, endedKeys, disabledAdministrators });
+    ({ webhooksWaiting } = await execute(staged, "carryOver", carried, now));
   };
   try {
     const restored = await restoreDatabase(file, options.data, now, carryOver);

@@ -1,18 +1,33 @@
 // `serve`: the server, until a signal stops it.
 
 import type { Command } from "commander";
-import { type Config, conflictOf, freezeConfig, serveOptions } from "../config/flags.ts";
+import {
+  type Config,
+  conflictOf,
+  freezeConfig,
+  serveOptions,
+  showSettings,
+} from "../config/flags.ts";
 import { missingForRemote } from "../config/remote-values.ts";
 import { refusedWithPostgres } from "../config/sqlite-settings.ts";
 import { requireRecipient } from "../offsite/encryption.ts";
+import { listAdministrators } from "../db/administrators.ts";
 import { maskKeys } from "../domain/keys.ts";
 import { logConsole } from "../monitoring/log.ts";
 import { TlsError } from "../config/tls.ts";
 import { ListenError } from "../server/listeners.ts";
 import { type Service, startService } from "../server/serve.ts";
 import { handleSignals } from "../server/signals.ts";
-import { asFailure, CommandFailure, type CommonOptions, declare, stackOf } from "./command.ts";
+import {
+  asFailure,
+  CommandFailure,
+  type CommonOptions,
+  declare,
+  stackOf,
+  withDatabase,
+} from "./command.ts";
 import { databaseOf } from "./database-name.ts";
+import { invite } from "./panel.ts";
 import { handleOutputFailure, print } from "./output.ts";
 
 export function declareServe(program: Command): void {
@@ -24,9 +39,32 @@ export function declareServe(program: Command): void {
   );
   for (const option of serveOptions()) command.addOption(option);
   command.action(async (options: Config & CommonOptions) => {
-    const { url } = await serve(options, command);
-    const result = { url, database: databaseOf(options).shown };
-    print(options.json, result, () => `listening on ${url}`);
+    const service = await serve(options, command);
+    const { url } = service;
+    // For a person alone: a log must not keep the link.
+    const panel = process.stdout.isTTY ? await panelLink(options, service) : service.panelUrl;
+    const result = { url, panel, database: databaseOf(options).shown };
+    print(options.json, result, () =>
+      panel === null ? `listening on ${url}` : `the panel is at ${panel}\nlistening on ${url}`,
+    );
+  });
+}
+
+/** The name of the first administrator, where nobody was asked for one. */
+const FIRST_ADMINISTRATOR = "owner";
+
+/** With nobody who could sign in, the link that makes the first administrator; else the panel's address. Null without a panel. */
+export async function panelLink(
+  options: CommonOptions,
+  { panelUrl }: Service,
+): Promise<string | null> {
+  if (panelUrl === null) return null;
+  return withDatabase(options, async (session) => {
+    const administrators = await session.store.read(listAdministrators);
+    if (administrators.some(({ passwordHash }) => passwordHash !== null)) return panelUrl;
+    const name = administrators[0]?.name ?? FIRST_ADMINISTRATOR;
+    const { link } = await invite(session, panelUrl, name, "owner");
+    return link;
   });
 }
 
@@ -34,7 +72,7 @@ export function declareServe(program: Command): void {
 export async function serve(options: Config, command: Command): Promise<Service> {
   const conflict = conflictOf(options) ?? refusedWithPostgres(options) ?? missingForRemote(options);
   if (conflict) command.error(`error: ${conflict}.`);
-  const service = await start(options);
+  const service = await start(options, command);
   const { log, url } = service;
   logConsole(log);
   const fail = (error: unknown, message: string) => {
@@ -50,16 +88,17 @@ export async function serve(options: Config, command: Command): Promise<Service>
   return service;
 }
 
-async function start(options: Config): Promise<Service> {
+async function start(options: Config, command: Command): Promise<Service> {
   try {
     if (options.backupRecipient !== null) await requireRecipient(options.backupRecipient);
-    return await startService(freezeConfig(options), () => process.exit(1));
+    const config = freezeConfig(options);
+    return await startService(config, () => process.exit(1), showSettings(command));
   } catch (error) {
     const database = databaseOf(options);
     if (error instanceof TlsError) throw new CommandFailure(error.message);
     if (!(error instanceof ListenError)) throw asFailure(error, database);
     throw new CommandFailure(
-      `cannot listen on ${error.address} (${error.message}): choose another --port or --host, or stop what holds it; the database is ${database.shown}`,
+      `cannot listen on ${error.address} (${error.message}): choose another --port, --host or --panel-listen, or stop what holds it; the database is ${database.shown}`,
     );
   }
 }

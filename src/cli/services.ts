@@ -2,9 +2,9 @@
 
 import { type Command, Option } from "commander";
 import type { Awaitable } from "../db/port.ts";
-import { listServices, type Service } from "../db/services.ts";
+import type { Service } from "../db/services.ts";
 import { jsonAmount } from "../domain/money.ts";
-import { DEFAULT_CATEGORY, panelTerms, type PriceUnit, PRICE_UNITS } from "../domain/services.ts";
+import { DEFAULT_CATEGORY, type PriceUnit, PRICE_UNITS } from "../domain/services.ts";
 import {
   type CommonOptions,
   declare,
@@ -14,8 +14,10 @@ import {
 } from "./command.ts";
 import { providerNames } from "./provider-names.ts";
 import { declareImport } from "./service-import.ts";
-import { dollars, print } from "./output.ts";
-import { fields, table } from "./text-table.ts";
+import { declareServiceList, serviceJson } from "./service-lists.ts";
+import { declareReprice } from "./service-prices.ts";
+import { print } from "./output.ts";
+import { fields } from "./text-table.ts";
 import {
   category,
   price,
@@ -46,41 +48,8 @@ export function declareServices(admin: Command): void {
   declareCreate(group);
   declareUpdate(group);
 
-  declare(group, "list", "list the catalogue", "reseller admin service list").action(
-    async (options: CommonOptions) => {
-      const services = await withDatabase(options, ({ store }) =>
-        store.read((reader) => {
-          const names = providerNames(reader);
-          return listServices(reader).map((service) => ({
-            ...service,
-            provider: names(service.providerId),
-          }));
-        }),
-      );
-      print(options.json, services.map(serviceJson), () =>
-        table(
-          services.map(
-            ({ number, id, name, category: group, provider, private: hidden, ...service }) => ({
-              number,
-              id,
-              name,
-              category: group,
-              "price usd": dollars(service.priceMicros),
-              per: service.per,
-              min: service.min,
-              max: service.max,
-              active: service.active,
-              private: hidden,
-              provider,
-              "api v2": panelTerms(service) ? "yes" : "no: per order, and min is below max",
-            }),
-          ),
-          "no services yet: create one with `reseller admin service create`",
-        ),
-      );
-    },
-  );
-
+  declareServiceList(group);
+  declareReprice(group);
   declareSwitch(group, "activate", true, "offer a service again");
   declareSwitch(group, "deactivate", false, "stop offering a service; its orders go on");
   declareGrants(group);
@@ -240,22 +209,4 @@ async function changeService(
     });
   });
   print(options.json, serviceJson(service), fields);
-}
-
-function serviceJson(service: Service & { provider: string | null }) {
-  return {
-    id: service.id,
-    number: service.number,
-    name: service.name,
-    category: service.category,
-    price: jsonAmount(service.priceMicros),
-    per: service.per,
-    min: service.min,
-    max: service.max,
-    active: service.active,
-    private: service.private,
-    provider: service.provider,
-    providerService: service.providerService,
-    apiV2: panelTerms(service) !== null,
-  };
 }

@@ -1,15 +1,18 @@
 // `admin user …`
 
-import type { Command } from "commander";
-import { findUser, listUsers, type User } from "../db/users.ts";
-import { refusal } from "../domain/refusals.ts";
+import { type Command, Option } from "commander";
+import type { Reader } from "../db/port.ts";
+import { type ListedUser, listUsersAfter, type UserFilter } from "../db/user-lists.ts";
+import { findUserByAccount, type User } from "../db/users.ts";
 import { userBalances } from "../domain/responses.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { USERNAME_FORM } from "../domain/users.ts";
+import { requireUser } from "../operations/users.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
+import { addPaging, type PageOptions, printMore, readPages } from "./list-pages.ts";
 import { dollars, print } from "./output.ts";
 import { fields, table } from "./text-table.ts";
-import { amount, note, userDisplayName, username } from "./values.ts";
+import { amount, note, searchText, userDisplayName, username } from "./values.ts";
 
 export function declareUsers(admin: Command): void {
   const group = declareGroup(admin, "user", "resellers, child users and their balances");
@@ -34,28 +37,115 @@ export function declareUsers(admin: Command): void {
       print(options.json, userJson(created), userText);
     });
 
-  declare(group, "list", "list all users", "reseller admin user list").action(
-    async (options: CommonOptions) => {
-      const users = await withDatabase(options, ({ store }) => store.read(listUsers));
-      print(options.json, users.map(userJson), () => userTable(users));
-    },
-  );
+  declareList(group);
 
   declare(group, "show", "show one user", "reseller admin user show alice")
     .argument("<username>", "the user", username)
     .action(async (name: string, options: CommonOptions) => {
       const user = await withDatabase(options, ({ store }) =>
-        store.read((reader) => {
-          const found = findUser(reader, name);
-          if (!found) throw refusal("user_not_found");
-          return found;
-        }),
+        store.read((reader) => requireUser(reader, name)),
       );
-      print(options.json, userJson(user), userText);
+      print(options.json, stateJson(user), fields);
     });
 
+  declareUpdate(group);
+  declareSwitch(group, "deactivate", false, "refuse a reseller's keys from the next request on");
+  declareSwitch(group, "activate", true, "accept the keys of a deactivated reseller again");
   declareAdjustment(group, "credit", "creditUser", "add to a user's balance");
   declareAdjustment(group, "debit", "debitUser", "take from a user's balance");
+}
+
+interface ListOptions extends CommonOptions, PageOptions {
+  search?: string;
+  parent?: string;
+  resellers?: true;
+  children?: true;
+  active?: true;
+  inactive?: true;
+  cursor?: string;
+}
+
+function declareList(group: Command): void {
+  const command = declare(
+    group,
+    "list",
+    "list users, oldest first",
+    "reseller admin user list --search ann",
+  )
+    .option("--search <text>", "only with this in the username or the name", searchText)
+    .option("--parent <username>", "only this reseller's child users", username)
+    .addOption(new Option("--resellers", "no child users").conflicts("children"))
+    .addOption(new Option("--children", "only child users").conflicts("resellers"))
+    .addOption(new Option("--active", "only active ones").conflicts("inactive"))
+    .addOption(new Option("--inactive", "only inactive ones").conflicts("active"));
+  addPaging(command, { what: "username", parse: username }).action(async (options: ListOptions) => {
+    const users = await withDatabase(options, async ({ store }) => {
+      const { filter, after } = await store.read((reader) => filterOf(reader, options));
+      return readPages(options, after, (account, most) =>
+        store.read((reader) => listUsersAfter(reader, filter, account, most)),
+      );
+    });
+    print(options.json, users.map(stateJson), () => userTable(users));
+    printMore(options, users, () => users.at(-1)!.username);
+  });
+}
+
+/** Refuses: user_not_found. */
+function filterOf(reader: Reader, options: ListOptions): { filter: UserFilter; after: number } {
+  const accountOf = (name: string | undefined) =>
+    name === undefined ? undefined : requireUser(reader, name).account;
+  const filter = {
+    search: options.search,
+    parentAccount: accountOf(options.parent),
+    isChild: options.children ? true : options.resellers ? false : null,
+    active: options.active ? true : options.inactive ? false : null,
+  };
+  return { filter, after: accountOf(options.cursor) ?? 0 };
+}
+
+function declareUpdate(group: Command): void {
+  declare(
+    group,
+    "update",
+    "change a user's names; its account and all that belongs to it stay",
+    "reseller admin user update alice --rename alice2",
+  )
+    .argument("<username>", "the user", username)
+    .option("--name <name>", "display name", userDisplayName)
+    .option("--rename <username>", "another username", username)
+    .action(
+      async (
+        user: string,
+        options: CommonOptions & { name?: string; rename?: string },
+        command: Command,
+      ) => {
+        const { name, rename } = options;
+        if (name === undefined && rename === undefined) {
+          command.error("error: give --name, --rename, or both.");
+        }
+        const changes = {
+          ...(name === undefined ? {} : { name }),
+          ...(rename === undefined ? {} : { username: rename }),
+        };
+        const changed = await withDatabase(options, async ({ execute, store }) => {
+          const { account } = await execute("updateUser", { username: user, changes });
+          return store.read((reader) => findUserByAccount(reader, account)!);
+        });
+        print(options.json, stateJson(changed), fields);
+      },
+    );
+}
+
+function declareSwitch(group: Command, verb: string, active: boolean, description: string): void {
+  declare(group, verb, description, `reseller admin user ${verb} alice`)
+    .argument("<username>", "the reseller", username)
+    .action(async (user: string, options: CommonOptions) => {
+      const { changed, keys } = await withDatabase(options, async ({ execute, store }) => {
+        const { keys } = await execute("setUserActive", { username: user, active });
+        return { changed: await store.read((reader) => requireUser(reader, user)), keys };
+      });
+      print(options.json, { ...stateJson(changed), keys }, fields);
+    });
 }
 
 function declareAdjustment(
@@ -93,17 +183,22 @@ function userJson(user: User) {
   return { ...userBalances(user), resellerId: user.resellerId };
 }
 
+/** Of a user that may be inactive. */
+function stateJson(user: User) {
+  return { ...userJson(user), active: user.active };
+}
+
 function userText(user: ReturnType<typeof userJson>): string {
   return fields(user);
 }
 
-function userTable(users: User[]): string {
-  const names = new Map(users.map((user) => [user.account, user.username]));
+function userTable(users: ListedUser[]): string {
   const rows = users.map((user) => ({
     username: user.username,
     name: user.name,
     "balance usd": dollars(user.balanceMicros),
-    parent: names.get(user.parentAccount ?? 0) ?? null,
+    parent: user.parent,
+    active: user.active,
     id: user.id,
   }));
   return table(rows, "no users yet: create one with `reseller admin user create`");

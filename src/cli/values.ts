@@ -2,15 +2,23 @@
 
 import { InvalidArgumentError } from "commander";
 import { formatNetwork, parseNetwork } from "../config/networks.ts";
+import { ADMINISTRATOR_NAME_FORM, isAdministratorName } from "../domain/administrators.ts";
 import { KEY_LABEL_LENGTH_LIMIT, KEY_NETWORKS_LIMIT } from "../domain/keys.ts";
 import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/money.ts";
-import { QUANTITY_LIMIT } from "../domain/orders.ts";
+import { CUID, NUMERIC_ID } from "../db/orders.ts";
+import {
+  isReference,
+  LINK_LENGTH_LIMIT,
+  QUANTITY_LIMIT,
+  REFERENCE_FORM,
+} from "../domain/orders.ts";
 import { parseDecimal } from "../domain/catalogue-sync.ts";
 import { isProviderOrder } from "../domain/deliveries.ts";
 import { isProviderUrl } from "../domain/providers.ts";
 import {
   CATEGORY_LENGTH_LIMIT,
   isQuantity,
+  parsePercent,
   SERVICE_NAME_LENGTH_LIMIT,
 } from "../domain/services.ts";
 import { IDENTIFIER_FORM, isIdentifier, isLabel } from "../domain/text.ts";
@@ -28,6 +36,10 @@ export function username(text: string): string {
   return require(isUsername(text), text, `must be ${USERNAME_FORM}`);
 }
 
+export function administratorName(text: string): string {
+  return require(isAdministratorName(text), text, `must be ${ADMINISTRATOR_NAME_FORM}`);
+}
+
 export const userDisplayName = label(USER_NAME_LENGTH_LIMIT);
 export const serviceName = label(SERVICE_NAME_LENGTH_LIMIT);
 export const category = label(CATEGORY_LENGTH_LIMIT);
@@ -35,6 +47,7 @@ export const keyLabel = label(KEY_LABEL_LENGTH_LIMIT);
 export const note = label(NOTE_LENGTH_LIMIT);
 
 export const serviceId = identifier;
+export const keyId = identifier;
 export const providerName = identifier;
 export const providerService = identifier;
 
@@ -58,6 +71,13 @@ export function markup(text: string): string {
   const percent = text.replace(/%$/, "");
   const valid = /^\d{1,6}(\.\d{1,6})?$/.test(percent) && parseDecimal(percent) !== null;
   return require(valid, percent, "must be a percentage from 0% to 999999%, such as 30%");
+}
+
+/** Millionths of a percent by which prices change. */
+export function percent(text: string): bigint {
+  const value = parsePercent(text);
+  return require(value !== null, value ??
+    0n, "must be a percentage from -100 to 999999, such as 10 or -2.5");
 }
 
 /** Micros of an amount of money to credit or debit. */
@@ -121,6 +141,27 @@ export function since(text: string): number {
     moment,
   ), moment, "must be a date such as 2026-11-21, a time such as 2026-11-21T10:00:00Z, or a duration such as 24h");
 }
+
+/** The same as the end of a window: of a date its last millisecond. */
+export function until(text: string): number {
+  const at = since(text);
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) ? at + 24 * 3_600_000 - 1 : at;
+}
+
+/** Order numbers and ids, separated by commas; given again, more of them. */
+export function orderIds(text: string, before: readonly string[] = []): string[] {
+  const ids = [...before, ...text.split(",").map((id) => id.trim())];
+  const valid = ids.every((id) => NUMERIC_ID.test(id) || CUID.test(id));
+  return require(valid, ids, "must be order numbers or ids, separated by commas");
+}
+
+/** The caller's own name of an order. */
+export function reference(text: string): string {
+  return require(isReference(text), text, `must be ${REFERENCE_FORM}`);
+}
+
+export const linkPart = label(LINK_LENGTH_LIMIT);
+export const searchText = label(USER_NAME_LENGTH_LIMIT);
 
 /** A whole number from 0: `remains` or a start count. */
 export function count(text: string): number {

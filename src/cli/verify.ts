@@ -1,9 +1,12 @@
 // `verify`: recomputes the whole database from the ledger. Exit 1 names what does not match.
 
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Verification } from "../db/verify.ts";
 import { CHECK_COUNT, verify } from "../storage/verify.ts";
 import { POSTGRES_CHECK_COUNT, verifyPostgres } from "../db/postgres/verify.ts";
+import { verifyCopy } from "../storage/backup.ts";
+import { whyNoFile } from "../storage/files.ts";
 import { closeForCommand, openForCommand } from "../storage/open.ts";
 import { type DatabaseName, databaseOf } from "./database-name.ts";
 import { asFailure, CommandFailure, type CommonOptions, declare } from "./command.ts";
@@ -12,15 +15,18 @@ import { table } from "./text-table.ts";
 import { startProgress } from "./progress.ts";
 
 export function declareVerify(program: Command): void {
-  declare(
+  const command = declare(
     program,
     "verify",
     "recompute every balance, charge and refund from the ledger",
     "reseller verify --data /var/lib/reseller",
-  ).action(async (options: CommonOptions) => {
+  );
+  command.option("--file <backup>", "a backup in place of the database");
+  command.action(async (options: CommonOptions & { file?: string }) => {
     const database = databaseOf(options);
-    const path = database.shown;
-    const found = await verifyShown(database);
+    const path = options.file === undefined ? database.shown : resolve(options.file);
+    const found =
+      options.file === undefined ? await verifyShown(database) : await verifyBackup(path, database);
     const ok = found.problemCount === 0;
     print(options.json, { ok, database: path, ...found }, () => report(path, found));
     if (!ok)
@@ -28,6 +34,16 @@ export function declareVerify(program: Command): void {
         `${found.problemCount === 1 ? "1 problem" : `${found.problemCount} problems`} in ${path}: restore a backup or ask for help before taking orders`,
       );
   });
+}
+
+async function verifyBackup(file: string, database: DatabaseName): Promise<Verification> {
+  const why = whyNoFile(file);
+  if (why) throw new CommandFailure(`${why}: name a backup`);
+  try {
+    return await verifyCopy(file);
+  } catch (error) {
+    throw asFailure(error, { ...database, shown: file });
+  }
 }
 
 /** Verifies the database, with a progress line on a terminal. */

@@ -6,6 +6,7 @@ import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { LOG_FORMATS, LOG_LEVELS } from "../monitoring/log.ts";
+import { isLoopback } from "./networks.ts";
 import { readSmallFile } from "./small-files.ts";
 import * as remote from "./remote-values.ts";
 import * as kinds from "./values.ts";
@@ -58,6 +59,26 @@ export const SETTINGS = {
     defaultText: "off",
     help: "where Prometheus may ask for /metrics; 0 turns it off",
   },
+  "panel-listen": {
+    ...kinds.endpoint,
+    default: null,
+    defaultText: "off",
+    help: "where the operator's panel listens; 0 turns it off",
+  },
+  "panel-url": optional(
+    kinds.origin,
+    "where browsers find the panel, when it is behind a proxy: https://panel.example",
+  ),
+  "panel-insecure": setting(
+    kinds.toggle,
+    "no",
+    "yes: the panel may speak plain HTTP beyond this machine, where others can read along",
+  ),
+  "panel-confirm-above": setting(
+    kinds.amount,
+    "100",
+    "credits, debits and refunds above this ask the panel's administrator for a password or code again",
+  ),
   "disk-floor": setting(
     kinds.size,
     "64MiB",
@@ -224,9 +245,28 @@ export function freezeConfig(options: Config): Config {
 }
 
 /** The conflict between settings that are each valid by themselves; null when there is none. */
-export function conflictOf({ tlsCert, tlsKey }: Config): string | null {
-  if ((tlsCert === null) === (tlsKey === null)) return null;
-  return "--tls-cert and --tls-key belong together: give both or neither";
+export function conflictOf(config: Config): string | null {
+  const { tlsCert, tlsKey, panelListen, panelInsecure } = config;
+  if ((tlsCert === null) !== (tlsKey === null)) {
+    return "--tls-cert and --tls-key belong together: give both or neither";
+  }
+  if (panelListen && !isPanelSecure(config) && !isLoopback(panelListen.host) && !panelInsecure) {
+    return "the panel would speak plain HTTP beyond this machine: give --tls-cert and --tls-key, or --panel-url https://… of the proxy before it, or --panel-insecure yes";
+  }
+  return null;
+}
+
+/** Browsers speak TLS with the panel, or with the proxy before it. */
+export function isPanelSecure({
+  tlsCert,
+  panelUrl,
+}: Pick<Config, "tlsCert" | "panelUrl">): boolean {
+  return panelUrl === null ? tlsCert !== null : panelUrl.startsWith("https:");
+}
+
+/** Only this machine reaches the panel. */
+export function isPanelLocal({ panelListen, panelUrl }: Pick<Config, "panelListen" | "panelUrl">) {
+  return panelUrl === null && panelListen !== null && isLoopback(panelListen.host);
 }
 
 /** Reads the files that variables with the suffix _FILE name, for settings given neither by flag nor by variable. */

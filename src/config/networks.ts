@@ -53,6 +53,11 @@ export function rateLimitGroup(address: string): string {
   return `${groups.map((group) => group.toString(16)).join(":")}::/${IPV6_CUSTOMER_BITS}`;
 }
 
+/** Only this machine reaches what listens there. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || parsed(host)?.range() === "loopback";
+}
+
 /** Strict: no octal parts, no short forms such as 10.1, and no zone id (%eth0), which names an interface. */
 function parsed(text: string): Address | null {
   if (isIP(text) === 0 || text.includes("%")) return null;

@@ -2,6 +2,7 @@
 
 import { InvalidArgumentError } from "commander";
 import { formatNetwork, type Network, parseNetwork } from "./networks.ts";
+import { formatMicros, parseMicros } from "../domain/money.ts";
 import {
   formatDuration,
   formatRate,
@@ -204,3 +205,36 @@ export const share: ValueKind<number> = {
 export function formatEndpoint(value: Endpoint): string {
   return `${value.host.includes(":") ? `[${value.host}]` : value.host}:${value.port}`;
 }
+
+/** Where browsers find something: protocol, host and port. */
+export const origin: ValueKind<string> = {
+  placeholder: "URL",
+  parse(given) {
+    const url = URL.canParse(given) ? new URL(given) : null;
+    const isWeb = url !== null && /^https?:$/.test(url.protocol);
+    if (
+      isWeb &&
+      url.pathname === "/" &&
+      url.search === "" &&
+      url.hash === "" &&
+      url.username === ""
+    ) {
+      return url.origin;
+    }
+    throw new InvalidArgumentError(
+      "must be an address such as https://panel.example, without a path.",
+    );
+  },
+  format: (value) => value,
+};
+
+/** In micros. */
+export const amount: ValueKind<number> = {
+  placeholder: "USD",
+  parse(given) {
+    const micros = parseMicros(given);
+    if (micros !== null) return micros;
+    throw new InvalidArgumentError("must be an amount in USD such as 100 or 99.50.");
+  },
+  format: formatMicros,
+};

@@ -28,8 +28,16 @@ export interface ListedAuditEntry extends AuditEntry {
 
 export interface AuditFilter {
   account?: number | undefined;
+  action?: AuditAction | undefined;
+  subject?: string | undefined;
+  /** An operator's or administrator's name as the log has it. */
+  by?: string | undefined;
   /** Not before this time. */
   since?: number | undefined;
+  /** Not after this time. */
+  until?: number | undefined;
+  /** Entries from this number on are not listed. */
+  below?: number | undefined;
   limit: number;
 }
 
@@ -56,18 +64,24 @@ export function listAuditEntries(reader: Reader, filter: AuditFilter): ListedAud
     .map((row) => ({ ...row, before: facts(row.before), after: facts(row.after) }));
 }
 
-function listBy({ account, since }: AuditFilter) {
-  const conditions: string[] = [];
-  const takes: Record<string, typeof number> = { limit: number };
-  if (account !== undefined) {
-    conditions.push("audit.account = :account");
-    takes["account"] = number;
-  }
-  if (since !== undefined) {
-    conditions.push("audit.created_at >= :since");
-    takes["since"] = number;
-  }
-  return LIST(conditions, takes);
+const CONDITIONS = {
+  account: ["audit.account = :account", number],
+  action: ["audit.action = :action", text],
+  subject: ["audit.subject = :subject", text],
+  by: ["audit.operator = :by", text],
+  since: ["audit.created_at >= :since", number],
+  until: ["audit.created_at <= :until", number],
+  below: ["audit.seq < :below", number],
+} as const;
+
+function listBy(filter: AuditFilter) {
+  const given = Object.entries(CONDITIONS).filter(
+    ([name]) => filter[name as keyof AuditFilter] !== undefined,
+  );
+  return LIST(
+    given.map(([, [condition]]) => condition),
+    { limit: number, ...Object.fromEntries(given.map(([name, [, kind]]) => [name, kind])) },
+  );
 }
 
 function facts(text: string | null): AuditFacts | null {

@@ -2,8 +2,9 @@
 
 import type { KeyScope, KeyType } from "../domain/keys.ts";
 import type { Reader } from "./port.ts";
+import { givenOf, listByFilters } from "./filtered-lists.ts";
 import { fields, query, select } from "./query.ts";
-import { number, text } from "./table-definition.ts";
+import { boolean, number, text } from "./table-definition.ts";
 import { keys, users } from "./tables.ts";
 
 /** The fields of a key that a request needs. */
@@ -28,6 +29,8 @@ export interface Key extends CallerKey {
   start: string;
   label: string;
   createdAt: number;
+  /** Inactive because its user is: active again once the user is. */
+  suspended: boolean;
 }
 
 export interface ListedKey extends Key {
@@ -57,17 +60,33 @@ const CALLER_BY_HASH = query({
   text: `SELECT ${select(keys, ...CALLER_FIELDS)} FROM keys WHERE hash = :hash`,
 });
 
-const LISTED = { ...fields(keys), username: text };
-const SELECT_LISTED = `SELECT ${select(keys)}, users.username AS username
-  FROM keys JOIN users ON users.account = coalesce(keys.test_of, keys.reseller_account)`;
-const ALL = query({
-  gives: LISTED,
-  text: `${SELECT_LISTED} ORDER BY keys.created_at, keys.id`,
-});
-const OF_RESELLER = query({
-  takes: { account: number },
-  gives: LISTED,
-  text: `${SELECT_LISTED} WHERE users.account = :account ORDER BY keys.created_at, keys.id`,
+/** Absent or null: any. */
+export interface KeyFilter {
+  account?: number | null | undefined;
+  type?: KeyType | null | undefined;
+  /** Not whether it has expired. */
+  active?: boolean | null | undefined;
+}
+
+const LIST = listByFilters({
+  gives: { ...fields(keys), username: text },
+  parameters: {
+    account: number,
+    type: text,
+    active: boolean,
+    afterTime: number,
+    after: text,
+    limit: number,
+  },
+  conditions: {
+    account: "users.account = :account",
+    type: "keys.type = :type",
+    active: "keys.active = :active",
+    after: "(keys.created_at, keys.id) > (:afterTime, :after)",
+  },
+  text: (and) => `SELECT ${select(keys)}, users.username AS username
+    FROM keys JOIN users ON users.account = coalesce(keys.test_of, keys.reseller_account)
+    WHERE TRUE${and} ORDER BY keys.created_at, keys.id LIMIT :limit`,
 });
 
 const EXPIRED = query({
@@ -88,9 +107,16 @@ export function findKey(reader: Reader, id: string): ListedKey | undefined {
   return { ...key, username };
 }
 
-/** Every key, or those of one reseller, oldest first; test keys too. */
-export function listKeys(reader: Reader, account?: number): ListedKey[] {
-  return account === undefined ? reader.all(ALL) : reader.all(OF_RESELLER, { account });
+/** Oldest first, test keys too: those after the key `after`, or from the first one on. */
+export function listKeys(
+  reader: Reader,
+  filter: KeyFilter = {},
+  after: string | null = null,
+  limit = Number.MAX_SAFE_INTEGER,
+): ListedKey[] {
+  const last = after === null ? undefined : reader.row(keys.byKey, after);
+  const values = { ...filter, afterTime: last?.createdAt ?? 0, after: last?.id, limit };
+  return reader.all(LIST(givenOf(values, ["account", "type", "active", "after"])), values);
 }
 
 /** The ids of keys that have expired and are not marked as ended. */

@@ -1,13 +1,13 @@
-// Orders: find one by its id, list them for the operator, insert and update. As the API returns them: public-orders.ts.
+// Orders: find one by its id, insert and update. As the API returns them: public-orders.ts; lists: operator-orders.ts.
 
-import { ORDER_ID_PATTERN, ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
+import { ORDER_ID_PATTERN, type OrderStatus } from "../domain/orders.ts";
 import type { Delivery } from "../domain/deliveries.ts";
 import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import type { PriceUnit } from "../domain/services.ts";
 import type { Reader, Tx } from "./port.ts";
-import { fields, listByConditions, select, statement } from "./query.ts";
+import { statement } from "./query.ts";
 import type { orders as schema } from "./schema.ts";
-import { type Kind, number, text } from "./table-definition.ts";
+import { number } from "./table-definition.ts";
 import { orders } from "./tables.ts";
 
 export interface Order {
@@ -45,29 +45,9 @@ export interface ListedOrder extends Order {
   username: string;
 }
 
-export interface OrderFilter {
-  status?: OrderStatus | undefined;
-  resellerAccount?: number | undefined;
-  /** Only PENDING ones whose placement is unknown. */
-  unknown?: boolean | undefined;
-  /** Only orders with a late report. */
-  late?: boolean | undefined;
-  /** Only test orders; otherwise none of them. */
-  test?: boolean | undefined;
-  limit: number;
-}
-
 /** The two ids of an order: its number as digits without a leading zero, and the cuid. */
 export const NUMERIC_ID = /^[1-9][0-9]{0,15}$/;
 export const CUID = new RegExp(ORDER_ID_PATTERN);
-
-const LIST = listByConditions(
-  { ...fields(orders), username: text },
-  (where) => `SELECT ${select(orders)}, resellers.username AS username
-    FROM orders JOIN users ON users.account = orders.reseller_account
-    JOIN users AS resellers ON resellers.account = coalesce(users.test_of, users.account)
-    ${where} ORDER BY orders.order_id DESC LIMIT :limit`,
-);
 
 /** By either of its ids: the order number as digits without a leading zero, or the cuid. */
 export function findOrder(reader: Reader, id: string): Order | undefined {
@@ -78,49 +58,6 @@ export function findOrder(reader: Reader, id: string): Order | undefined {
       : undefined;
   return row && toOrder(row);
 }
-
-/** Newest first. */
-export function listOrders(reader: Reader, filter: OrderFilter): ListedOrder[] {
-  const { status, resellerAccount, limit } = filter;
-  const rows = reader.all(listBy(filter), { status, resellerAccount, limit });
-  return rows.map(({ username, ...row }) => ({ ...toOrder(row), username }));
-}
-
-function listBy({ status, resellerAccount, unknown, late, test }: OrderFilter) {
-  const takes: Record<string, Kind> = { limit: number };
-  const conditions: string[] = [];
-  if (status) {
-    takes["status"] = text;
-    conditions.push("orders.status = :status");
-  }
-  if (late) {
-    conditions.push(
-      "EXISTS (SELECT 1 FROM late_reports WHERE late_reports.order_id = orders.order_id)",
-    );
-  }
-  if (unknown) conditions.push("orders.placement = 'unknown' AND orders.status = 'PENDING'");
-  if (resellerAccount !== undefined) {
-    takes["resellerAccount"] = number;
-    if (conditions.length === 0) conditions.push(`orders.order_id IN (${NEWEST_OF_EACH_STATUS})`);
-    conditions.push("orders.reseller_account = :resellerAccount");
-  } else {
-    conditions.push(test ? OF_TEST_ACCOUNTS : NO_TEST_ORDER);
-  }
-  return LIST(conditions, takes);
-}
-
-/** For figures and lists of the operator. */
-export const NO_TEST_ORDER = `(orders.provider_id IS NULL OR orders.provider_id <> ${SANDBOX_PROVIDER})`;
-/** By the index of a reseller's orders: test orders may be few among many. */
-const OF_TEST_ACCOUNTS =
-  "orders.reseller_account IN (SELECT account FROM users WHERE test_of IS NOT NULL)";
-
-/** Of a reseller's orders, since the only index by reseller is by status too. */
-const NEWEST_OF_EACH_STATUS = ORDER_STATUSES.map(
-  (status) => `SELECT order_id FROM (SELECT order_id FROM orders
-    WHERE reseller_account = :resellerAccount AND status = '${status}'
-    ORDER BY order_id DESC LIMIT :limit) AS ${status}`,
-).join(" UNION ALL ");
 
 /** Returns the order with its number. */
 export function insertOrder(tx: Tx, order: NewOrder): Order {
@@ -167,6 +104,10 @@ const RAISE_SEQUENCES = statement({
 export function raiseSequences(tx: Tx, to: number): number {
   return tx.run(RAISE_SEQUENCES, { to });
 }
+
+/** For figures and lists of the operator. */
+export const NO_TEST_ORDER = `(orders.provider_id IS NULL OR orders.provider_id <> ${SANDBOX_PROVIDER})`;
+export const IS_TEST_ORDER = `orders.provider_id = ${SANDBOX_PROVIDER}`;
 
 /** By a CHECK of the table a row has provider, service and a placement other than `manual`, or none of these. */
 export function toOrder(row: OrderRow): Order {

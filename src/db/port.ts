@@ -14,9 +14,9 @@ export interface Reader {
   one<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row | undefined;
   /**
    * Ranges of row numbers that hold all of an account's rows with a time in the window, the newest range first. They may
-   * hold rows with other times too: a list filters those out.
+   * hold rows with other times too: a list filters those out. Null: of every account.
    */
-  spans(ledger: Ledger, account: number, window: TimeWindow): Span[];
+  spans(ledger: Ledger, account: number | null, window: TimeWindow): Span[];
   /** `items.map(body)`: rows and queries that several items need are loaded together, not in one round trip each. */
   each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[];
 }

@@ -136,6 +136,31 @@ export const webhookAttempts = table(schema.webhookAttempts, {
   unique: { byAttempt: ["deliveryId", "attempt"] },
 });
 
+export const administrators = table(schema.administrators, {
+  key: ["name"],
+  unique: { byInvitation: ["invitationHash"] },
+  lock: catalogue,
+});
+
+export const recoveryCodes = table(schema.recoveryCodes, {
+  key: ["administrator", "hash"],
+  lock: catalogue,
+});
+
+export const panelSessions = table(schema.panelSessions, {
+  key: ["id"],
+  lock: catalogue,
+  unlocked: ["seenAt"],
+});
+
+export const signInAttempts = table(schema.signInAttempts, {
+  key: ["seq"],
+  numbered: "seq",
+  lock: catalogue,
+});
+
+export const confirmations = table(schema.confirmations, { key: ["id"], lock: catalogue });
+
 /** Each after those that it refers to: the order in which a batch writes them. */
 export const TABLES: readonly AnyTable[] = [
   accounts,
@@ -157,4 +182,9 @@ export const TABLES: readonly AnyTable[] = [
   webhookEvents,
   webhookDeliveries,
   webhookAttempts,
+  administrators,
+  recoveryCodes,
+  panelSessions,
+  signInAttempts,
+  confirmations,
 ];

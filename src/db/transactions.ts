@@ -1,6 +1,6 @@
 // A user's transactions: its side of the ledger, newest first, in pages that cost the same at any size.
 
-import type { TransferKind } from "../domain/ledger.ts";
+import type { Actor, TransferKind } from "../domain/ledger.ts";
 import {
   isTimed,
   LIST_PARAMETERS,
@@ -34,6 +34,8 @@ export interface TransactionRow {
   orderId: number | null;
   /** The operator's note. */
   note: string | null;
+  /** Who made the adjustment, for operators. */
+  operator: string | null;
   createdAt: number;
 }
 
@@ -112,6 +114,23 @@ const OF_ORDER = query({
   text: `SELECT ${select(transfers, ...FIELDS)} FROM transfers WHERE order_id = :orderId ORDER BY seq DESC`,
 });
 
+const SIGNED = ["createdAt", "kind", "amountMicros", "keyId", "operator"] as const;
+const OF_ORDER_SIGNED = query({
+  takes: { orderId: number },
+  gives: fields(transfers, ...SIGNED),
+  text: `SELECT ${select(transfers, ...SIGNED)} FROM transfers WHERE order_id = :orderId ORDER BY seq DESC`,
+});
+
+/** The transfers of an order with who caused each, newest first: three at most. */
+export function listTransfersOfOrder(
+  reader: Reader,
+  orderId: number,
+): { createdAt: number; kind: TransferKind; amountMicros: number; actor: Actor }[] {
+  return reader
+    .all(OF_ORDER_SIGNED, { orderId })
+    .map(({ keyId, operator, ...transfer }) => ({ ...transfer, actor: { keyId, operator } }));
+}
+
 /** The newest transactions below number `below`, at most `limit`. */
 export function listTransactionsBelow(
   reader: Reader,
@@ -164,6 +183,7 @@ function transactionOf(row: Found, account: number): TransactionRow {
     orderId,
     // A note of the system actor may quote the provider, which is for the operator only.
     note: row.operator === null ? null : note,
+    operator: row.operator,
     createdAt,
   };
 }

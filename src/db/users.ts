@@ -21,6 +21,8 @@ export interface User {
   lowBalanceMicros: number | null;
   /** Of a test account: the account of the user beside whom it is. */
   testOf: number | null;
+  /** False: its keys are suspended. */
+  active: boolean;
   /** The id of a child user's reseller; null for a reseller. */
   resellerId: string | null;
 }
@@ -86,4 +88,15 @@ export function insertUser(tx: Tx, user: NewUser): number {
   const { account } = tx.insert(accounts, { kind: "user" });
   tx.insert(users, { ...user, account });
   return account;
+}
+
+/** What may change of a user beside its balance. Returns the user as it is now. */
+export function updateUserFields(
+  tx: Tx,
+  account: number,
+  changes: { name?: string; username?: string; active?: boolean },
+): Pick<User, "username" | "name"> {
+  const before = tx.row(users.byKey, account)!;
+  const { name = before.name, username = before.username, active = before.active } = changes;
+  return tx.update(users, before, { name, username, active });
 }

@@ -6,7 +6,12 @@ import { isTestOrder, magicOf, SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import { SUBMIT_BACKOFF_LIMIT_MS } from "./backoff.ts";
 import { createInterruptionCheck, markInterrupted } from "./interrupted-attempts.ts";
 import { createPoller, type Poller } from "./polling.ts";
-import { createProviderWorker, type ProviderWorker, type DeliveryDeps } from "./provider-worker.ts";
+import {
+  createProviderWorker,
+  type DeliveryDeps,
+  type ProviderWorker,
+  reconnect,
+} from "./provider-worker.ts";
 import { createSubmitter, type Submitter } from "./submission.ts";
 import { startTicker, type Ticker } from "./ticker.ts";
 
@@ -37,8 +42,10 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
   let checkedAt = clock.now();
   const tick = async (now: number): Promise<number | null> => {
     clamping.run();
-    const dueAt = await store.read(nextDueAt);
-    if (dueAt !== null && dueAt <= now) await workers.begin();
+    const read = [store.read(nextDueAt), store.read(listAllProviders)] as const;
+    const [dueAt, providers] = await Promise.all(read);
+    workers.reconnect(providers);
+    if (dueAt !== null && dueAt <= now) await workers.begin(providers);
     if (Math.abs(now - checkedAt) >= CHECK_MS) {
       checkedAt = now;
       void interruptions.run();
@@ -192,9 +199,15 @@ function createWorkers(deps: DeliveryDeps, wake: () => void) {
     isInFlight: (orderId: number) =>
       workers.values().some(({ submitter }) => submitter.isInFlight(orderId)),
     isStopping: () => isStopping,
+    /** At each tick, and so within a second of a change: nothing announces what another process changed. */
+    reconnect(providers: readonly Provider[]) {
+      for (const provider of providers) {
+        const worker = workers.get(provider.providerId);
+        if (worker) reconnect(worker, provider);
+      }
+    },
     /** Starts what is due, up to the limits of calls in flight. */
-    async begin() {
-      const providers = await store.read(listAllProviders);
+    async begin(providers: readonly Provider[]) {
       await Promise.all(
         providers.map(({ providerId }) =>
           guarded(async () => {

@@ -37,6 +37,8 @@ export type SubmissionOutcome = SubmissionResult["outcome"] | "expired";
 export interface ProviderWorker {
   deps: DeliveryDeps;
   providerId: number;
+  /** As the provider was last read: its address and its key may be changed. */
+  provider: Provider;
   /** For the log. */
   name: string;
   api: ProviderApi;
@@ -56,10 +58,21 @@ export function createProviderWorker(
   return {
     deps,
     providerId: provider.providerId,
+    provider,
     name: provider.name,
     api: deps.connect(provider),
     stop: new AbortController(),
     stopping: false,
     wake,
   };
+}
+
+/** From its next call on the worker uses the provider's new address, key or name. */
+export function reconnect(worker: ProviderWorker, provider: Provider): void {
+  const { url, key, name, protocol } = worker.provider;
+  const isSame = url === provider.url && key === provider.key && protocol === provider.protocol;
+  if (isSame && name === provider.name) return;
+  if (!isSame) worker.api = worker.deps.connect(provider);
+  worker.provider = provider;
+  worker.name = provider.name;
 }

@@ -3,6 +3,9 @@
 
 export const AUDIT_ACTIONS = [
   "user.create",
+  "user.update",
+  "user.activate",
+  "user.deactivate",
   "user.credit",
   "user.debit",
   "user.recharge",
@@ -15,6 +18,7 @@ export const AUDIT_ACTIONS = [
   "service.activate",
   "service.deactivate",
   "provider.create",
+  "provider.update",
   "grant.put",
   "grant.revoke",
   "order.move",
@@ -26,6 +30,15 @@ export const AUDIT_ACTIONS = [
   "webhook.disable",
   "webhook.rotate",
   "webhook.replay",
+  "order.note",
+  "administrator.invite",
+  "administrator.accept",
+  "administrator.password",
+  "administrator.role",
+  "administrator.second_factor",
+  "administrator.revoke",
+  "administrator.disable",
+  "administrator.enable",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

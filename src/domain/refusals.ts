@@ -59,6 +59,8 @@ interface CommandLineOnlyRefusals {
   parent_not_found: null;
   parent_is_child: null;
   child_cannot_hold_key: null;
+  child_has_no_keys: null;
+  user_inactive: null;
   child_cannot_hold_grant: null;
   child_cannot_hold_webhook: null;
   key_not_found: null;
@@ -76,10 +78,27 @@ interface CommandLineOnlyRefusals {
   provider_order_taken: { orderId: number };
   service_has_no_provider: null;
   catalogue_changed: null;
+  price_too_large: { id: string };
+  administrator_not_found: null;
+  administrator_name_taken: null;
+  /** Nobody would be left who may manage administrators. */
+  administrator_last_owner: null;
+  second_factor_absent: null;
+  second_factor_present: null;
+}
+
+/** The refusals that only the panel meets. */
+interface PanelOnlyRefusals {
+  /** Name, password or state: which of them is not told. */
+  sign_in_refused: null;
+  sign_in_limited: { retryAfterSeconds: number };
+  invitation_invalid: null;
+  code_wrong: null;
 }
 
 /** Every refusal, with its details. */
-export interface Refusals extends ApiOnlyRefusals, SharedRefusals, CommandLineOnlyRefusals {}
+export interface Refusals
+  extends ApiOnlyRefusals, SharedRefusals, CommandLineOnlyRefusals, PanelOnlyRefusals {}
 
 /** Which rate limit was exceeded, and when the next request is allowed. */
 export interface RateExceeded {
@@ -95,6 +114,7 @@ export interface RateExceeded {
 export type RefusalCode = keyof Refusals;
 export type ApiCode = keyof (ApiOnlyRefusals & SharedRefusals);
 export type CommandLineCode = keyof (SharedRefusals & CommandLineOnlyRefusals);
+export type PanelCode = CommandLineCode | keyof PanelOnlyRefusals;
 
 /** Thrown for a request that breaks a rule, before anything is written. */
 export class Refusal<Code extends RefusalCode = RefusalCode> extends Error {

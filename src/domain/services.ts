@@ -1,6 +1,8 @@
 // Catalogue services: price units, and which fields are well formed.
 
+import { AMOUNT_LIMIT_MICROS } from "./money.ts";
 import { QUANTITY_LIMIT } from "./orders.ts";
+import { Refusal } from "./refusals.ts";
 
 export const PRICE_UNITS = ["1000", "1", "order"] as const;
 /** What a price buys: 1000 units, one unit, or the whole order. A price of 0 is a free service: its orders have no transfer. */
@@ -35,4 +37,37 @@ export function panelTerms(service: {
   if (per === "1000") return { type: "Default", rateMicros: price };
   if (per === "1") return { type: "Default", rateMicros: price * 1000n };
   return min === max ? { type: "Package", rateMicros: price } : null;
+}
+
+/** A service's price before and after, in micros. */
+export interface PriceChange {
+  id: string;
+  before: number;
+  after: number;
+}
+
+const PERCENT = /^([+-]?)(\d{1,6})(?:\.(\d{1,6}))?%?$/;
+/** A percentage is held in millionths of a percent. */
+const HUNDRED_PERCENT = 100_000_000n;
+
+/** Millionths of a percent of a text such as `10`, `-5.5%`; null when it is not one, or takes away more than the price. */
+export function parsePercent(text: string): bigint | null {
+  const [, sign, whole, decimals = ""] = PERCENT.exec(text) ?? [];
+  if (whole === undefined) return null;
+  const value = BigInt(whole + decimals.padEnd(6, "0"));
+  const percent = sign === "-" ? -value : value;
+  return percent < -HUNDRED_PERCENT ? null : percent;
+}
+
+/** The prices that change, each rounded up to a whole micro. `percent` is in millionths. Refuses: price_too_large. */
+export function planPrices(
+  services: readonly { id: string; priceMicros: number }[],
+  percent: bigint,
+): PriceChange[] {
+  return services.flatMap(({ id, priceMicros: before }) => {
+    const scaled = BigInt(before) * (HUNDRED_PERCENT + percent);
+    const after = Number((scaled + HUNDRED_PERCENT - 1n) / HUNDRED_PERCENT);
+    if (after > AMOUNT_LIMIT_MICROS) throw new Refusal("price_too_large", { id });
+    return after === before ? [] : [{ id, before, after }];
+  });
 }

@@ -90,7 +90,11 @@ function framed(framing: Framing): string {
 function linesOf(fields: Readonly<Record<string, string | string[]>>): string {
   let lines = "";
   for (const name in fields) {
-    if (!CONNECTION_FIELDS.has(name)) lines += `${name}: ${String(fields[name])}\r\n`;
+    if (CONNECTION_FIELDS.has(name)) continue;
+    const value = fields[name]!;
+    // An array: several cookies, the one field that must not be joined.
+    if (typeof value === "string") lines += `${name}: ${value}\r\n`;
+    else for (const each of value) lines += `${name}: ${each}\r\n`;
   }
   return lines;
 }

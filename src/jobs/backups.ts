@@ -2,11 +2,13 @@
 // priority, so that a backup takes neither threads nor memory of the server. Old ones are deleted. A failure is logged,
 // and the next backup is made at its time all the same.
 
+import { basename, join } from "node:path";
 import { PROGRAM } from "../config/source-files.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { adoptOlderBackups, listBackups, nextBackup } from "../storage/backup-folder.ts";
 import { removeOutdated, removeRemains } from "../storage/backup-removal.ts";
 import type { CheckpointMode } from "../storage/checkpoint.ts";
+import { sizeOf } from "../storage/files.ts";
 import { claimInstanceId } from "../storage/instance.ts";
 import type { BackgroundJob } from "./expiry.ts";
 
@@ -31,6 +33,25 @@ export interface BackupPlan {
 
 export interface Backups extends BackgroundJob {
   backUpNow(): void;
+  status(): BackupStatus;
+  /** Starts to verify one of those that `status` lists; false when there is none of that name, or one is being verified. */
+  verify(name: string): boolean;
+}
+
+export interface BackupStatus {
+  folder: string;
+  /** One is being made. */
+  isRunning: boolean;
+  /** Newest first. */
+  backups: { name: string; begunAt: number; bytes: number; verified: Verified | null }[];
+}
+
+/** Since the start of the server. */
+export interface Verified {
+  at: number;
+  /** Null: it is being verified. */
+  ok: boolean | null;
+  detail: string;
 }
 
 export function startBackups(plan: BackupPlan, log: Logger): Backups {
@@ -91,6 +112,31 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
       removeOutdated(folder, id(), keep, made, inUse()),
     );
   };
+  const verified = new Map<string, Verified>();
+  let verifier: Bun.Subprocess | null = null;
+  const verify = async (name: string): Promise<void> => {
+    verified.set(name, { at: Date.now(), ok: null, detail: "is being verified" });
+    const started = Bun.spawn(
+      [...PROGRAM, "verify", "--file", join(folder, name), "--data", data, "--json"],
+      { stdout: "ignore", stderr: "pipe" },
+    );
+    verifier = started;
+    const message = (await started.stderr.text()).trim().replace(/^error: /, "");
+    const ok = (await started.exited) === 0;
+    verifier = null;
+    if (stopped) return;
+    verified.set(name, { at: Date.now(), ok, detail: ok ? "adds up" : message });
+    if (ok) log.info({ folder, name }, "backup verified");
+    else log.error({ folder, name, error: message }, "backup does not verify");
+  };
+  const status = (): BackupStatus => ({
+    folder,
+    isRunning: running !== null,
+    backups: listBackups(folder, id(), Date.now()).map(({ file, begunAt }) => {
+      const name = basename(file);
+      return { name, begunAt, bytes: sizeOf(file), verified: verified.get(name) ?? null };
+    }),
+  });
   const backUpNow = () => {
     if (stopped) return;
     if (running) {
@@ -122,10 +168,18 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
   void start();
   return {
     backUpNow,
+    status,
+    verify(name) {
+      const isKnown = status().backups.some((each) => each.name === name);
+      if (stopped || !isKnown || verifier !== null) return false;
+      void attempt("backup not verified", () => verify(name));
+      return true;
+    },
     async stop() {
       stopped = true;
       clearTimeout(timer);
       child?.kill();
+      verifier?.kill();
       await running;
     },
   };

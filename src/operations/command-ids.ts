@@ -12,6 +12,7 @@ export { createSeed };
 /** How many ids a command needs at most. A command that is not named creates nothing that has an id. */
 const counts: { [Name in CommandName]?: (input: CommandInput<Name>) => number } = {
   createUser: () => 1,
+  addUser: () => 1,
   createKey: ({ test }) => (test ? 2 : 1),
   rotateKey: () => 1,
   createWebhook: () => 1,

@@ -2,6 +2,27 @@
 // the writer know commands by these names only.
 
 import {
+  acceptInvitation,
+  enableSecondFactor,
+  inviteAdministrator,
+  offerSecondFactor,
+  removeSecondFactor,
+  revokeSessions,
+  setAdministratorActive,
+  setAdministratorPassword,
+  setAdministratorRole,
+} from "./administrators.ts";
+import {
+  beginSignIn,
+  endAttempt,
+  endSession,
+  noteSession,
+  openSession,
+  passCode,
+  proveAgain,
+  takeConfirmation,
+} from "./sign-ins.ts";
+import {
   after,
   type Awaitable,
   type Job,
@@ -16,9 +37,9 @@ import { needsOf } from "./command-needs.ts";
 import { type Context, contextOf } from "./context.ts";
 import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";
 import { createKey, endExpiredKeys, recordKeyUsage, rotateKey, setKeyActive } from "./keys.ts";
-import { transitionOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
+import { transitionOrder, noteOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
 import { clampSchedules, finishAttempt, startAttempt } from "./deliveries.ts";
-import { createProvider, noteProviderSuccess, syncCatalogue } from "./providers.ts";
+import { createProvider, noteProviderSuccess, syncCatalogue, updateProvider } from "./providers.ts";
 import { probe } from "./probe.ts";
 import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge, rechargeOnce } from "./recharges.ts";
@@ -27,6 +48,7 @@ import { carryOver, skipSequences } from "./restore.ts";
 import { endLease, renewLease } from "./server-leases.ts";
 import { settleOrder } from "./unknown-settlement.ts";
 import {
+  changePrices,
   createService,
   grantService,
   importServices,
@@ -38,7 +60,15 @@ import { markInterruptedUnknown } from "./mark-unknown.ts";
 import { transitionTestOrder } from "./test-orders.ts";
 import { sendTestEvent } from "./test-webhooks.ts";
 import { addUptime } from "./uptime.ts";
-import { createUser, creditUser, debitUser } from "./users.ts";
+import {
+  addUser,
+  adjustBalance,
+  createUser,
+  creditUser,
+  debitUser,
+  setUserActive,
+  updateUser,
+} from "./users.ts";
 import {
   recordWebhookAttempts,
   releaseWebhookDeliveries,
@@ -58,8 +88,12 @@ import {
 
 const commands = {
   createUser,
+  updateUser,
+  setUserActive,
   creditUser,
   debitUser,
+  addUser,
+  adjustBalance,
   createKey,
   setKeyActive,
   rotateKey,
@@ -67,6 +101,7 @@ const commands = {
   createService,
   updateService,
   setServiceActive,
+  changePrices,
   importServices,
   grantService,
   revokeService,
@@ -77,6 +112,7 @@ const commands = {
   transitionTestOrder,
   sendTestEvent,
   progressOrder,
+  noteOrder,
   startAttempt,
   finishAttempt,
   markInterruptedUnknown,
@@ -85,6 +121,7 @@ const commands = {
   recordReports,
   clampSchedules,
   createProvider,
+  updateProvider,
   noteProviderSuccess,
   syncCatalogue,
   recharge,
@@ -110,6 +147,23 @@ const commands = {
   recordWebhookAttempts,
   releaseWebhookDeliveries,
   expireWebhooks,
+  inviteAdministrator,
+  acceptInvitation,
+  setAdministratorPassword,
+  setAdministratorRole,
+  setAdministratorActive,
+  revokeSessions,
+  offerSecondFactor,
+  enableSecondFactor,
+  removeSecondFactor,
+  beginSignIn,
+  openSession,
+  passCode,
+  proveAgain,
+  noteSession,
+  endSession,
+  endAttempt,
+  takeConfirmation,
   probe,
 };
 

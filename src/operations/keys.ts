@@ -12,7 +12,7 @@ import {
 import type { Actor } from "../domain/ledger.ts";
 import type { Tx } from "../db/port.ts";
 import { findKey, type Key, listExpiredKeys, type ListedKey } from "../db/keys.ts";
-import { keys } from "../db/tables.ts";
+import { keys, users } from "../db/tables.ts";
 import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { openTestAccount } from "./test-accounts.ts";
@@ -35,10 +35,11 @@ export interface CreateKey {
   actor: Actor;
 }
 
-/** Refuses: user_not_found, child_cannot_hold_key. */
+/** Refuses: user_not_found, child_cannot_hold_key, user_inactive. */
 export function createKey(tx: Tx, command: CreateKey, context: Context): ListedKey {
   const user = requireUser(tx, command.username);
   if (user.parentAccount !== null) throw refusal("child_cannot_hold_key");
+  if (!user.active) throw refusal("user_inactive");
   const lifetime = command.lifetimeMilliseconds ?? null;
   const isTest = command.test ?? false;
   const key = tx.insert(keys, {
@@ -68,12 +69,13 @@ export interface SetKeyActive {
 
 /**
  * A running server refuses a deactivated key on its next request. An activated key expires by its expiresAt again.
- * Refuses: key_not_found.
+ * One that is deactivated by itself stays so when its user is activated. Refuses: key_not_found, user_inactive.
  */
 export function setKeyActive(tx: Tx, command: SetKeyActive, context: Context): ListedKey {
   const key = requireKey(tx, command.id);
   const { active } = command;
-  const changes = { active, ended: key.ended && !active };
+  if (active && !tx.row(users.byKey, key.resellerAccount)!.active) throw refusal("user_inactive");
+  const changes = { active, ended: key.ended && !active, suspended: false };
   tx.update(keys, key, changes);
   const changed = { ...key, ...changes };
   const action = active ? "key.activate" : "key.deactivate";

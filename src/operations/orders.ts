@@ -184,6 +184,28 @@ function refuseAsAsked(link: string): void {
   if (magicOf(link).refusal === "insufficient_balance") throw refusal("insufficient_balance");
 }
 
+export interface NoteOrder {
+  /** Either id of the order. */
+  id: string;
+  note: string;
+  actor: Actor;
+}
+
+/** A note for other operators, kept in the audit log. Changes nothing of the order. Refuses: order_not_found. */
+export function noteOrder(tx: Tx, { id, note, actor }: NoteOrder, context: Context): null {
+  const { orderId, resellerAccount: account } = requireOrder(tx, id);
+  const subject = String(orderId);
+  audit(tx, context, {
+    actor,
+    action: "order.note",
+    subject,
+    account,
+    before: null,
+    after: { note },
+  });
+  return null;
+}
+
 /** Null for a manual service. */
 function initialDelivery(
   { providerId, providerService }: OpenService,

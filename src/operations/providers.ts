@@ -6,6 +6,7 @@ import { refusal } from "../domain/refusals.ts";
 import type { Actor } from "../domain/ledger.ts";
 import type { Reader, Tx } from "../db/port.ts";
 import { findProvider, insertProvider, type Provider, updateLastSuccess } from "../db/providers.ts";
+import { providers } from "../db/tables.ts";
 import {
   findService,
   insertService,
@@ -39,6 +40,36 @@ export function createProvider(tx: Tx, command: CreateProvider, context: Context
     after: { protocol, url },
   });
   return insertProvider(tx, { ...provider, createdAt: context.now });
+}
+
+export interface UpdateProvider {
+  name: string;
+  /** Absent: as it was. */
+  changes: { url?: string; key?: string; name?: string };
+  actor: Actor;
+}
+
+/** The next call to the provider goes to the new address with the new key. Refuses: provider_not_found, provider_name_taken. */
+export function updateProvider(
+  tx: Tx,
+  command: UpdateProvider,
+  context: Context,
+): { providerId: number } {
+  const before = requireProvider(tx, command.name);
+  const { url = before.url, key = before.key, name = before.name } = command.changes;
+  const holder = findProvider(tx, name);
+  if (holder && holder.providerId !== before.providerId) throw refusal("provider_name_taken");
+  tx.update(providers, before, { url, key, name });
+  audit(tx, context, {
+    actor: command.actor,
+    action: "provider.update",
+    subject: name,
+    account: null,
+    before: { name: before.name, url: before.url },
+    // Never the key itself.
+    after: { name, url, ...(key === before.key ? {} : { key: "replaced" }) },
+  });
+  return { providerId: before.providerId };
 }
 
 export interface NoteSuccess {

@@ -3,17 +3,25 @@
 import type { Actor } from "../domain/ledger.ts";
 import { type Numbers, raiseFloor } from "../db/number-floors.ts";
 import type { Tx } from "../db/port.ts";
+import { statement } from "../db/query.ts";
+import { panelSessions } from "../db/tables.ts";
+import { keepDisabled } from "./administrators.ts";
 import type { Context } from "./context.ts";
 import { setKeyActive } from "./keys.ts";
 import { raiseSequences } from "../db/orders.ts";
 import { countAllWaiting } from "../db/webhook-deliveries.ts";
 import { markQueuedUnknown } from "./mark-unknown.ts";
 
+/** Who was signed in when the backup was made signs in again. */
+const END_SESSIONS = statement({ writes: [panelSessions], text: "DELETE FROM panel_sessions" });
+
 export interface CarryOver {
   /** The highest numbers that may have been issued. */
   floors: Numbers;
   /** Ids of keys that were ended since the backup. */
   endedKeys: string[];
+  /** Names of administrators of the panel who were disabled since the backup. */
+  disabledAdministrators?: string[];
   actor: Actor;
 }
 
@@ -23,18 +31,21 @@ export interface CarriedOver {
 }
 
 /**
- * Numbers continue above the floors, ended keys stay ended, queued orders become unknown. What waits to be sent to webhooks
+ * Numbers continue above the floors, ended keys and disabled administrators stay so, queued orders become unknown. What waits to be sent to webhooks
  * is sent: an event twice is one that its receiver knows by its id, an event lost is none. Refuses: key_not_found.
  */
 export function carryOver(tx: Tx, command: CarryOver, context: Context): CarriedOver {
-  const { floors, endedKeys, actor } = command;
+  const { floors, endedKeys, disabledAdministrators = [], actor } = command;
   const webhooksWaiting = countAllWaiting(tx);
-  // First: the audit entries below get numbers above the floor.
+  // A statement comes before every other write.
+  tx.run(END_SESSIONS);
+  // Next: the audit entries below get numbers above the floor.
   raiseFloor(tx, "orders", floors.orders);
   raiseFloor(tx, "transfers", floors.transfers);
   raiseFloor(tx, "audit", floors.audit);
   raiseFloor(tx, "services", floors.services);
   for (const id of endedKeys) setKeyActive(tx, { id, active: false, actor }, context);
+  for (const name of disabledAdministrators) keepDisabled(tx, name, actor, context);
   markQueuedUnknown(tx, { cause: "restored from a backup: it may have been sent since" }, context);
   return { webhooksWaiting };
 }

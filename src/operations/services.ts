@@ -3,7 +3,7 @@
 import type { AuditFacts } from "../domain/audit.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import type { Actor } from "../domain/ledger.ts";
-import { DEFAULT_CATEGORY, type PriceUnit } from "../domain/services.ts";
+import { DEFAULT_CATEGORY, type PriceChange, type PriceUnit } from "../domain/services.ts";
 import type { Tx } from "../db/port.ts";
 import {
   findService,
@@ -116,6 +116,26 @@ export function setServiceActive(tx: Tx, command: SetServiceActive, context: Con
   auditService(tx, context, command.actor, action, before, service);
   recordServiceEvents(tx, before, service, context);
   return service;
+}
+
+export interface ChangePrices {
+  /** What the operator was shown: nothing is changed unless every price is still as it was then. */
+  prices: PriceChange[];
+  actor: Actor;
+}
+
+/** The prices count as set by hand from now on. Refuses: service_not_found, catalogue_changed. */
+export function changePrices(tx: Tx, command: ChangePrices, context: Context): { changed: number } {
+  const found = tx.each(command.prices, ({ id }) => requireService(tx, id));
+  const isSame = ({ before }: PriceChange, at: number) => found[at]!.priceMicros === before;
+  if (!command.prices.every(isSame)) throw refusal("catalogue_changed");
+  // Nothing is refused from here on.
+  tx.each(command.prices, ({ after }, at) => {
+    const service = { ...found[at]!, priceMicros: after, priceByHand: true };
+    writeService(tx, service);
+    auditService(tx, context, command.actor, "service.update", found[at]!, service);
+  });
+  return { changed: command.prices.length };
 }
 
 export interface ImportServices {

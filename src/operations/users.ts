@@ -3,9 +3,17 @@
 import { cashAccount, refuseCreditAboveLimit, refuseDebitAboveBalance } from "../domain/ledger.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { refusal } from "../domain/refusals.ts";
-import type { Tx } from "../db/port.ts";
+import type { Reader, Tx } from "../db/port.ts";
 import { postTransfer } from "../db/ledger.ts";
-import { findUser, findUserByAccount, insertUser, type User } from "../db/users.ts";
+import { listKeys } from "../db/keys.ts";
+import { keys } from "../db/tables.ts";
+import {
+  findUser,
+  findUserByAccount,
+  insertUser,
+  updateUserFields,
+  type User,
+} from "../db/users.ts";
 import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { recordCreditEvent, recordDebitEvents } from "./webhook-events.ts";
@@ -43,6 +51,65 @@ export function createUser(tx: Tx, command: CreateUser, context: Context): User 
   return findUserByAccount(tx, account)!;
 }
 
+export interface UpdateUser {
+  username: string;
+  /** Absent: as it was. */
+  changes: { name?: string; username?: string };
+  actor: Actor;
+}
+
+/** Its account, its id and what refers to them stay. Refuses: user_not_found, username_taken. */
+export function updateUser(tx: Tx, command: UpdateUser, context: Context): { account: number } {
+  const before = requireUser(tx, command.username);
+  const { account } = before;
+  const { username } = command.changes;
+  const holder = username === undefined ? undefined : findUser(tx, username);
+  if (holder && holder.account !== account) throw refusal("username_taken");
+  // Nothing is refused from here on.
+  const after = updateUserFields(tx, account, command.changes);
+  audit(tx, context, {
+    actor: command.actor,
+    action: "user.update",
+    subject: after.username,
+    account,
+    before: { username: before.username, name: before.name },
+    after: { username: after.username, name: after.name },
+  });
+  return { account };
+}
+
+export interface SetUserActive {
+  username: string;
+  active: boolean;
+  actor: Actor;
+}
+
+/**
+ * A deactivated reseller's keys are inactive until it is activated: then those that were active by themselves are so
+ * again. Its balance, its child users and its orders stay as they are. Returns how many keys changed.
+ * Refuses: user_not_found, child_has_no_keys.
+ */
+export function setUserActive(tx: Tx, command: SetUserActive, context: Context): { keys: number } {
+  const { active, actor } = command;
+  const { account, username, parentAccount, ...user } = requireUser(tx, command.username);
+  if (parentAccount !== null) throw refusal("child_has_no_keys");
+  // A key that is made meanwhile is made before this, and listed, or after it, and refused.
+  tx.lock(account);
+  const changed = listKeys(tx, { account }).filter((key) => (active ? key.suspended : key.active));
+  // Nothing is refused from here on.
+  updateUserFields(tx, account, { active });
+  tx.each(changed, ({ id }) => tx.update(keys, { id }, { active, suspended: !active }));
+  audit(tx, context, {
+    actor,
+    action: active ? "user.activate" : "user.deactivate",
+    subject: username,
+    account,
+    before: { active: user.active },
+    after: { active, ...(user.active === active ? {} : { keys: changed.length }) },
+  });
+  return { keys: changed.length };
+}
+
 export interface AdjustBalance {
   username: string;
   /** Above 0, at most AMOUNT_LIMIT_MICROS. */
@@ -75,9 +142,28 @@ export function debitUser(tx: Tx, command: AdjustBalance, context: Context): Adj
   return adjusted;
 }
 
+/**
+ * A credit or a debit for a caller that is sent no balance: replies of a server's writer are JSON, and a balance may be
+ * above 2^53. Refuses what creditUser and debitUser refuse.
+ */
+export function adjustBalance(
+  tx: Tx,
+  { direction, ...command }: AdjustBalance & { direction: "credit" | "debit" },
+  context: Context,
+): null {
+  (direction === "credit" ? creditUser : debitUser)(tx, command, context);
+  return null;
+}
+
+/** createUser for a caller that is sent no balance: see adjustBalance. */
+export function addUser(tx: Tx, command: CreateUser, context: Context): null {
+  createUser(tx, command, context);
+  return null;
+}
+
 /** Refuses: user_not_found. */
-export function requireUser(tx: Tx, username: string): User {
-  const user = findUser(tx, username);
+export function requireUser(reader: Reader, username: string): User {
+  const user = findUser(reader, username);
   if (!user) throw refusal("user_not_found");
   return user;
 }

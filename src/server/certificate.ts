@@ -1,4 +1,4 @@
-// The TLS certificate of the API's listener: read at the start, and again on SIGHUP.
+// The TLS certificate of the listeners of API and panel: read at the start, and again on SIGHUP.
 
 import type { Config } from "../config/flags.ts";
 import { readTls, type Tls, TlsError, type TlsFiles } from "../config/tls.ts";
@@ -12,13 +12,17 @@ export function readCertificate(config: Config): Tls | null {
 }
 
 /** An invalid certificate leaves the present one in use. */
-export function reloadCertificate(config: Config, server: Server, log: Logger): void {
+export function reloadCertificate(
+  config: Config,
+  servers: readonly (Server | null)[],
+  log: Logger,
+): void {
   const files = tlsFiles(config);
   if (!files) return log.info({}, "nothing to reload: no certificate is in use");
   try {
     // Does not wait for pipes: that would block the event loop.
     const tls = readTls(files, 0);
-    server.reload(tls);
+    for (const server of servers) server?.reload(tls);
     log.info({ cert: files.cert, validTo: tls.validTo.toISOString() }, "certificate reloaded");
   } catch (error) {
     const why = error instanceof TlsError ? error.message : String(error);

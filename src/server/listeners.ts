@@ -1,4 +1,4 @@
-// The listeners of the API and of the metrics, and the file with the API's address.
+// The listeners of the API, the panel and the metrics, and the file with the API's address.
 
 import { rmSync, writeFileSync } from "node:fs";
 import type { Config } from "../config/flags.ts";
@@ -23,29 +23,39 @@ export class ListenError extends Error {
 
 export interface Listeners {
   api: Server;
-  /** Stops both; resolves once every request in flight is answered. */
+  panel: Server | null;
+  /** Stops all; resolves once every request in flight is answered. */
   stop(): Promise<void>;
   /** URL of the metrics; null without them. */
   metricsUrl: string | null;
 }
 
-/** Starts both or throws ListenError and starts neither. */
-export function startListeners(
-  { host, port, metricsListen }: Config,
-  metrics: Metrics | null,
-  startApi: (address: Address) => Server,
-): Listeners {
-  const api = listen({ host, port }, startApi);
-  if (!metrics || !metricsListen) return { api, stop: () => api.stop(), metricsUrl: null };
+/** What each listener is started with. */
+export interface Starts {
+  api: (address: Address) => Server;
+  panel: (address: Address) => Server;
+}
+
+/** Starts all that the settings name, or throws ListenError and starts none. */
+export function startListeners(config: Config, metrics: Metrics | null, starts: Starts): Listeners {
+  const { host, port, metricsListen, panelListen } = config;
+  const started: Server[] = [];
+  const start = (endpoint: Endpoint, by: (address: Address) => Server) => {
+    const server = listen(endpoint, by);
+    started.push(server);
+    return server;
+  };
+  const stop = async () => void (await Promise.all(started.map((server) => server.stop())));
   try {
-    const second = listen(metricsListen, (address) => startMetricsServer(metrics, address));
-    return {
-      api,
-      stop: async () => void (await Promise.all([api.stop(), second.stop()])),
-      metricsUrl: `${urlOf("http", second)}/metrics`,
-    };
+    const api = start({ host, port }, starts.api);
+    const panel = panelListen && start(panelListen, starts.panel);
+    const scraped =
+      metrics &&
+      metricsListen &&
+      start(metricsListen, (address) => startMetricsServer(metrics, address));
+    return { api, panel, stop, metricsUrl: scraped && `${urlOf("http", scraped)}/metrics` };
   } catch (error) {
-    void api.stop();
+    void stop();
     throw error;
   }
 }
@@ -62,7 +72,7 @@ export function urlOf(protocol: "http" | "https", { hostname: host, port }: Serv
   return `${protocol}://${formatEndpoint({ host, port })}`;
 }
 
-/** Written for `health`. Not fatal: with a full disk the service must still start and respond. */
+/** Written for commands that look for the server. Not fatal: with a full disk the service must still start and respond. */
 export function writeAddressFile(path: string, url: string, log: Logger): void {
   try {
     writeFileSync(path, url, { mode: 0o600 });
@@ -70,7 +80,7 @@ export function writeAddressFile(path: string, url: string, log: Logger): void {
     rmSync(path, { force: true });
     log.warn(
       { address: path, why: String(error) },
-      "address file not written: give `health` the address with --url",
+      "address file not written: give the address to `health` with --url, to `panel invite` with --panel-url",
     );
   }
 }

@@ -32,7 +32,12 @@ const SETTLES_MS = 60_000;
 /** How long a server that stops waits for a database that may be away. */
 const LEASE_END_MS = 2000;
 /** Commands after which a key that is in memory may be out of date. */
-const CHANGES_KEYS: ReadonlySet<string> = new Set(["setKeyActive", "rotateKey", "endExpiredKeys"]);
+const CHANGES_KEYS: ReadonlySet<string> = new Set([
+  "setKeyActive",
+  "setUserActive",
+  "rotateKey",
+  "endExpiredKeys",
+]);
 
 type DatabaseConfig = Pick<Config, "data" | "database" | "server">;
 

@@ -1,5 +1,6 @@
 // `reseller serve`: starts the database, the listeners, the delivery and the background jobs, and stops them in order.
 
+import { rmSync } from "node:fs";
 import packageJson from "../../package.json" with { type: "json" };
 import { backupFolder, type Config, environmentWith, REMOTE_FLAGS } from "../config/flags.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
@@ -13,9 +14,12 @@ import { createLog, type Logger } from "../monitoring/log.ts";
 import { createMetrics, type Metrics } from "../monitoring/metrics.ts";
 import { readCertificate, reloadCertificate } from "./certificate.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
+import type { SystemFacts } from "../panel/system.tsx";
+import { startPanel } from "../panel/listener.ts";
 import { startWebhooks } from "../webhooks/worker.ts";
-import { apiDeps, createPending, deliveryDeps, webhookDeps } from "./wiring.ts";
+import { apiDeps, createPending, deliveryDeps, panelDeps, webhookDeps } from "./wiring.ts";
 import { readGauges } from "./gauges.ts";
+import { panelAddressPath } from "../storage/open.ts";
 import { openPostgresDatabase } from "./postgres-database.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { type Listeners, startListeners, urlOf, writeAddressFile } from "./listeners.ts";
@@ -25,6 +29,8 @@ const DRAIN_MS = 10_000;
 
 export interface Service {
   url: string;
+  /** Where browsers find the panel; null without it. */
+  panelUrl: string | null;
   log: Logger;
   /** Starts a backup now, unless one is running. */
   backUpNow(): void;
@@ -35,7 +41,11 @@ export interface Service {
 }
 
 /** Resolves once the service is ready. `end` is called after a fatal database error, once the log is written. */
-export async function startService(config: Config, end: () => void): Promise<Service> {
+export async function startService(
+  config: Config,
+  end: () => void,
+  configuration: SystemFacts["configuration"] = [],
+): Promise<Service> {
   const log = createLog(config.logLevel, config.logFormat);
   const onFatal = () => void log.close().then(end);
   const tls = readCertificate(config);
@@ -69,11 +79,18 @@ export async function startService(config: Config, end: () => void): Promise<Ser
   // The listeners first: if they cannot listen, nothing must have been sent to a provider.
   const started = { database, log, metrics, keyUsage, delivery: pending, isTls: tls !== null };
   let listeners: Listeners;
+  let backups: Backups | undefined;
   try {
     const deps = apiDeps(config, started);
-    listeners = startListeners(config, metrics, (address) =>
-      startServer(deps, address, tls, panelRoutes(deps)),
-    );
+    const panel = panelDeps(config, started, {
+      configuration,
+      readiness: deps.readiness,
+      backups: () => backups,
+    });
+    listeners = startListeners(config, metrics, {
+      api: (address) => startServer(deps, address, tls, panelRoutes(deps)),
+      panel: (address) => startPanel(panel, address, tls),
+    });
   } catch (error) {
     await closeDatabase();
     throw error;
@@ -90,16 +107,24 @@ export async function startService(config: Config, end: () => void): Promise<Ser
 
   const expiry = await startExpiry(writer, log, { isLeader: () => database.isLeader() });
   offsite = copyOffsite(config, database, log);
-  const backups = backUp(config, database, offsite, log);
-  const url = urlOf(tls ? "https" : "http", listeners.api);
+  const running = (backups = backUp(config, database, offsite, log));
+  const protocol = tls ? "https" : "http";
+  const url = urlOf(protocol, listeners.api);
+  const panelUrl = listeners.panel && (config.panelUrl ?? urlOf(protocol, listeners.panel));
   writeAddressFile(database.addressFile, url, log);
-  log.info({ url, path: database.description, metrics: listeners.metricsUrl }, "started");
+  const panelFile = panelAddressPath(config.data);
+  if (panelUrl) writeAddressFile(panelFile, panelUrl, log);
+  log.info(
+    { url, path: database.description, metrics: listeners.metricsUrl, panel: panelUrl },
+    "started",
+  );
 
   return {
     url,
+    panelUrl,
     log,
-    backUpNow: () => backups.backUpNow(),
-    reload: () => reloadCertificate(config, listeners.api, log),
+    backUpNow: () => running.backUpNow(),
+    reload: () => reloadCertificate(config, [listeners.api, listeners.panel], log),
     async stop() {
       log.info({}, "stopping");
       // Both at once: requests wait for their orders' deliveries.
@@ -110,7 +135,8 @@ export async function startService(config: Config, end: () => void): Promise<Ser
       ]);
       await delivered;
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
-      await Promise.all([expiry.stop(), backups.stop(), offsite?.stop()]);
+      await Promise.all([expiry.stop(), running.stop(), offsite?.stop()]);
+      if (panelUrl) rmSync(panelFile, { force: true });
       await closeDatabase();
       log.info({}, "stopped");
       await log.close();
@@ -144,6 +170,8 @@ function copyOffsite(config: Config, { file }: ServerDatabase, log: Logger): Off
 function noBackups(log: Logger): Backups {
   return {
     backUpNow: () => log.warn({}, "no backup made: PostgreSQL's own tools make them"),
+    status: () => ({ folder: "", isRunning: false, backups: [] }),
+    verify: () => false,
     stop: () => Promise.resolve(),
   };
 }

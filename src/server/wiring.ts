@@ -1,6 +1,6 @@
 // The dependencies of the API and of the deliveries, from the settings and the parts of the server that have started.
 
-import type { Config } from "../config/flags.ts";
+import { backupFolder, type Config, isPanelLocal, isPanelSecure } from "../config/flags.ts";
 import { listSandboxOrders } from "../db/sandbox.ts";
 import { systemClock } from "../delivery/clock.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";
@@ -8,11 +8,20 @@ import type { DeliveryDeps } from "../delivery/provider-worker.ts";
 import { createRateLimits } from "../http/rate-limits.ts";
 import { responseTemplate } from "../http/response-template.ts";
 import type { ServerDeps } from "../http/server.ts";
+import type { Backups } from "../jobs/backups.ts";
 import type { KeyUsage } from "../jobs/key-usage.ts";
+import { createActivityCounter } from "../monitoring/activity.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { type Metrics, NO_OBSERVER } from "../monitoring/metrics.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
+import type { MachineFacts, PanelSettings } from "../panel/call.ts";
+import { createPasswords } from "../panel/passwords.ts";
+import type { BackupFacts, SystemFacts } from "../panel/system.tsx";
+import type { PanelDeps } from "../panel/listener.ts";
+import { versions } from "./versions.ts";
 import { connectProvider } from "../providers/protocols.ts";
+import { newestBackup } from "../storage/backup-folder.ts";
+import { freeBytesIn } from "../storage/files.ts";
 import { checkNewUrl } from "../webhooks/new-url.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
 import type { TargetPolicy } from "../webhooks/targets.ts";
@@ -85,6 +94,63 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
   };
 }
 
+/** What the panel's page of the system shows, besides what has started. */
+export interface PanelFacts {
+  configuration: SystemFacts["configuration"];
+  readiness: SystemFacts["readiness"];
+  /** Undefined until they have started. */
+  backups: () => Backups | undefined;
+}
+
+export function panelDeps(
+  config: Config,
+  { database, log }: Started,
+  { configuration, readiness, backups }: PanelFacts,
+): PanelDeps {
+  const { store, slowStore, settlesAfterMs, writer, file } = database;
+  const activity = createActivityCounter(slowStore, settlesAfterMs);
+  return {
+    store,
+    slowStore,
+    writer,
+    log,
+    now: Date.now,
+    activity,
+    connect: (provider) => connectProvider(provider, config.providerTimeout),
+    machine: () => (file === null ? {} : machineFacts(config)),
+    settings: panelSettings(config),
+    passwords: createPasswords(),
+    system: {
+      versions: versions(),
+      database: database.description,
+      configuration,
+      readiness,
+      servers: () => database.servers(),
+      backups: database.file === null ? null : backupFacts(backups),
+    },
+    trustedProxy: config.trustedProxy,
+    onInternalError: (error) => database.onReadError(error),
+  };
+}
+
+/** They start after the listeners. */
+function backupFacts(backups: PanelFacts["backups"]): BackupFacts {
+  return {
+    status: () => backups()?.status() ?? { folder: "", isRunning: false, backups: [] },
+    backUpNow: () => backups()?.backUpNow(),
+    verify: (name) => backups()?.verify(name) ?? false,
+  };
+}
+
+function panelSettings(config: Config): PanelSettings {
+  return {
+    url: config.panelUrl,
+    isSecure: isPanelSecure(config),
+    needsSecondFactor: !isPanelLocal(config),
+    confirmAboveMicros: config.panelConfirmAbove,
+  };
+}
+
 export function deliveryDeps(config: Config, { database, log, metrics }: Started): DeliveryDeps {
   const { store, writer, serverId } = database;
   return {
@@ -139,4 +205,20 @@ function once(run: () => void): () => void {
     isDone = true;
     run();
   };
+}
+
+/** The first backup is made after the start. */
+const FIRST_BACKUP_S = 600;
+
+/** Of a database that is a file here. A folder that cannot be read is left out: the next backup logs it. */
+function machineFacts(config: Config): MachineFacts {
+  const freeBytes = freeBytesIn(config.data);
+  try {
+    const newest = newestBackup(config.data, backupFolder(config), Date.now());
+    if (newest !== null) return { freeBytes, newestBackupAt: newest.begunAt };
+    const isMissing = config.backupEvery > 0 && process.uptime() > FIRST_BACKUP_S;
+    return isMissing ? { freeBytes, newestBackupAt: null } : { freeBytes };
+  } catch {
+    return { freeBytes };
+  }
 }

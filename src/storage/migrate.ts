@@ -16,6 +16,7 @@ import servers from "../../migrations/sqlite/0011_servers.sql" with { type: "tex
 import serviceNumbers from "../../migrations/sqlite/0012_service_numbers.sql" with { type: "text" };
 import webhooks from "../../migrations/sqlite/0013_webhooks.sql" with { type: "text" };
 import sandbox from "../../migrations/sqlite/0014_sandbox.sql" with { type: "text" };
+import panel from "../../migrations/sqlite/0015_panel.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -40,6 +41,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 12, name: "0012_service_numbers", sql: serviceNumbers },
   { version: 13, name: "0013_webhooks", sql: webhooks },
   { version: 14, name: "0014_sandbox", sql: sandbox },
+  { version: 15, name: "0015_panel", sql: panel },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

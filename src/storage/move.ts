@@ -9,6 +9,7 @@ import {
   catalogueVersion,
   keys,
   providers,
+  panelSessions,
   servers,
   TABLES,
   uptime,
@@ -62,8 +63,9 @@ export type MoveProgress = (what: string, done: number, total: number) => void;
 
 /** Rows that are read and written at once; some hold a whole response. */
 const PIECE = 500;
-/** The rows that belong to a process, not to the service. */
-const MOVED = TABLES.filter((table) => table !== servers && table !== uptime);
+/** Not the rows that belong to a process, and no session: who signed in there signs in here again. */
+const STAYING: readonly AnyTable[] = [servers, uptime, panelSessions];
+const MOVED = TABLES.filter((table) => !STAYING.includes(table));
 /** One row each, which the migrations made. */
 const SINGLETONS: readonly AnyTable[] = [uptime, catalogueVersion];
 /** The rows that the migrations made: accounts of the service itself, and the sandbox. */

@@ -38,6 +38,11 @@ export function addressPath(dataDirectory: string): string {
   return join(resolve(dataDirectory), "serve.address");
 }
 
+/** Of the address of the panel of the server that runs. */
+export function panelAddressPath(dataDirectory: string): string {
+  return join(resolve(dataDirectory), "panel.address");
+}
+
 export interface Instance {
   /** Absolute path of the database. */
   path: string;

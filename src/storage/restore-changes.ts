@@ -36,8 +36,8 @@ type Row = Record<string, string | number | null | undefined>;
 /** Neither a test account nor the sandbox, in a database of any version: no other name has a colon. */
 const IS_LIVE = (name: string) => `${name} NOT LIKE 'test:%'`;
 
-/** A provider's key, a webhook's secret: compared, never shown. */
-const SECRET = "key";
+/** A provider's key, a webhook's secret, an administrator's password: compared, never shown. */
+const SECRETS: readonly string[] = ["key", "secret", "password"];
 
 /** By id. Columns that an older version lacks are null. */
 export function readKeys(sqlite: Database): Map<string, KeyState> {
@@ -69,14 +69,15 @@ export function readSettings(sqlite: Database): Settings {
     }
   };
   read(
-    `SELECT username FROM users WHERE ${IS_LIVE("username")} ORDER BY account`,
+    `SELECT * FROM users WHERE ${IS_LIVE("username")} ORDER BY account`,
     ({ username }) => `user ${username}`,
-    () => ({}),
+    // Before it could be deactivated every user was active.
+    ({ active = 1 }) => ({ active: yes(active) }),
   );
   read(
     `SELECT name, protocol, url, key FROM providers WHERE ${IS_LIVE("name")} ORDER BY name`,
     ({ name }) => `provider ${name}`,
-    ({ protocol, url, key }) => ({ protocol, url, [SECRET]: key }),
+    ({ protocol, url, key }) => ({ protocol, url, key }),
   );
   read(
     `SELECT services.*, providers.name AS provider FROM services LEFT JOIN providers USING (provider_id)
@@ -98,7 +99,7 @@ export function readSettings(sqlite: Database): Settings {
         events,
         balanceLowBelow: dollars(threshold),
         active: yes(active),
-        [SECRET]: secret,
+        secret,
       }),
     );
   }
@@ -108,7 +109,29 @@ export function readSettings(sqlite: Database): Settings {
     ({ service_id: service, username }) => `grant of ${service} to ${username}`,
     ({ price_micros: price }) => ({ price: dollars(price) }),
   );
+  if (!hasAdministrators(sqlite)) return settings;
+  read(
+    "SELECT * FROM administrators ORDER BY name",
+    ({ name }) => `administrator ${name}`,
+    ({ role, active, password_hash: password, totp_secret: secret }) => {
+      return { role, active: yes(active), password, secondFactor: secret === null ? "off" : "on" };
+    },
+  );
   return settings;
+}
+
+/** The names of administrators who are disabled. */
+export function readDisabled(sqlite: Database): string[] {
+  if (!hasAdministrators(sqlite)) return [];
+  const rows = sqlite.query<{ name: string }, []>(
+    "SELECT name FROM administrators WHERE active = 0",
+  );
+  return rows.all().map(({ name }) => name);
+}
+
+/** Versions before the panel have none. */
+function hasAdministrators(sqlite: Database): boolean {
+  return sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'administrators'").get() !== null;
 }
 
 /** Settings in `since` that differ from `restored`, and subjects that were created or removed. */
@@ -132,9 +155,11 @@ function diffFacts(
 ): Change[] {
   const names = Object.keys(is).filter((name) => is[name] !== was[name]);
   if (names.length === 0) return [];
-  const describe = (settings: Record<string, string>, key: string) =>
-    names.map((name) => (name === SECRET ? key : `${name} ${settings[name]}`)).join(", ");
-  return [{ subject, since: describe(was, "another key"), now: describe(is, "the backup's key") }];
+  const describe = (settings: Record<string, string>, whose: string) =>
+    names
+      .map((name) => (SECRETS.includes(name) ? `${whose} ${name}` : `${name} ${settings[name]}`))
+      .join(", ");
+  return [{ subject, since: describe(was, "another"), now: describe(is, "the backup's") }];
 }
 
 function dollars(micros: string | number | null | undefined): string | null {

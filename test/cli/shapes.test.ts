@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { openShop } from "../support/cli.ts";
 
 const USER = ["id", "username", "name", "balance", "childBalance", "resellerId"];
+const LISTED_USER = [...USER, "active"];
 const ADJUSTED = [...USER, "previousBalance", "amount"];
 const KEY = ["id", "type", "reach", "username", "label", "active", "expiresAt", "allow"];
 const NEW_KEY = [...KEY, "key"];
@@ -25,7 +26,10 @@ await shop.cli("admin", "order", "complete", numbers[0]!);
 const SHAPES: [title: string, argv: string[], members: string[]][] = [
   ["user create", ["admin", "user", "create", "carol"], USER],
   ["user create --parent", ["admin", "user", "create", "cora", "--parent", "alice"], USER],
-  ["user show", ["admin", "user", "show", "alice"], USER],
+  ["user show", ["admin", "user", "show", "alice"], LISTED_USER],
+  ["user update", ["admin", "user", "update", "carol", "--name", "Carol"], LISTED_USER],
+  ["user deactivate", ["admin", "user", "deactivate", "carol"], [...LISTED_USER, "keys"]],
+  ["user activate", ["admin", "user", "activate", "carol"], [...LISTED_USER, "keys"]],
   ["user credit", ["admin", "user", "credit", "alice", "1.5"], ADJUSTED],
   ["user debit", ["admin", "user", "debit", "alice", "1.5"], ADJUSTED],
   ["key create", ["admin", "key", "create", "--user", "bob", "--type", "full"], NEW_KEY],
@@ -49,7 +53,9 @@ const SHAPES: [title: string, argv: string[], members: string[]][] = [
 ]; // prettier-ignore
 
 const LISTS: [title: string, argv: string[], members: string[]][] = [
-  ["user list", ["admin", "user", "list"], USER],
+  ["user list", ["admin", "user", "list"], LISTED_USER],
+  ["transaction list", ["admin", "transaction", "list", "--user", "alice"], ["seq", "at", "kind", "amount", "balance", "orderId", "note"]],
+  ["service list --user", ["admin", "service", "list", "--user", "alice"], [...SERVICE, "standardPrice", "own"]],
   ["key list", ["admin", "key", "list"], LISTED_KEY],
   ["key list --user", ["admin", "key", "list", "--user", "ALICE"], LISTED_KEY],
   ["service list", ["admin", "service", "list"], SERVICE],

@@ -240,6 +240,46 @@ test("the timer waits a second while nothing is due, else until the next attempt
   await delivery.stop(1000);
 });
 
+test("a tick takes over the address and the key that a provider was given meanwhile", async () => {
+  const database = freshDatabase();
+  const { id: keyId } = shopWith(database);
+  const { url } = upstream;
+  let tick = () => {};
+  const settled: string[] = [];
+  const asked: string[] = [];
+  const delivery = await startDelivery({
+    store: database.store,
+    serverId: SERVER,
+    writer: { submit: (name, input) => Promise.resolve(database.run(name, input)) },
+    log: createLog("silent"),
+    clock: {
+      ...systemClock,
+      timer: (callback) => ((tick = callback), { set: () => settled.push("ticked"), clear() {} }),
+    },
+    random: () => 0,
+    settings: { placeWaitMs: 10_000, placeRetryMs: 60_000, pollIntervalMs: 1000 },
+    connect(provider) {
+      asked.push(`${provider.name} ${provider.url} ${provider.key}`);
+      return connectProvider(provider, 1000);
+    },
+  });
+  const input = { resellerAccount: 3, keyId, service: "likes", link: "tick", quantity: 100 };
+  const statusOf = async () => (await delivery.placed(database.run("placeOrder", input))).status;
+  expect(await statusOf()).toBe("PROCESSING");
+  const before = upstream.adds().length;
+  const changes = { url: `${url}/other`, key: "another", name: "acme2" };
+  database.run("updateProvider", { name: "acme", changes });
+  const ticks = settled.length;
+  tick();
+  await eventually("the tick has ended", () => settled.length > ticks);
+  // Its provider refuses that key.
+  expect(await statusOf()).toBe("FAILED");
+  expect(upstream.adds().slice(before)).toMatchObject([{ key: "another" }]);
+  // A name alone needs no new connection.
+  expect(asked).toEqual([`acme ${url} ${PROVIDER_KEY}`, `acme2 ${url}/other another`]);
+  await delivery.stop(1000);
+});
+
 test("an order whose provider cannot be reached until --place-retry is over fails, is refunded, and was never sent", async () => {
   const market = await freshService({ placeRetry: 300 });
   const { text } = shopWith(market);

@@ -280,7 +280,7 @@ test("whatever is sent, the response is one that the document foresees, and neve
       ]);
       const url = `${service.url}/api/v2`;
       const post = (
-        body: string | Uint8Array | URLSearchParams | FormData,
+        body: string | Uint8Array<ArrayBuffer> | URLSearchParams | FormData,
         at = url,
         type?: string,
       ) => fetch(at, { method: "POST", body, ...(type && { headers: { "content-type": type } }) });

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { KEY_SCOPES, KEY_TYPES, type KeyType } from "../../src/domain/keys.ts";
 import { type Market, openMarket } from "../support/market.ts";
+import { findUser } from "../../src/db/users.ts";
 import { ENGINE } from "../support/engine.ts";
 import { expectRefusal, type Sent } from "../support/refusal.ts";
 
@@ -162,27 +163,40 @@ describe("two resellers never see each other's", () => {
 });
 
 describe("a running server", () => {
-  test("refuses a key from the request after its deactivation on, until it is activated", async () => {
-    const { id, text } = market.key("anna", "full");
-    const sent: Sent = { method: "POST", path: "/orders", key: text, body: order() };
-    const read: Sent = { method: "GET", path: "/balance", key: text };
-    const statusOf = async ({ method, path, body }: Sent) =>
-      (await market.call(method, path, text, body)).status;
-    // On PostgreSQL a server has what it read of a key in memory for a second.
-    const settled = async (status: number) => {
-      while (ENGINE === "postgres" && (await statusOf(read)) !== status) await Bun.sleep(20);
-      expect(await statusOf(read)).toBe(status);
-    };
-    for (let round = 0; round < 3; round++) {
-      await settled(200);
-      expect(await statusOf(sent)).toBe(200);
-      market.run("setKeyActive", { id, active: false });
-      await expectRefusal(market, sent, 403, "API key is inactive");
-      await settled(403);
-      await expectRefusal(market, read, 403, "API key is inactive");
-      market.run("setKeyActive", { id, active: true });
-    }
-  });
+  const deactivations = [
+    ["a key", (id: string, active: boolean) => market.run("setKeyActive", { id, active })],
+    [
+      "a user's keys",
+      (_: string, active: boolean) => market.run("setUserActive", { username: "ella", active }),
+    ],
+  ] as const;
+
+  test.each(deactivations)(
+    "refuses %s from the request after its deactivation on",
+    async (...how) => {
+      const [, setActive] = how;
+      if (!market.read((reader) => findUser(reader, "ella"))) market.user("ella", "100");
+      const { id, text } = market.key("ella", "full");
+      const sent: Sent = { method: "POST", path: "/orders", key: text, body: order() };
+      const read: Sent = { method: "GET", path: "/balance", key: text };
+      const statusOf = async ({ method, path, body }: Sent) =>
+        (await market.call(method, path, text, body)).status;
+      // On PostgreSQL a server has what it read of a key in memory for a second.
+      const settled = async (status: number) => {
+        while (ENGINE === "postgres" && (await statusOf(read)) !== status) await Bun.sleep(20);
+        expect(await statusOf(read)).toBe(status);
+      };
+      for (let round = 0; round < 3; round++) {
+        await settled(200);
+        expect(await statusOf(sent)).toBe(200);
+        setActive(id, false);
+        await expectRefusal(market, sent, 403, "API key is inactive");
+        await settled(403);
+        await expectRefusal(market, read, 403, "API key is inactive");
+        setActive(id, true);
+      }
+    },
+  );
 
   test("sells no service from the request after its deactivation on", async () => {
     const id = market.service({ name: "Ending" });

@@ -3,7 +3,8 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { listOrders } from "../../src/db/orders.ts";
+import { listOperatorOrders, type OperatorOrderFilter } from "../../src/db/operator-orders.ts";
+import type { Reader } from "../../src/db/port.ts";
 import { listProviders, oldestUncheckedAt, readProviderOrders } from "../../src/db/providers.ts";
 import { listUsers } from "../../src/db/users.ts";
 import { countDisabledWebhooks, oldestUndeliveredAt } from "../../src/db/webhook-figures.ts";
@@ -160,9 +161,12 @@ async function moveTestOrder(
   return call("POST", `/test/orders/${orders[order].orderId}`, { status: to, remains: 1 });
 }
 
+const listOrders = (reader: Reader, filter: OperatorOrderFilter = {}) =>
+  listOperatorOrders(reader, filter, Number.MAX_SAFE_INTEGER, 100).rows;
+
 /** By the operator, who names it by its place in the list. */
 function moveLiveOrder(shop: SandboxShop, { order, to }: Extract<Step, { kind: "move" }>): unknown {
-  const found = shop.database.read((reader) => listOrders(reader, { limit: 100 }))[order];
+  const found = shop.database.read((reader) => listOrders(reader))[order];
   if (!found || to === "PROCESSING") return null;
   try {
     operate(shop, "transitionOrder", { id: found.id, to, remains: 1, note: null });
@@ -176,8 +180,8 @@ function moveLiveOrder(shop: SandboxShop, { order, to }: Extract<Step, { kind: "
 async function reports({ database }: SandboxShop): Promise<unknown> {
   const counts = await createStatusCounter(database.store)();
   const seen = database.read((reader) => ({
-    orders: listOrders(reader, { limit: 1000 }),
-    unknown: listOrders(reader, { limit: 1000, unknown: true }),
+    orders: listOrders(reader),
+    unknown: listOrders(reader, { status: "PENDING", placement: "unknown" }),
     users: listUsers(reader).map((user) => ({ ...user, balanceMicros: String(user.balanceMicros), depositedMicros: String(user.depositedMicros) })),
     providers: reader.each(listProviders(reader), (provider) => [provider, readProviderOrders(reader, provider.providerId)]),
     unchecked: oldestUncheckedAt(reader),

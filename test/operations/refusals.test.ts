@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { RefusalCode } from "../../src/domain/refusals.ts";
 import { findService } from "../../src/db/services.ts";
-import { grants, keys, services } from "../../src/db/tables.ts";
+import { grants, keys, providers, services, users } from "../../src/db/tables.ts";
 import { findUser } from "../../src/db/users.ts";
 import type { UnsignedInput, CommandName } from "../../src/operations/commands.ts";
 import { audit } from "../support/audit.ts";
@@ -13,6 +13,7 @@ import { dumpOf, freshDatabase, micros, OPERATOR, type TestDatabase } from "../s
 let database: TestDatabase;
 let keyId: string;
 let childrenKeyId: string;
+let goneKeyId: string;
 
 const grantOf = (account: number) =>
   database.read((reader) => reader.row(grants.byKey, "s1", account));
@@ -29,6 +30,13 @@ beforeAll(() => {
   database.service({ id: "s1", min: 10, max: 100 });
   database.service({ id: "s2" });
   keyId = database.key("anna", "recharge").id;
+  database.user("gone");
+  goneKeyId = database.key("gone", "full").id;
+  database.run("setUserActive", { username: "gone", active: false });
+  for (const name of ["acme", "zeta"]) {
+    const provider = { name, protocol: "smm-api", url: "http://127.0.0.1:9", key: "k" };
+    database.run("createProvider", provider);
+  }
   childrenKeyId = database.key("anna", "recharge", "children").id;
 });
 afterAll(() => {
@@ -140,12 +148,51 @@ describe("is refused, and writes nothing:", () => {
       username: "cleo",
       priceMicros: null,
     })),
+    row("user_not_found", "a new name for nobody", "updateUser", () => ({
+      username: "nobody",
+      changes: { name: "x" },
+    })),
+    row("username_taken", "a username of another user", "updateUser", () => ({
+      username: "bert",
+      changes: { username: "ANNA" },
+    })),
+    row("user_not_found", "nobody to deactivate", "setUserActive", () => ({
+      username: "nobody",
+      active: false,
+    })),
+    row("child_has_no_keys", "a child user to deactivate", "setUserActive", () => ({
+      username: "cleo",
+      active: false,
+    })),
+    row("user_inactive", "a key for an inactive user", "createKey", () => newKey("gone")),
+    row("user_inactive", "a key of an inactive user to activate", "setKeyActive", () => ({
+      id: goneKeyId,
+      active: true,
+    })),
+    row("provider_not_found", "no provider to change", "updateProvider", () => ({
+      name: "nobody",
+      changes: { key: "k" },
+    })),
+    row("provider_name_taken", "a name of another provider", "updateProvider", () => ({
+      name: "acme",
+      changes: { name: "ZETA" },
+    })),
+    row("service_not_found", "a price of no service", "changePrices", () => ({
+      prices: [{ id: "s9", before: 1, after: 2 }],
+    })),
+    row("catalogue_changed", "prices of which one has changed since", "changePrices", () => ({
+      prices: [
+        { id: "s1", before: 2_320_000, after: 1 },
+        { id: "s2", before: 2_319_999, after: 1 },
+      ],
+    })),
     row("grant_not_found", "a grant that is not there", "revokeService", () => ({
       id: "s1",
       username: "anna",
     })),
   ])("%s: %s", (code, _why, body) => {
-    const catalogue = () => [services, grants, keys].map((table) => dumpOf(database, table)).join();
+    const catalogue = () =>
+      [services, grants, keys, users, providers].map((table) => dumpOf(database, table)).join();
     const before = catalogue();
     expect(refusalCode(body, database)).toBe(code);
     expect(catalogue()).toBe(before);

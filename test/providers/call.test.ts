@@ -167,7 +167,7 @@ describe("HTTP 429", () => {
 
 describe("a compressed reply", () => {
   const REPLY = JSON.stringify({ order: 7 });
-  const replyTo = async (body: Uint8Array, encoding: string) => {
+  const replyTo = async (body: Uint8Array<ArrayBuffer>, encoding: string) => {
     let accepted: string | null = null;
     using server = Bun.serve({
       port: 0,

@@ -12,8 +12,16 @@ const CREDIT_MICROS = 1_500_000;
 /** Every so many orders one is cancelled, with its refund and its event. */
 const CANCELLED_EVERY = 10;
 
-/** As many recharges as orders, one reseller after the other, and `linkBytes` in each order's link. */
-export function fillInBulk(database: TestDatabase, orders: number, linkBytes = 20): void {
+/**
+ * As many recharges as orders, one reseller after the other, and `linkBytes` in each order's link.
+ * `time`: SQL for the time of order and recharge number `n`.
+ */
+export function fillInBulk(
+  database: TestDatabase,
+  orders: number,
+  linkBytes = 20,
+  time = "n",
+): void {
   const { sqlite } = database.connection;
   for (let index = 0; index < RESELLERS; index++) database.user(`bulk${index}`);
   const { id: keyId } = database.key("bulk0", "full");
@@ -26,12 +34,12 @@ export function fillInBulk(database: TestDatabase, orders: number, linkBytes = 2
   const numbers = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${orders})`;
   sqlite.run("BEGIN IMMEDIATE");
   sqlite.run(`INSERT INTO transfers (debit_account, credit_account, amount_micros, kind, key_id, created_at)
-    ${numbers} SELECT ${CASH_ACCOUNT}, ${reseller("n")}, ${CREDIT_MICROS}, 'recharge', '${keyId}', n FROM numbers`);
+    ${numbers} SELECT ${CASH_ACCOUNT}, ${reseller("n")}, ${CREDIT_MICROS}, 'recharge', '${keyId}', ${time} FROM numbers`);
   sqlite.run(`INSERT INTO orders (order_id, id, reseller_account, service_id, service_name, price_micros, per, link,
       quantity, charge_micros, refunded_micros, status, remains, created_at)
     ${numbers} SELECT n, printf('%024d', n), ${reseller("n")}, '${SERVICE}', 'Followers', 10000000, '1000',
       printf('%0${linkBytes}d', n), ${QUANTITY}, ${CHARGE_MICROS}, ${cancelled} * ${CHARGE_MICROS},
-      iif(${cancelled}, 'CANCELLED', 'PROCESSING'), ${QUANTITY}, n FROM numbers`);
+      iif(${cancelled}, 'CANCELLED', 'PROCESSING'), ${QUANTITY}, ${time} FROM numbers`);
   sqlite.run(`INSERT INTO transfers (debit_account, credit_account, amount_micros, kind, order_id, key_id, created_at)
     SELECT reseller_account, ${SALES_ACCOUNT}, charge_micros, 'order', order_id, '${keyId}', created_at FROM orders`);
   sqlite.run(`INSERT INTO transfers (debit_account, credit_account, amount_micros, kind, order_id, created_at)

@@ -6,6 +6,7 @@ import setReferences from "../../../migrations/postgres/0002_set_references.sql"
 import serviceNumbers from "../../../migrations/postgres/0003_service_numbers.sql" with { type: "text" };
 import webhooks from "../../../migrations/postgres/0004_webhooks.sql" with { type: "text" };
 import sandbox from "../../../migrations/postgres/0005_sandbox.sql" with { type: "text" };
+import panel from "../../../migrations/postgres/0006_panel.sql" with { type: "text" };
 import type { Address } from "./address.ts";
 import { connect, type Connection } from "./connection.ts";
 
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 3, name: "0003_service_numbers", sql: serviceNumbers },
   { version: 4, name: "0004_webhooks", sql: webhooks },
   { version: 5, name: "0005_sandbox", sql: sandbox },
+  { version: 6, name: "0006_panel", sql: panel },
 ];
 
 /** "rslr", as an advisory lock. */

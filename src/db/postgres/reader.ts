@@ -46,7 +46,7 @@ export class KnownReader implements Reader {
     return this.all(query, ...values)[0];
   }
 
-  spans(ledger: Ledger, account: number, window: TimeWindow): Span[] {
+  spans(ledger: Ledger, account: number | null, window: TimeWindow): Span[] {
     return spansWithin(this, ledger, account, window);
   }
 

@@ -49,7 +49,7 @@ class SqliteReader implements Reader {
   }
 
   /** Of all accounts' rows: numbers follow the clock here. */
-  spans(ledger: Ledger, _account: number, window: TimeWindow): Span[] {
+  spans(ledger: Ledger, _account: number | null, window: TimeWindow): Span[] {
     return this.statements.timeSpans.within(ledger, window);
   }
 

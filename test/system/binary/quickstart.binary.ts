@@ -9,8 +9,8 @@ import { type Body, freshFolder } from "../../support/service.ts";
 /** What each command must answer, in the order they are printed. */
 const ANSWERS: object[] = [
   { status: "success", services: expect.arrayContaining([expect.objectContaining({ id: "instagram-followers" })]) },
-  { status: "success", order: { orderId: 1, quantity: 1000, charge: 2.32, status: "PROCESSING" } },
-  { status: "success", order: { orderId: 1, startCount: 0, remains: 1000 } },
+  { status: "success", order: { orderId: 48, quantity: 1000, charge: 2.32, status: "PROCESSING" } },
+  { status: "success", order: { orderId: 48, startCount: 0, remains: 1000 } },
   { status: "success", balance: 97.68, currency: "USD" },
   { exists: true, user: { username: "demo", balance: 97.68, resellerId: null } },
   { status: "success", user: { previousBalance: 97.68, balance: 123.18 }, amount: 25.5 },
@@ -37,7 +37,7 @@ test("every printed command works when pasted, and the same data is there after 
   const there = (command: string) => paste(command.replaceAll(first.url, again.url));
   expect(there(commands[2]!)).toMatchObject(ANSWERS[2]!);
   expect(there(commands[3]!)).toMatchObject({ balance: 123.18 });
-  expect(there(commands[1]!)).toMatchObject({ order: { orderId: 2 } });
+  expect(there(commands[1]!)).toMatchObject({ order: { orderId: 49 } });
 
   const data = join(folder, "data");
   const files = readdirSync(data);

@@ -1,0 +1,122 @@
+// `admin order list`: the same filters as the panel's page.
+
+import { type Command, Option } from "commander";
+import { listOperatorOrders, type OperatorOrderFilter } from "../db/operator-orders.ts";
+import type { Reader } from "../db/port.ts";
+import { findTestAccount, findUser, type User } from "../db/users.ts";
+import { type Placement, PLACEMENTS } from "../domain/deliveries.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
+import { refusal } from "../domain/refusals.ts";
+import { requireProvider } from "../operations/providers.ts";
+import { type CommonOptions, declare, withDatabase } from "./command.ts";
+import {
+  addPaging,
+  addWindow,
+  type PageOptions,
+  printMore,
+  readPages,
+  windowOf,
+} from "./list-pages.ts";
+import { type NamedOrder, orderJson, orderTable, withProvider } from "./order-output.ts";
+import { print } from "./output.ts";
+import { providerNames } from "./provider-names.ts";
+import {
+  linkPart,
+  orderIds,
+  orderNumber,
+  providerName,
+  providerOrder,
+  reference,
+  serviceId,
+  username,
+} from "./values.ts";
+
+const LIST_DEFAULT = 50;
+/** Of nobody: accounts of users are above 2. */
+const NO_ACCOUNT = 0;
+
+interface ListOptions extends CommonOptions, PageOptions {
+  status?: OrderStatus;
+  user?: string;
+  service?: string;
+  provider?: string;
+  placement?: Placement;
+  from?: number;
+  to?: number;
+  id?: string[];
+  reference?: string;
+  providerOrder?: string;
+  link?: string;
+  unknown?: true;
+  late?: true;
+  test?: true;
+  cursor?: number;
+}
+
+export function declareOrderList(group: Command): void {
+  const command = declare(
+    group,
+    "list",
+    "list orders, newest first",
+    "reseller admin order list --status PROCESSING --provider acme --from 7d",
+  )
+    .addOption(new Option("--status <status>", "only these").choices(ORDER_STATUSES))
+    .option("--user <username>", "only this reseller's", username)
+    .option("--service <id>", "only of this service", serviceId)
+    .option("--provider <name>", "only those that this provider delivers", providerName)
+    .addOption(
+      new Option("--placement <state>", "only those at this state of delivery").choices(PLACEMENTS),
+    )
+    .option("--id <ids>", "only these numbers and ids, separated by commas", orderIds)
+    .option("--reference <text>", "only with this name of the caller's", reference)
+    .option("--provider-order <number>", "only with this number at the provider", providerOrder)
+    .option("--link <text>", "only with this in the link, whatever its case", linkPart)
+    .option("--unknown", "only PENDING ones of which it is not known whether they were placed")
+    .option("--late", "only those of which a change was reported after their end")
+    .option("--test", "only test orders, which are listed nowhere else");
+  addWindow(command);
+  addPaging(command, { what: "order", parse: orderNumber }, LIST_DEFAULT).action(
+    async (options: ListOptions) => {
+      const orders = await withDatabase(options, async ({ store }) => {
+        const { filter, names } = await store.read((reader) => ({
+          filter: filterOf(reader, options),
+          names: providerNames(reader),
+        }));
+        const found = await readPages(
+          options,
+          options.cursor ?? Number.MAX_SAFE_INTEGER,
+          (below, most) => store.read((reader) => listOperatorOrders(reader, filter, below, most)),
+        );
+        return found.map((order): NamedOrder => withProvider(names, order));
+      });
+      print(options.json, orders.map(orderJson), () => orderTable(orders));
+      printMore(options, orders, () => orders.at(-1)!.orderId);
+    },
+  );
+}
+
+/** Refuses: user_not_found, provider_not_found. */
+function filterOf(reader: Reader, options: ListOptions): OperatorOrderFilter {
+  const { user, provider } = options;
+  const owner = user === undefined ? undefined : findUser(reader, user);
+  if (user !== undefined && !owner) throw refusal("user_not_found");
+  return {
+    status: options.unknown ? "PENDING" : options.status,
+    resellerAccount: owner && accountOf(reader, owner, options),
+    service: options.service,
+    providerId: provider === undefined ? null : requireProvider(reader, provider).providerId,
+    placement: options.unknown ? "unknown" : options.placement,
+    late: options.late,
+    test: options.test,
+    window: windowOf(options),
+    ids: options.id,
+    reference: options.reference,
+    providerOrder: options.providerOrder,
+    link: options.link,
+  };
+}
+
+/** That of the user's test account where test orders are asked for: without one there are none. */
+function accountOf(reader: Reader, { account }: User, { test }: ListOptions): number {
+  return test ? (findTestAccount(reader, account)?.account ?? NO_ACCOUNT) : account;
+}

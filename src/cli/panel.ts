@@ -1,0 +1,191 @@
+// `panel …`: who may use the operator's panel. The first administrator can be made here alone.
+
+import { existsSync, readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { Option } from "commander";
+import { settingOption } from "../config/flags.ts";
+import { type Endpoint, formatEndpoint } from "../config/values.ts";
+import {
+  type Administrator,
+  findAdministrator,
+  listAdministrators,
+  listSessions,
+} from "../db/administrators.ts";
+import type { Awaitable } from "../db/port.ts";
+import {
+  ADMINISTRATOR_NAME_FORM,
+  isPassword,
+  PASSWORD_FORM,
+  type Role,
+  ROLES,
+} from "../domain/administrators.ts";
+import { INVITATION_MS, isSessionLive } from "../domain/sign-ins.ts";
+import type { ShownAdministrator } from "../operations/administrators.ts";
+import { newToken, setUpLink } from "../panel/tokens.ts";
+import { panelAddressPath } from "../storage/open.ts";
+import {
+  type CommonOptions,
+  declare,
+  declareGroup,
+  type Session,
+  withDatabase,
+} from "./command.ts";
+import { print } from "./output.ts";
+import { readStdin } from "./stdin.ts";
+import { fields, table } from "./text-table.ts";
+import { administratorName } from "./values.ts";
+
+/** Where the panel listens, unless something says otherwise. */
+export const DEFAULT_PANEL: Endpoint = { host: "127.0.0.1", port: 8081 };
+
+type InviteOptions = CommonOptions & { role: Role; panelUrl: string | null };
+
+export function declarePanel(program: Command): void {
+  const group = declareGroup(program, "panel", "who may use the operator's panel");
+
+  declare(
+    group,
+    "invite",
+    "print a link with which someone becomes an administrator: once, within 30 minutes",
+    "reseller panel invite alice --role owner",
+  )
+    .argument("<name>", ADMINISTRATOR_NAME_FORM, administratorName)
+    .addOption(
+      new Option("--role <role>", "what the administrator may do").choices(ROLES).default("owner"),
+    )
+    .addOption(settingOption("panel-url"))
+    .action(async (name: string, options: InviteOptions) => {
+      const { role } = options;
+      const base =
+        options.panelUrl ?? runningPanel(options) ?? `http://${formatEndpoint(DEFAULT_PANEL)}`;
+      const invited = await withDatabase(options, (session) => invite(session, base, name, role));
+      print(options.json, invited, ({ link }) =>
+        [`Open within 30 minutes, once, to choose the password of ${name}:`, "", link].join("\n"),
+      );
+    });
+
+  declare(
+    group,
+    "password",
+    "set a password, read from stdin; ends the sessions",
+    "reseller panel password alice --stdin < password.txt",
+  )
+    .argument("<name>", "the administrator", administratorName)
+    .addOption(new Option("--stdin", "read it from stdin, up to its end").makeOptionMandatory())
+    .action(async (name: string, options: CommonOptions, command: Command) => {
+      const password = (await readStdin())?.replace(/\r?\n$/, "") ?? "";
+      if (!isPassword(password)) {
+        command.error(`error: stdin must hold the password: ${PASSWORD_FORM}.`);
+      }
+      // Before the transaction: it takes a while by design.
+      const passwordHash = await Bun.password.hash(password);
+      const changed = await withDatabase(options, (session) =>
+        afterChange(session, name, () =>
+          session.execute("setAdministratorPassword", { name, passwordHash }),
+        ),
+      );
+      print(options.json, changed, fields);
+    });
+
+  declareChange(
+    group,
+    "remove-second-factor",
+    "for someone who lost it; ends the sessions",
+    ({ execute }, name) => execute("removeSecondFactor", { name }),
+  );
+  declareChange(
+    group,
+    "disable",
+    "refuse an administrator, and end the sessions",
+    (session, name) => session.execute("setAdministratorActive", { name, active: false }),
+  );
+  declareChange(group, "enable", "let a disabled administrator in again", (session, name) =>
+    session.execute("setAdministratorActive", { name, active: true }),
+  );
+
+  declare(group, "revoke", "end all sessions of an administrator", "reseller panel revoke alice")
+    .argument("<name>", "the administrator", administratorName)
+    .action(async (name: string, options: CommonOptions) => {
+      const ended = await withDatabase(options, ({ execute }) =>
+        execute("revokeSessions", { name, session: null }),
+      );
+      print(options.json, { name, ended }, () => `sessions ended: ${ended}`);
+    });
+
+  declare(group, "list", "list administrators", "reseller panel list").action(
+    async (options: CommonOptions) => {
+      const now = Date.now();
+      const rows = await withDatabase(options, ({ store }) =>
+        store.read((reader) => {
+          const live = listSessions(reader).filter((session) => isSessionLive(session, now));
+          return listAdministrators(reader).map((each) => ({
+            ...administratorJson(each),
+            sessions: live.filter(({ administrator }) => administrator === each.name).length,
+          }));
+        }),
+      );
+      print(options.json, rows, (listed) =>
+        table(
+          listed.map(({ secondFactor, signedInAt, ...row }) => ({
+            ...row,
+            "second factor": secondFactor,
+            "last sign-in": signedInAt,
+          })),
+          "no administrators yet: invite one with `reseller panel invite`",
+        ),
+      );
+    },
+  );
+}
+
+/** The link is shown this once: the database has the hash of its token. */
+export async function invite({ execute }: Session, base: string, name: string, role: Role) {
+  const { token, invitationHash } = newToken();
+  await execute("inviteAdministrator", { name, role, invitationHash });
+  const until = new Date(Date.now() + INVITATION_MS).toISOString();
+  return { name, role, link: setUpLink(base, token), until };
+}
+
+function declareChange(
+  group: Command,
+  verb: string,
+  description: string,
+  change: (session: Session, name: string) => Awaitable<ShownAdministrator>,
+): void {
+  declare(group, verb, description, `reseller panel ${verb} alice`)
+    .argument("<name>", "the administrator", administratorName)
+    .action(async (name: string, options: CommonOptions) => {
+      const changed = await withDatabase(options, (session) =>
+        afterChange(session, name, () => change(session, name)),
+      );
+      print(options.json, changed, fields);
+    });
+}
+
+/** The administrator as it is after a change. */
+async function afterChange(
+  { store }: Session,
+  name: string,
+  change: () => Awaitable<ShownAdministrator>,
+) {
+  await change();
+  return store.read((reader) => administratorJson(findAdministrator(reader, name)!));
+}
+
+/** Of the server that holds the data directory; null without one, or when its panel is off. */
+function runningPanel({ data }: CommonOptions): string | null {
+  const path = panelAddressPath(data);
+  return existsSync(path) ? readFileSync(path, "utf8").trim() : null;
+}
+
+function administratorJson(administrator: Administrator) {
+  const { name, role, active, passwordHash, totpSecret, signedInAt } = administrator;
+  return {
+    name,
+    role,
+    active,
+    invited: passwordHash === null,
+    secondFactor: totpSecret !== null,
+    signedInAt: signedInAt === null ? null : new Date(signedInAt).toISOString(),
+  };
+}

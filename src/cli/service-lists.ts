@@ -1,0 +1,152 @@
+// `admin service list`: the catalogue, or with --user what a reseller may order and at which prices.
+
+import { type Command, Option } from "commander";
+import type { Reader } from "../db/port.ts";
+import { type ListedService, listServicesAfter, type ServiceFilter } from "../db/service-lists.ts";
+import { findService, type Service } from "../db/services.ts";
+import { refusal } from "../domain/refusals.ts";
+import { jsonAmount } from "../domain/money.ts";
+import { panelTerms } from "../domain/services.ts";
+import { requireProvider } from "../operations/providers.ts";
+import { requireUser } from "../operations/users.ts";
+import { type CommonOptions, declare, withDatabase } from "./command.ts";
+import { addPaging, type PageOptions, printMore, readPages } from "./list-pages.ts";
+import { dollars, print } from "./output.ts";
+import { type ProviderNames, providerNames } from "./provider-names.ts";
+import { table } from "./text-table.ts";
+import { providerName, searchText, serviceId, username } from "./values.ts";
+
+export interface FilterOptions {
+  search?: string;
+  provider?: string;
+  manual?: true;
+  active?: true;
+  inactive?: true;
+  private?: true;
+  public?: true;
+}
+
+interface ListOptions extends CommonOptions, PageOptions, FilterOptions {
+  user?: string;
+  cursor?: string;
+}
+
+export function declareServiceList(group: Command): void {
+  const command = addFilters(
+    declare(group, "list", "list the catalogue", "reseller admin service list --user alice"),
+  ).option("--user <username>", "what this reseller may order, at its prices", username);
+  addPaging(command, { what: "id", parse: serviceId }).action(async (options: ListOptions) => {
+    const { services, names } = await withDatabase(options, async ({ store }) => {
+      const { filter, names } = await store.read((reader) => {
+        const { user, cursor } = options;
+        if (cursor !== undefined && !findService(reader, cursor))
+          throw refusal("service_not_found");
+        const account = user === undefined ? null : requireUser(reader, user).account;
+        const filter = { ...serviceFilter(reader, options), resellerAccount: account };
+        return { filter, names: providerNames(reader) };
+      });
+      const services = await readPages<ListedService, string | undefined>(
+        options,
+        options.cursor,
+        (after, most) =>
+          store.read((reader) => listServicesAfter(reader, filter, after ?? null, most)),
+      );
+      return { services, names };
+    });
+    const ofUser = options.user !== undefined;
+    const priced = services.map((service) => ({ ...service, ...pricesOf(service) }));
+    const shown = priced.map((service) => withProvider(service, names));
+    print(
+      options.json,
+      shown.map((service) => (ofUser ? priceJson(service) : serviceJson(service))),
+      () => serviceTable(shown, ofUser),
+    );
+    printMore(options, shown, () => shown.at(-1)!.id);
+  });
+}
+
+/** The filters of `service list` and `service reprice`. */
+export function addFilters(command: Command): Command {
+  return command
+    .option("--search <text>", "only with this in the name, or this id", searchText)
+    .option("--provider <name>", "only those that this provider delivers", providerName)
+    .addOption(new Option("--manual", "only those without a provider").conflicts("provider"))
+    .addOption(new Option("--active", "only active ones").conflicts("inactive"))
+    .addOption(new Option("--inactive", "only inactive ones").conflicts("active"))
+    .addOption(new Option("--private", "only private ones").conflicts("public"))
+    .addOption(new Option("--public", "no private ones").conflicts("private"));
+}
+
+/** Refuses: provider_not_found. */
+export function serviceFilter(reader: Reader, options: FilterOptions): ServiceFilter {
+  const { provider } = options;
+  return {
+    search: options.search,
+    providerId: provider === undefined ? null : requireProvider(reader, provider).providerId,
+    manual: options.manual,
+    active: options.active ? true : options.inactive ? false : null,
+    private: options.private ? true : options.public ? false : null,
+  };
+}
+
+type PricedService = ListedService & { standardPriceMicros: number };
+
+/** What the reseller of the list pays, and everyone else. */
+function pricesOf({ priceMicros, ownPriceMicros }: ListedService) {
+  return { priceMicros: ownPriceMicros ?? priceMicros, standardPriceMicros: priceMicros };
+}
+
+function withProvider(service: PricedService, names: ProviderNames) {
+  return { ...service, provider: names(service.providerId) };
+}
+
+type NamedService = ReturnType<typeof withProvider>;
+
+export function serviceJson(service: Service & { provider: string | null }) {
+  return {
+    id: service.id,
+    number: service.number,
+    name: service.name,
+    category: service.category,
+    price: jsonAmount(service.priceMicros),
+    per: service.per,
+    min: service.min,
+    max: service.max,
+    active: service.active,
+    private: service.private,
+    provider: service.provider,
+    providerService: service.providerService,
+    apiV2: panelTerms(service) !== null,
+  };
+}
+
+function priceJson(service: NamedService) {
+  const standardPrice = jsonAmount(service.standardPriceMicros);
+  return { ...serviceJson(service), standardPrice, own: service.ownPriceMicros !== null };
+}
+
+function serviceTable(services: readonly NamedService[], ofUser: boolean): string {
+  const rows = services.map(({ id, name, per, min, max, active, provider, ...service }) => ({
+    number: service.number,
+    id,
+    name,
+    category: service.category,
+    "price usd": dollars(service.priceMicros),
+    ...(ofUser ? { "standard usd": dollars(service.standardPriceMicros) } : {}),
+    per,
+    min,
+    max,
+    active,
+    private: service.private,
+    provider,
+    "api v2": panelTerms({ ...service, per, min, max })
+      ? "yes"
+      : "no: per order, and min is below max",
+  }));
+  return table(
+    rows,
+    ofUser
+      ? "there is nothing that this reseller may order"
+      : "no services to list: create one with `reseller admin service create`",
+  );
+}

@@ -1,0 +1,191 @@
+// Orders by status and money by kind, in periods of time: counted once, then updated from the rows that were added since.
+// Each count is one statement over a range of rows, as in status-counts.ts; a period may come in several rows.
+
+import type { TransferKind } from "../domain/ledger.ts";
+import type { OrderStatus } from "../domain/orders.ts";
+import type { Reader } from "./port.ts";
+import { query } from "./query.ts";
+import type { Position } from "./status-counts.ts";
+import { number, textOf } from "./table-definition.ts";
+
+/** The length of a period in milliseconds. A period's number is its start divided by this. */
+export const PERIOD_MS = 300_000;
+
+/** Change of the number of orders that were created in a period and are in a status. */
+export interface OrderChange {
+  period: number;
+  status: OrderStatus;
+  orders: number;
+}
+
+/** What transfers of a kind come to in a period. */
+export interface MoneyChange {
+  period: number;
+  kind: TransferKind;
+  micros: bigint;
+}
+
+const PERIOD = `created_at / ${PERIOD_MS}`;
+const ORDER_CHANGE = { period: number, status: textOf<OrderStatus>(), orders: number };
+
+/** Orders by the status in which they were created: an order's first event says what its status was before. */
+const firstStatuses = (range: string) => `
+  SELECT period AS "period", first_status AS "status", count(*) AS "orders" FROM (
+    SELECT ${PERIOD} AS period, coalesce(
+        (SELECT from_status FROM order_events AS event
+          WHERE event.order_id = orders.order_id ORDER BY seq LIMIT 1),
+        status) AS first_status
+    FROM orders WHERE ${range} AND created_at >= :from
+  ) AS counted GROUP BY period, first_status`;
+
+/** What events did (`1`), or what is to be taken back of it (`-1`), in the periods of their orders. */
+const moved = (events: string, sign: 1 | -1) =>
+  (["from_status", "to_status"] as const)
+    .map(
+      (status) => `
+  SELECT orders.${PERIOD} AS "period", ${status} AS "status",
+      ${status === "to_status" ? sign : -sign} * count(*) AS "orders"
+    FROM order_events AS event JOIN orders ON orders.order_id = event.order_id
+    WHERE ${events} AND orders.created_at >= :from GROUP BY orders.${PERIOD}, ${status}`,
+    )
+    .join(" UNION ALL ");
+
+// One statement, so that no event falls between its parts: current statuses, less what happened after the event.
+const ORDERS_AT = query({
+  takes: { after: number, upTo: number, eventSeq: number, from: number },
+  gives: ORDER_CHANGE,
+  text: `SELECT ${PERIOD} AS "period", status AS "status", count(*) AS "orders" FROM orders
+      WHERE order_id > :after AND order_id <= :upTo AND created_at >= :from GROUP BY ${PERIOD}, status
+    UNION ALL ${moved("event.seq > :eventSeq AND event.order_id > :after AND event.order_id <= :upTo", -1)}`,
+});
+
+const ADDED_ORDERS = query({
+  takes: { after: number, upTo: number, from: number },
+  gives: ORDER_CHANGE,
+  text: firstStatuses("order_id > :after AND order_id <= :upTo"),
+});
+
+const MOVED_ORDERS = query({
+  takes: { after: number, upTo: number, from: number },
+  gives: ORDER_CHANGE,
+  text: moved("event.seq > :after AND event.seq <= :upTo", 1),
+});
+
+// By the clocks of several servers an event can be older than its order.
+const EARLY_MOVED_ORDERS = query({
+  takes: { orderId: number, eventSeq: number, from: number },
+  gives: ORDER_CHANGE,
+  text: moved("event.order_id > :orderId AND event.seq <= :eventSeq", 1),
+});
+
+// Orders and events above a position, in one statement.
+const YOUNG_ORDERS = query({
+  takes: { orderId: number, eventSeq: number, from: number },
+  gives: ORDER_CHANGE,
+  text: `${firstStatuses("order_id > :orderId")} UNION ALL ${moved("event.seq > :eventSeq", 1)}`,
+});
+
+const LAST_TRANSFER = query({
+  takes: { before: number },
+  gives: { seq: number },
+  text: `SELECT coalesce(
+    (SELECT seq FROM transfers WHERE created_at <= :before ORDER BY seq DESC LIMIT 1), 0) AS "seq"`,
+});
+
+// In two halves: sum() fails when it exceeds 64 bits, and a double is not exact above 2^53.
+const MONEY = query({
+  takes: { after: number, upTo: number, from: number },
+  gives: { period: number, kind: textOf<TransferKind>(), thousands: number, rest: number },
+  text: `SELECT ${PERIOD} AS "period", kind AS "kind",
+      CAST(sum(amount_micros / 1000000000) AS BIGINT) AS "thousands",
+      CAST(sum(amount_micros % 1000000000) AS BIGINT) AS "rest"
+    FROM transfers WHERE seq > :after AND seq <= :upTo AND created_at >= :from
+    GROUP BY ${PERIOD}, kind`,
+});
+
+/** The tables whose rows are counted, with the column of their numbers. */
+const NUMBERS = { orders: "order_id", order_events: "seq", transfers: "seq" } as const;
+export type Counted = keyof typeof NUMBERS;
+
+const stepQueries = (table: Counted) => {
+  const name = NUMBERS[table];
+  const takes = { from: number, rows: number };
+  const gives = { edge: number };
+  return {
+    below: query({
+      takes,
+      gives,
+      text: `SELECT ${name} AS "edge" FROM ${table} WHERE ${name} <= :from ORDER BY ${name} DESC LIMIT 1 OFFSET :rows`,
+    }),
+    above: query({
+      takes,
+      gives,
+      text: `SELECT ${name} AS "edge" FROM ${table} WHERE ${name} > :from ORDER BY ${name} LIMIT 1 OFFSET :rows`,
+    }),
+  };
+};
+
+const STEPS: Record<Counted, ReturnType<typeof stepQueries>> = {
+  orders: stepQueries("orders"),
+  order_events: stepQueries("order_events"),
+  transfers: stepQueries("transfers"),
+};
+
+/** The number that has `rows` rows between itself and `from`, counted downwards; 0 when there are fewer. Numbers may have gaps. */
+export function stepBelow(reader: Reader, table: Counted, from: number, rows: number): number {
+  return reader.one(STEPS[table].below, { from, rows })?.edge ?? 0;
+}
+
+/** The number of the row that is `rows` rows above `from`; Infinity when there are fewer. */
+export function stepAbove(reader: Reader, table: Counted, from: number, rows: number): number {
+  return reader.one(STEPS[table].above, { from, rows: rows - 1 })?.edge ?? Infinity;
+}
+
+/** Rows with numbers above `after` and up to `upTo`; of orders that were, or transfers, created from `from` on. */
+export interface Range {
+  after: number;
+  upTo: number;
+  from: number;
+}
+
+/** Of orders with these numbers that were created from `from` on, by their status after the event `eventSeq`. */
+export function countOrdersAt(reader: Reader, range: Range, eventSeq: number): OrderChange[] {
+  return reader.all(ORDERS_AT, { ...range, eventSeq });
+}
+
+/** By the status in which the orders were created. */
+export function countAddedOrders(reader: Reader, range: Range): OrderChange[] {
+  return reader.all(ADDED_ORDERS, { ...range });
+}
+
+/** What events with these numbers changed. */
+export function countMovedOrders(reader: Reader, range: Range): OrderChange[] {
+  return reader.all(MOVED_ORDERS, { ...range });
+}
+
+/** Events up to the position of orders above it. */
+export function countEarlyMovedOrders(
+  reader: Reader,
+  position: Position,
+  from: number,
+): OrderChange[] {
+  return reader.all(EARLY_MOVED_ORDERS, { ...position, from });
+}
+
+/** What orders and events above the position add. */
+export function countYoungOrders(reader: Reader, position: Position, from: number): OrderChange[] {
+  return reader.all(YOUNG_ORDERS, { ...position, from });
+}
+
+/** The last transfer of those that were created up to `before`, in milliseconds. */
+export function lastTransfer(reader: Reader, before: number): number {
+  return reader.one(LAST_TRANSFER, { before })!.seq;
+}
+
+/** What transfers come to by kind, by the time of the transfer. */
+export function sumMoney(reader: Reader, range: Range): MoneyChange[] {
+  return reader.all(MONEY, { ...range }).map(({ thousands, rest, ...change }) => ({
+    ...change,
+    micros: BigInt(thousands) * 1_000_000_000n + BigInt(rest),
+  }));
+}

@@ -1,0 +1,78 @@
+// What needs the operator's attention, read by index searches alone: it costs the same at ten million orders.
+
+import type { Reader } from "./port.ts";
+import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
+import { query } from "./query.ts";
+import { nullable, number, text } from "./table-definition.ts";
+
+/** Late reports that are looked at: those of the newest orders. */
+const LATE_REPORTS_LIMIT = 10_000;
+
+export interface ProviderAttention {
+  name: string;
+  /** Since when it refuses orders for lack of funds. */
+  outOfFundsAt: number | null;
+  lastSuccessAt: number | null;
+  /** PENDING orders whose placement is unknown. */
+  unknown: number;
+  /** When the provider last answered for the open order that it has not answered for the longest. */
+  oldestUncheckedAt: number | null;
+  /** When the most overdue submission and poll were due; in the future if none is overdue. */
+  submissionDueAt: number | null;
+  pollDueAt: number | null;
+}
+
+export interface Attention {
+  providers: ProviderAttention[];
+  /** Orders of which a provider reported a change after their end, since `lateSince`. */
+  lateOrders: number;
+  /** The latest time of a transfer, order or user; null without one. */
+  lastRowAt: number | null;
+}
+
+// The conditions repeat those of the partial indexes orders_open_by_provider, orders_queued and orders_followed.
+const OPEN = "provider_id = providers.provider_id AND status IN ('PENDING', 'PROCESSING')";
+const PROVIDERS = query({
+  gives: {
+    name: text,
+    outOfFundsAt: nullable(number),
+    lastSuccessAt: nullable(number),
+    unknown: number,
+    oldestUncheckedAt: nullable(number),
+    submissionDueAt: nullable(number),
+    pollDueAt: nullable(number),
+  },
+  text: `SELECT name, out_of_funds_at AS "outOfFundsAt", last_success_at AS "lastSuccessAt",
+      (SELECT count(*) FROM orders WHERE ${OPEN} AND placement = 'unknown') AS "unknown",
+      (SELECT min(checked_at) FROM orders WHERE ${OPEN} AND placement = 'placed') AS "oldestUncheckedAt",
+      (SELECT min(next_place_at) FROM orders WHERE provider_id = providers.provider_id
+        AND placement = 'queued' AND status = 'PENDING') AS "submissionDueAt",
+      (SELECT min(next_check_at) FROM orders WHERE provider_id = providers.provider_id
+        AND next_check_at IS NOT NULL) AS "pollDueAt"
+    FROM providers WHERE providers.provider_id <> ${SANDBOX_PROVIDER}
+    ORDER BY providers.name COLLATE "binary"`,
+});
+
+const FACTS = query({
+  takes: { since: number },
+  gives: {
+    lateOrders: number,
+    lastTransferAt: nullable(number),
+    lastOrderAt: nullable(number),
+    lastUserAt: nullable(number),
+  },
+  text: `SELECT
+    (SELECT count(DISTINCT order_id) FROM (
+        SELECT order_id, created_at FROM late_reports ORDER BY order_id DESC LIMIT ${LATE_REPORTS_LIMIT}
+      ) AS newest WHERE created_at >= :since) AS "lateOrders",
+    (SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1) AS "lastTransferAt",
+    (SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1) AS "lastOrderAt",
+    (SELECT created_at FROM users ORDER BY account DESC LIMIT 1) AS "lastUserAt"`,
+});
+
+export function readAttention(reader: Reader, lateSince: number): Attention {
+  const providers = reader.all(PROVIDERS);
+  const { lateOrders, ...times } = reader.one(FACTS, { since: lateSince })!;
+  const lastRowAt = Math.max(0, ...Object.values(times).map((time) => time ?? 0)) || null;
+  return { providers, lateOrders, lastRowAt };
+}

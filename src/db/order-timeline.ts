@@ -1,0 +1,81 @@
+// Everything that happened to an order after its creation, oldest first: transfers, each attempt to submit it, each
+// transition with who caused it, notes, progress, and statuses that its provider reported after its final state.
+
+import type { AuditFacts } from "../domain/audit.ts";
+import type { Actor } from "../domain/ledger.ts";
+import { listAuditEntries } from "./audit.ts";
+import { listAttempts } from "./deliveries.ts";
+import { listOrderEvents } from "./order-events.ts";
+import type { Order } from "./orders.ts";
+import { listLateReports } from "./polling.ts";
+import type { Reader } from "./port.ts";
+import { listTransfersOfOrder } from "./transactions.ts";
+
+/** Notes and progress of an order that are read: the newest. */
+const AUDIT_LIMIT = 200;
+
+export interface TimelineEntry {
+  at: number;
+  /** `status`, `late`, `progress`, `note`, the kind of a transfer, or the state of an attempt: `sending`, then its outcome. */
+  what: string;
+  from: string | null;
+  to: string | null;
+  /** Null: the service itself did it, or it is not known. */
+  actor: Actor | null;
+  note: string | null;
+  /** Of a transfer, as the user sees it: positive for a credit. */
+  micros: number | null;
+}
+
+const BLANK = { from: null, to: null, actor: null, note: null, micros: null };
+
+export function readOrderTimeline(reader: Reader, order: Order): TimelineEntry[] {
+  const { orderId } = order;
+  // The sort is stable: of entries with the same time, an attempt stays before the transition that it led to.
+  return [
+    ...attemptEntries(reader, orderId),
+    ...listOrderEvents(reader, orderId).map((event) => {
+      const { createdAt: at, fromStatus: from, toStatus: to, actor, note } = event;
+      return { ...BLANK, at, what: "status", from, to, actor, note };
+    }),
+    ...listTransfersOfOrder(reader, orderId).map(({ createdAt, kind, amountMicros, actor }) => {
+      const micros = kind === "order" ? -amountMicros : amountMicros;
+      return { ...BLANK, at: createdAt, what: kind, actor, micros };
+    }),
+    ...auditEntries(reader, orderId),
+    ...listLateReports(reader, orderId).map(({ createdAt: at, status: from, reported: to }) => {
+      return { ...BLANK, at, what: "late", from, to, note: "reported after the end, not applied" };
+    }),
+  ].toSorted((a, b) => a.at - b.at);
+}
+
+function attemptEntries(reader: Reader, orderId: number): TimelineEntry[] {
+  return listAttempts(reader, orderId).flatMap(({ startedAt, finishedAt, outcome, cause }) => [
+    { ...BLANK, at: startedAt, what: "sending" },
+    ...(finishedAt === null ? [] : [{ ...BLANK, at: finishedAt, what: outcome, note: cause }]),
+  ]);
+}
+
+/** What is in the audit log alone: transitions are among the order's events. */
+function auditEntries(reader: Reader, orderId: number): TimelineEntry[] {
+  return (["order.progress", "order.note"] as const)
+    .flatMap((action) =>
+      listAuditEntries(reader, { action, subject: String(orderId), limit: AUDIT_LIMIT }),
+    )
+    .map(({ createdAt: at, keyId, operator, action, before, after }) => {
+      const actor = { keyId, operator };
+      if (action === "order.note") {
+        return { ...BLANK, at, what: "note", actor, note: String(after?.["note"] ?? "") };
+      }
+      return { ...BLANK, at, what: "progress", actor, from: textOf(before), to: textOf(after) };
+    });
+}
+
+/** `remains 157, start count 3572`. */
+function textOf(facts: AuditFacts | null): string {
+  const names = { startCount: "start count", remains: "remains" } as const;
+  return Object.entries(names)
+    .filter(([name]) => facts?.[name] !== undefined)
+    .map(([name, shown]) => `${shown} ${String(facts![name])}`)
+    .join(", ");
+}

@@ -1,0 +1,48 @@
+// Lists as CSV, streamed in steps, since they have no limit.
+
+/** The lines of one step, and where the next one goes on; null at the end. */
+export interface CsvStep {
+  rows: readonly (readonly (string | number)[])[];
+  next: number | null;
+}
+
+/** `read` returns the step that begins below a number. It is read when the previous one has been sent. */
+export function csvResponse(
+  file: string,
+  header: string,
+  below: number,
+  read: (below: number) => CsvStep | Promise<CsvStep>,
+  onInternalError: (error: unknown) => void,
+): Response {
+  let next: number | null = below;
+  const encoder = new TextEncoder();
+  const lines = new ReadableStream({
+    start: (controller) => controller.enqueue(encoder.encode(`${header}\r\n`)),
+    async pull(controller) {
+      if (next === null) return controller.close();
+      // Yields to other requests between steps.
+      await new Promise(setImmediate);
+      try {
+        const step = await read(next);
+        next = step.next;
+        controller.enqueue(encoder.encode(step.rows.map((row) => `${row.join(",")}\r\n`).join("")));
+      } catch (error) {
+        onInternalError(error);
+        // Breaks off the connection: a part must not be taken for the whole. Bun would print a reason given here.
+        controller.error();
+      }
+    },
+  });
+  return new Response(lines, {
+    headers: {
+      "content-type": "text/csv; charset=utf-8",
+      "content-disposition": `attachment; filename="${file}"`,
+    },
+  });
+}
+
+/** RFC 4180. A spreadsheet would evaluate a cell that starts like a formula: an apostrophe makes it text. */
+export function csvText(text: string): string {
+  const safe = /^[=+\-@\t]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

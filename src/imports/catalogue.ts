@@ -1,0 +1,253 @@
+// A catalogue in a CSV or JSON text: its services, and every row that is wrong. docs/specification.md#cli-import.
+
+import { CsvError, parse } from "csv-parse/sync";
+import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/money.ts";
+import { QUANTITY_LIMIT } from "../domain/orders.ts";
+import {
+  CATEGORY_LENGTH_LIMIT,
+  isQuantity,
+  type PriceUnit,
+  PRICE_UNITS,
+  SERVICE_NAME_LENGTH_LIMIT,
+} from "../domain/services.ts";
+import { IDENTIFIER_FORM, isIdentifier, isLabel } from "../domain/text.ts";
+import type { ServiceTerms } from "../operations/services.ts";
+
+const REQUIRED_COLUMNS = ["name", "price", "min", "max"];
+const COLUMNS = [
+  ...REQUIRED_COLUMNS,
+  "per",
+  "id",
+  "private",
+  "provider",
+  "providerService",
+  "category",
+];
+/** The first line of a CSV. */
+export const HEADER_FORM = "name,price,min,max[,per,id,private,provider,providerService,category]";
+/** The CSV parser's error codes as sentences for the operator. */
+const CSV_PROBLEMS: Record<string, string> = {
+  CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: "it has not as many cells as the header",
+  CSV_RECORD_INCONSISTENT_COLUMNS: "it has not as many cells as the header",
+  CSV_QUOTE_NOT_CLOSED: "a cell that begins here with a quote never ends with one",
+  CSV_INVALID_CLOSING_QUOTE: "text follows a cell's closing quote",
+  INVALID_OPENING_QUOTE: "a quote stands inside a cell that does not begin with one",
+};
+
+/** One row of a file: its position, and its cells by column. */
+interface FileRow {
+  /** `catalogue.csv, line 7` of a CSV, `catalogue.json, entry 3` of a JSON file. */
+  place: string;
+  cells: Record<string, unknown>;
+}
+
+/** A text that is no catalogue; the message says why. */
+export class FileError extends Error {
+  override name = "FileError";
+}
+
+/** A row that is wrong; the message says why. */
+export class RowError extends Error {
+  override name = "RowError";
+  constructor(
+    readonly place: string,
+    readonly problem: string,
+  ) {
+    super(`${place}: ${problem}`);
+  }
+}
+
+/** The services of the rows that are right, with their places, and the rows that are wrong. */
+export interface Catalogue {
+  services: ServiceTerms[];
+  places: string[];
+  wrong: RowError[];
+}
+
+/** `file`: its name, which tells whether it is CSV or JSON. Throws FileError, and RowError for what ends the reading. */
+export function readCatalogue(
+  file: string,
+  text: string,
+  onRow: (index: number, rows: number) => void = () => {},
+): Catalogue {
+  const rows = /\.json$/i.test(file) ? jsonRows(file, text) : csvRows(file, text);
+  if (rows.length === 0) throw new FileError(`${file} holds no services: nothing to import`);
+  const catalogue: Catalogue = { services: [], places: [], wrong: [] };
+  for (const [index, { place, cells }] of rows.entries()) {
+    onRow(index, rows.length);
+    try {
+      catalogue.services.push(serviceOf(place, cells));
+      catalogue.places.push(place);
+    } catch (error) {
+      if (!(error instanceof RowError)) throw error;
+      catalogue.wrong.push(error);
+    }
+  }
+  return catalogue;
+}
+
+/** What is wrong with a cell. */
+class CellError extends Error {}
+
+function serviceOf(place: string, cells: Record<string, unknown>): ServiceTerms {
+  const cell = <T>(column: string, parseCell: (text: string) => T): T => {
+    const text = textOf(cells[column]);
+    if (text === null) throw new RowError(place, `${column} must be text or a number`);
+    if (text === "") throw new RowError(place, `${column} is missing`);
+    try {
+      return parseCell(text);
+    } catch (error) {
+      if (!(error instanceof CellError)) throw error;
+      throw new RowError(place, `${column} ${error.message}`);
+    }
+  };
+  const optional = <T>(column: string, parseCell: (text: string) => T, absent: T): T =>
+    textOf(cells[column]) === "" ? absent : cell(column, parseCell);
+
+  const service = {
+    id: optional<string | null>("id", serviceId, null),
+    name: cell("name", serviceName),
+    priceMicros: cell("price", price),
+    per: optional("per", per, "1000"),
+    min: cell("min", quantity),
+    max: cell("max", quantity),
+    private: optional("private", yesOrNo, false),
+    ...categoryOf(optional<string | null>("category", category, null)),
+  };
+  const provider = optional<string | null>("provider", providerName, null);
+  const atProvider = optional<string | null>("providerService", providerService, null);
+  if ((provider === null) !== (atProvider === null)) {
+    throw new RowError(place, "provider and providerService go together");
+  }
+  if (service.min > service.max) throw new RowError(place, "min must not be above max");
+  return provider === null
+    ? service
+    : { ...service, provider: { name: provider, service: atProvider! } };
+}
+
+const categoryOf = (name: string | null) => (name === null ? {} : { category: name });
+
+function category(text: string): string {
+  const most = CATEGORY_LENGTH_LIMIT;
+  const must = `must be 1 to ${most} characters, none of them control characters, no blanks round them`;
+  return require(isLabel(text, most), text, must);
+}
+
+function serviceId(text: string): string {
+  return require(isIdentifier(text), text, `must be ${IDENTIFIER_FORM}`);
+}
+
+const providerName = serviceId;
+const providerService = serviceId;
+
+function serviceName(text: string): string {
+  const most = SERVICE_NAME_LENGTH_LIMIT;
+  return require(isLabel(
+    text,
+    most,
+  ), text, `must be 1 to ${most} characters, none of them control characters, no blanks round them`);
+}
+
+/** Micros; 0 is a free service. */
+function price(text: string): number {
+  const micros = parseMicros(text) ?? Infinity;
+  const most = formatMicros(AMOUNT_LIMIT_MICROS);
+  const must = `must be a number from 0 to ${most} with at most six decimals`;
+  return require(micros <= AMOUNT_LIMIT_MICROS, micros, must);
+}
+
+function quantity(text: string): number {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  return require(isQuantity(value), value, `must be a whole number from 1 to ${QUANTITY_LIMIT}`);
+}
+
+function require<T>(valid: boolean, value: T, must: string): T {
+  if (!valid) throw new CellError(must);
+  return value;
+}
+
+function per(text: string): PriceUnit {
+  const found = PRICE_UNITS.find((unit) => unit === text);
+  if (!found) throw new CellError(`must be one of ${PRICE_UNITS.join(", ")}`);
+  return found;
+}
+
+function yesOrNo(text: string): boolean {
+  const word = text.toLowerCase();
+  if (["true", "yes", "1"].includes(word)) return true;
+  if (["false", "no", "0"].includes(word)) return false;
+  throw new CellError("must be true or false");
+}
+
+/** The cell as text: JSON files may give numbers and booleans as such. Null for what is neither text nor those. */
+function textOf(value: unknown): string | null {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "string") return value.trim();
+  if (typeof value === "boolean") return String(value);
+  if (typeof value !== "number") return null;
+  const text = value.toFixed(6).replace(/\.?0+$/, "");
+  return Number(text) === value ? text : String(value);
+}
+
+function jsonRows(file: string, text: string): FileRow[] {
+  const problem = `${file} is not a JSON list of services: write [{"name": …, "price": …, "min": …, "max": …}, …]`;
+  let entries: unknown;
+  try {
+    entries = JSON.parse(text);
+  } catch {
+    throw new FileError(problem);
+  }
+  if (!Array.isArray(entries)) throw new FileError(problem);
+  return entries.map((entry: unknown, index) => {
+    const place = `${file}, entry ${index + 1}`;
+    if (typeof entry !== "object" || entry === null || Array.isArray(entry))
+      throw new RowError(place, "not an object");
+    refuseUnknownColumns(place, Object.keys(entry));
+    return { place, cells: entry as Record<string, unknown> };
+  });
+}
+
+function csvRows(file: string, text: string): FileRow[] {
+  try {
+    // With `info` each record comes with its line; the library's types lack that.
+    const records = parse(text, { info: true, skip_empty_lines: true }) as unknown as {
+      record: string[];
+      info: { lines: number };
+    }[];
+    const [header, ...rows] = records;
+    const columns = (header?.record ?? []).map((column) => column.trim());
+    refuseUnknownColumns(`${file}, header`, columns);
+    const twice = columns.find((column, index) => columns.indexOf(column) < index);
+    if (twice !== undefined)
+      throw new RowError(`${file}, header`, `column ${twice} is there twice`);
+    const missing = REQUIRED_COLUMNS.filter((column) => !columns.includes(column));
+    if (missing.length > 0) {
+      throw new FileError(
+        `${file} has no column ${missing.join(", ")}: its first line must be ${HEADER_FORM}`,
+      );
+    }
+    return rows.map(({ record, info }) => ({
+      place: `${file}, line ${firstLine(record, info.lines)}`,
+      cells: Object.fromEntries(columns.map((column, index) => [column, record[index]])),
+    }));
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new RowError(
+      `${file}, line ${String(error["lines"])}`,
+      CSV_PROBLEMS[error.code] ?? "not CSV",
+    );
+  }
+}
+
+/** The line a record begins on: it ends on `lastLine`, further down if its quoted cells hold line breaks. */
+function firstLine(record: readonly string[], lastLine: number): number {
+  const breaks = record.map((text) => text.match(/\r\n|\r|\n/g)?.length ?? 0);
+  return lastLine - breaks.reduce((sum, count) => sum + count, 0);
+}
+
+function refuseUnknownColumns(place: string, columns: string[]): void {
+  const unknown = columns.find((column) => !COLUMNS.includes(column));
+  if (unknown !== undefined) {
+    throw new RowError(place, `unknown column ${unknown} (known: ${COLUMNS.join(", ")})`);
+  }
+}

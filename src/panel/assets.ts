@@ -1,0 +1,19 @@
+// The stylesheet and the script, each under an address with the hash of its content, so that it never changes.
+
+import script from "./assets/panel.client.js" with { type: "text" };
+import style from "./assets/panel.css" with { type: "text" };
+
+interface Asset {
+  path: string;
+  type: string;
+  text: string;
+}
+
+export const STYLE = asset("panel.css", "text/css; charset=utf-8", style);
+export const SCRIPT = asset("panel.js", "text/javascript; charset=utf-8", script);
+export const ASSETS: readonly Asset[] = [STYLE, SCRIPT];
+
+function asset(name: string, type: string, text: string): Asset {
+  const hash = new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16);
+  return { path: `/assets/${hash}/${name}`, type, text };
+}

@@ -1,0 +1,55 @@
+// What the panel's pages gain with JavaScript; each works without it. The policy of the pages allows no text to become
+// HTML but by a trusted type.
+"use strict";
+
+// Lists that change: an element with data-refresh is fetched again every 10 s while the page is seen and nothing in it
+// has the focus.
+const policy = globalThis.trustedTypes?.createPolicy("panel", { createHTML: (text) => text });
+const parse = (text) =>
+  new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "text/html");
+
+async function refresh() {
+  if (document.hidden) return;
+  const response = await fetch(location.href, { headers: { "x-refresh": "1" } });
+  if (!response.ok || response.redirected) return;
+  const fresh = parse(await response.text());
+  for (const old of document.querySelectorAll("[data-refresh]")) {
+    const next = fresh.getElementById(old.id);
+    const isUsed = old.contains(document.activeElement) || old.querySelector(":checked, [open]");
+    if (next && !isUsed) old.replaceWith(document.importNode(next, true));
+  }
+}
+if (document.querySelector("[data-refresh]")) setInterval(() => refresh().catch(() => {}), 10_000);
+
+// Times: the reader's own when the pointer rests on them.
+for (const time of document.querySelectorAll("time[datetime]")) {
+  time.title = new Date(time.dateTime).toLocaleString();
+}
+
+// A button with data-copy copies the text of the element that it names.
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    button.textContent = "Copied";
+  });
+}
+
+// A box with data-all ticks every box of that name in its form.
+for (const box of document.querySelectorAll("[data-all]")) {
+  box.parentElement.hidden = false;
+  box.addEventListener("change", () => {
+    for (const each of box.form.querySelectorAll(`input[name="${box.dataset.all}"]`)) {
+      each.checked = box.checked;
+    }
+  });
+}
+
+// The token of an invitation is in the fragment, which leaves the address at once.
+const token = document.getElementById("set-up-token");
+if (token && location.hash.length > 1) {
+  token.querySelector("input").value = location.hash.slice(1);
+  token.hidden = true;
+  history.replaceState(null, "", location.pathname);
+  document.querySelector('input[type="password"]').focus();
+}

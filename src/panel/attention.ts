@@ -1,0 +1,118 @@
+// What needs the operator's attention, the worst first, each with where it is settled.
+
+import type { Attention, ProviderAttention } from "../db/attention.ts";
+import { formatDuration } from "../domain/units.ts";
+import type { MachineFacts } from "./call.ts";
+import { timeText } from "./shown.tsx";
+
+const MIB = 1024 * 1024;
+/** As `doctor` has them (storage/doctor.ts, storage/findings.ts). */
+const ROOM_BAD_BYTES = 64 * MIB;
+const ROOM_LOW_BYTES = 1024 * MIB;
+const BACKUP_OLD_MS = 2 * 86_400_000;
+const CLOCK_BEHIND_MS = 5 * 60_000;
+/** As `admin provider list` has it. */
+const LATE_MS = 5 * 60_000;
+/** Late reports that are shown: nobody settles them, so that older ones fall away. */
+export const LATE_REPORTS_MS = 7 * 86_400_000;
+
+export interface AttentionItem {
+  tone: "bad" | "busy";
+  text: string;
+  /** What to do, as a link. */
+  action: string;
+  href: string;
+}
+
+export function attentionItems(
+  { providers, lateOrders, lastRowAt }: Attention,
+  machine: MachineFacts,
+  now: number,
+): AttentionItem[] {
+  const items = [
+    ...systemItems(machine, lastRowAt, now),
+    ...providers.flatMap((provider) => providerItems(provider, now)),
+  ];
+  if (lateOrders > 0) {
+    items.push({
+      tone: "busy",
+      text: `${ordersText(lateOrders)} changed at the provider after the end, within 7 days`,
+      action: "Look whether a refund is due",
+      href: "/orders?late=yes",
+    });
+  }
+  return items.toSorted((a, b) => Number(a.tone === "busy") - Number(b.tone === "busy"));
+}
+
+function providerItems(provider: ProviderAttention, now: number): AttentionItem[] {
+  const { name, unknown, outOfFundsAt, submissionDueAt, pollDueAt } = provider;
+  const items: AttentionItem[] = [];
+  const orders = (placement: string) =>
+    `/orders?status=PENDING&placement=${placement}&provider=${name}`;
+  if (unknown > 0) {
+    items.push({
+      tone: "bad",
+      text: `${ordersText(unknown)}: not known whether ${name} received ${unknown === 1 ? "it" : "them"}`,
+      action: "Settle",
+      href: orders("unknown"),
+    });
+  }
+  if (outOfFundsAt !== null) {
+    items.push({
+      tone: "bad",
+      text: `${name} refuses orders for lack of funds since ${timeText(outOfFundsAt)} UTC`,
+      action: "Top up there; these wait",
+      href: orders("queued"),
+    });
+  } else if (submissionDueAt !== null && now - submissionDueAt > LATE_MS) {
+    items.push({
+      tone: "bad",
+      text: `Orders for ${name} are not sent since ${timeText(submissionDueAt)} UTC`,
+      action: "See those that wait",
+      href: orders("queued"),
+    });
+  }
+  if (pollDueAt !== null && now - pollDueAt > LATE_MS) {
+    items.push({
+      tone: "bad",
+      text: `${name} has not answered for an order that was due at ${timeText(pollDueAt)} UTC`,
+      action: "See what it delivers",
+      href: `/orders?status=PROCESSING&provider=${name}`,
+    });
+  }
+  return items;
+}
+
+function systemItems(
+  { newestBackupAt, freeBytes }: MachineFacts,
+  lastRowAt: number | null,
+  now: number,
+): AttentionItem[] {
+  const items: AttentionItem[] = [];
+  const add = (tone: AttentionItem["tone"], text: string, action: string) =>
+    items.push({ tone, text, action, href: "/system" });
+  if (newestBackupAt === null) add("bad", "There is no backup", "Make one");
+  else if (newestBackupAt !== undefined && now - newestBackupAt > BACKUP_OLD_MS) {
+    add(
+      "bad",
+      `The last backup is ${formatDuration(dayFloor(now - newestBackupAt))} old`,
+      "Make one",
+    );
+  }
+  if (freeBytes !== undefined && freeBytes < ROOM_LOW_BYTES) {
+    const tone = freeBytes < ROOM_BAD_BYTES ? "bad" : "busy";
+    add(tone, `The disk has ${Math.floor(freeBytes / MIB)} MiB free`, "See the system");
+  }
+  if (lastRowAt !== null && lastRowAt - now > CLOCK_BEHIND_MS) {
+    add("bad", `The clock is behind: the last change is of ${timeText(lastRowAt)} UTC`, "Set it");
+  }
+  return items;
+}
+
+function ordersText(orders: number): string {
+  return orders === 1 ? "1 order" : `${orders} orders`;
+}
+
+function dayFloor(milliseconds: number): number {
+  return milliseconds - (milliseconds % 86_400_000);
+}

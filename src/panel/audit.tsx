@@ -1,0 +1,112 @@
+// Audit: who changed what, newest first.
+
+import { listAuditEntries, type ListedAuditEntry } from "../db/audit.ts";
+import { findUser } from "../db/users.ts";
+import { AUDIT_ACTIONS, type AuditFacts } from "../domain/audit.ts";
+import { formatMicros } from "../domain/money.ts";
+import type { Call, View } from "./call.ts";
+import { Choice, Field, Filters } from "./fields.tsx";
+import { List, Pager } from "./lists.tsx";
+import { Time, timeText, Typed } from "./shown.tsx";
+
+const PAGE = 50;
+
+export async function auditPage(call: Call): Promise<View> {
+  const { filters } = call;
+  const username = filters.optionalUsername("user");
+  const filter = {
+    action: filters.optionalChoice("action", AUDIT_ACTIONS) ?? undefined,
+    subject: filters.optionalText("subject") ?? undefined,
+    by: filters.optionalText("by") ?? undefined,
+    since: filters.optionalTime("from") ?? undefined,
+    until: filters.optionalTime("to", true) ?? undefined,
+    below: filters.below(),
+    limit: PAGE + 1,
+  };
+  const entries = await call.read((reader) => {
+    const user = username === null ? null : findUser(reader, username);
+    if (user === undefined) filters.note("user", "User not found");
+    if (filters.errors.size > 0) return [];
+    return listAuditEntries(reader, { ...filter, account: user?.account });
+  });
+  const rows = entries.slice(0, PAGE);
+  return {
+    title: "Audit",
+    body: (
+      <>
+        <h1>Audit</h1>
+        <Filters action="/audit" filters={filters}>
+          <Field name="user" label="User concerned" />
+          <Choice name="action" label="Action" options={AUDIT_ACTIONS} any="all" />
+          <Field name="subject" label="Subject" />
+          <Field name="by" label="By" hint="panel:name or an account of the system" />
+          <Field name="from" label="From" type="date" />
+          <Field name="to" label="To" type="date" />
+        </Filters>
+        <List
+          caption="Changes, newest first"
+          rows={rows}
+          empty="No such changes."
+          columns={[
+            { heading: "When (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
+            {
+              heading: "By",
+              cell: (entry) => <Typed text={entry.operator ?? `key ${entry.keyId}`} />,
+            },
+            { heading: "Action", cell: ({ action }) => action },
+            { heading: "Subject", cell: ({ subject }) => <Typed text={subject} /> },
+            { heading: "User", cell: (entry) => <User entry={entry} /> },
+            { heading: "Change", cell: (entry) => <Change entry={entry} /> },
+          ]}
+        />
+        <Pager call={call} next={entries.length > PAGE ? rows.at(-1)!.seq : null} />
+      </>
+    ),
+  };
+}
+
+function User({ entry: { username } }: { entry: ListedAuditEntry }) {
+  if (username === null) return <>–</>;
+  return (
+    <a href={`/users/${encodeURIComponent(username)}`}>
+      <Typed text={username} />
+    </a>
+  );
+}
+
+/** Each field that differs: as it was, as it is. */
+function Change({ entry: { before, after } }: { entry: ListedAuditEntry }) {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  return (
+    <ul class="changes">
+      {after === null && <li>removed</li>}
+      {names.map((name) => {
+        const [was, is] = [textOf(name, before?.[name]), textOf(name, after?.[name])];
+        if (was === "" && is === "") return null;
+        return (
+          <li>
+            {name.replace(/Micros$/, "")}{" "}
+            {was !== "" && (
+              <del>
+                <Typed text={was} />
+              </del>
+            )}{" "}
+            {is !== "" && (
+              <ins>
+                <Typed text={is} />
+              </ins>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function textOf(name: string, value: AuditFacts[string] | undefined): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "bigint") return formatMicros(value);
+  if (typeof value !== "number") return String(value);
+  if (name.endsWith("Micros")) return formatMicros(value);
+  return name.endsWith("At") ? timeText(value) : String(value);
+}

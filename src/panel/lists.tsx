@@ -1,0 +1,89 @@
+// Lists: a table that becomes cards on a phone, the link to the next page, and facts about one thing.
+
+import type { ComponentChildren } from "preact";
+import type { Call } from "./call.ts";
+
+interface Column<Row> {
+  heading: string;
+  cell: (row: Row) => ComponentChildren;
+  /** Numbers stand at the right. */
+  number?: boolean;
+}
+
+export function List<Row>({
+  caption,
+  columns,
+  rows,
+  empty,
+}: {
+  /** For those who do not see the heading above it. */
+  caption: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  /** What is said where there are no rows. */
+  empty: string;
+}) {
+  if (rows.length === 0) return <p class="empty">{empty}</p>;
+  const style = ({ number }: Column<Row>) => (number ? "number" : undefined);
+  return (
+    <table class="list">
+      <caption class="hidden">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <th scope="col" class={style(column)}>
+              {column.heading}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr>
+            {columns.map((column) => (
+              <td class={style(column)} data-label={column.heading}>
+                {column.cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Links of a list that is longer than a page. `next`: the cursor, null at the end. The filters stay. */
+export function Pager({ call, next }: { call: Call; next: number | null }) {
+  const { values } = call.filters;
+  if (next === null && !values.has("below")) return null;
+  const query = (below: number | null) => {
+    const changed = new URLSearchParams(values);
+    changed.delete("below");
+    if (below !== null) changed.set("below", String(below));
+    return `${call.path}?${changed}`;
+  };
+  return (
+    <nav class="pager" aria-label="Pages of the list">
+      {values.has("below") && <a href={query(null)}>Newest</a>}
+      {next !== null && (
+        <a href={query(next)} rel="next">
+          Older
+        </a>
+      )}
+    </nav>
+  );
+}
+
+/** Terms and values of one thing. */
+export function Facts({ facts }: { facts: readonly (readonly [string, ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(([term, value]) => (
+        <div>
+          <dt>{term}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

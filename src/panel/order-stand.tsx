@@ -1,0 +1,65 @@
+// One sentence on where an order stands and what the operator can do about it.
+
+import { placementOf } from "../domain/deliveries.ts";
+import type { ShownOrder } from "./order.tsx";
+import { Time, Typed } from "./shown.tsx";
+
+export function Stand({ order, provider, timeline }: ShownOrder) {
+  const { status, delivery } = order;
+  const placement = placementOf(delivery);
+  const name = provider?.name ?? "";
+  const cause = timeline.findLast(({ what }) => what === "not_sent" || what === "unknown")?.note;
+  const late = timeline.findLast(({ what }) => what === "late");
+  if (late) {
+    return (
+      <p class="notice busy">
+        {name} reported {late.to} after the order had ended as {late.from}. Nothing was changed:
+        look whether a refund is due.
+      </p>
+    );
+  }
+  if (status === "PENDING" && placement === "unknown") {
+    return (
+      <p class="notice bad">
+        It is not known whether {name} received this order
+        {cause ? (
+          <>
+            {" "}
+            (<Typed text={cause} />)
+          </>
+        ) : null}
+        . It is never sent again by itself. Look for its link at {name}, then settle it here.
+      </p>
+    );
+  }
+  if (status === "PENDING" && placement === "queued") {
+    return (
+      <p class="notice busy">
+        {provider?.outOfFundsAt
+          ? `${name} refuses orders for lack of funds: top up the balance there. `
+          : ""}
+        It waits to be sent to {name}, next at <Time at={delivery!.nextSubmitAt} />
+        {cause ? (
+          <>
+            ; the last try failed: <Typed text={cause} />
+          </>
+        ) : (
+          "."
+        )}
+      </p>
+    );
+  }
+  if (status === "PENDING") return <p class="notice busy">It is being sent to {name} now.</p>;
+  if (status === "PROCESSING" && placement === "manual") {
+    return <p class="notice busy">It is delivered by hand: deliver it, then complete it here.</p>;
+  }
+  if (status === "PROCESSING") {
+    return (
+      <p class="notice quiet">
+        {name} delivers it as number {delivery?.providerOrder}; it is asked again at{" "}
+        <Time at={delivery?.nextPollAt ?? null} />.
+      </p>
+    );
+  }
+  return null;
+}

@@ -1,0 +1,266 @@
+// One order: why it stands where it stands, what can be done, and everything that happened to it.
+
+import { findOrder, type Order } from "../db/orders.ts";
+import { readOrderTimeline, type TimelineEntry } from "../db/order-timeline.ts";
+import type { Reader } from "../db/port.ts";
+import { providerOf } from "../db/providers.ts";
+import { findKey } from "../db/keys.ts";
+import { findUserByAccount } from "../db/users.ts";
+import { mayAct } from "../domain/administrators.ts";
+import { placementOf } from "../domain/deliveries.ts";
+import type { OrderStatus } from "../domain/orders.ts";
+import { refusal, Refusal } from "../domain/refusals.ts";
+import type { Call, View } from "./call.ts";
+import { Field, Form } from "./fields.tsx";
+import { Facts } from "./lists.tsx";
+import { changesOf, previewChange, type Target, VERBS } from "./order-change.ts";
+import { Stand } from "./order-stand.tsx";
+import { States } from "./orders.tsx";
+import { Badge, Money, moneyText, Time, Typed, TypedLink } from "./shown.tsx";
+
+export const NOTE_LIMIT = 500;
+
+export interface ShownOrder {
+  order: Order;
+  username: string;
+  provider: { name: string; outOfFundsAt: number | null } | null;
+  timeline: (TimelineEntry & { by: string })[];
+}
+
+/** Throws order_not_found. */
+export function readShownOrder(reader: Reader, id: string): ShownOrder {
+  const order = findOrder(reader, id);
+  if (!order) throw refusal("order_not_found");
+  const provider = order.delivery && providerOf(reader, order.delivery.providerId);
+  return {
+    order,
+    username: findUserByAccount(reader, order.resellerAccount)!.username,
+    provider: provider && { name: provider.name, outOfFundsAt: provider.outOfFundsAt },
+    timeline: readOrderTimeline(reader, order).map((entry) => ({
+      ...entry,
+      by: authorOf(reader, entry),
+    })),
+  };
+}
+
+function authorOf(reader: Reader, { actor }: TimelineEntry): string {
+  if (actor === null) return "";
+  if (actor.operator !== null) return actor.operator;
+  if (actor.keyId === null) return "the service";
+  const key = findKey(reader, actor.keyId);
+  return key ? `key ${key.label || key.start} of ${key.username}` : `key ${actor.keyId}`;
+}
+
+export async function orderPage(call: Call): Promise<View> {
+  const shown = await call.read((reader) => readShownOrder(reader, call.params["order"]!));
+  const { order, timeline } = shown;
+  const mayChange = mayAct(call.administrator.role, "operator");
+  return {
+    title: `Order ${order.orderId}`,
+    body: (
+      <>
+        <h1>
+          Order {order.orderId}{" "}
+          <States status={order.status} placement={placementOf(order.delivery)} />
+        </h1>
+        <Stand {...shown} />
+        <div class="columns">
+          <section class="card">
+            <OrderFacts {...shown} />
+          </section>
+          {mayChange && (
+            <section class="card first">
+              <Changes order={order} />
+            </section>
+          )}
+        </div>
+        <h2>What happened</h2>
+        <ol class="timeline" id="timeline" data-refresh>
+          <li>
+            <Time at={order.createdAt} /> <strong>created</strong> by{" "}
+            <Typed text={shown.username} />
+          </li>
+          {timeline.map((entry) => (
+            <li>
+              <Entry entry={entry} />
+            </li>
+          ))}
+        </ol>
+        <section class="card narrow-card">
+          <Form action={`/orders/${order.orderId}/note`} submit="Add the note">
+            <Field name="text" label="Note for other administrators" hint="callers never see it" />
+          </Form>
+        </section>
+      </>
+    ),
+  };
+}
+
+function OrderFacts({ order, username, provider }: ShownOrder) {
+  const { delivery } = order;
+  return (
+    <Facts
+      facts={[
+        ["User", <a href={`/users/${username}`}>{username}</a>],
+        ["Service", <Typed text={order.serviceName} />],
+        ["Link", <TypedLink text={order.link} />],
+        ["Quantity", order.quantity],
+        ["Charge USD", <Money micros={order.chargeMicros} />],
+        ["Refunded USD", <Money micros={order.refundedMicros} />],
+        ["Start count", order.startCount],
+        ["Remains", order.remains],
+        ["Created (UTC)", <Time at={order.createdAt} />],
+        ["Id", <code>{order.id}</code>],
+        ["Reference", <Typed text={order.reference} />],
+        ["Provider", provider === null ? "delivered by hand" : provider.name],
+        ...(delivery
+          ? ([
+              ["Number there", delivery.providerOrder ?? "–"],
+              ["Last answer for it", <Time at={delivery.polledAt} />],
+            ] as const)
+          : []),
+      ]}
+    />
+  );
+}
+
+/** Buttons of one form: what each refunds is on it, so that a confirmation holds no surprise. */
+function Changes({ order }: { order: Order }) {
+  const changes = changesOf(order);
+  const path = `/orders/${order.orderId}`;
+  const isUnknown = order.status === "PENDING" && placementOf(order.delivery) === "unknown";
+  const simple = changes.filter((to) => to !== "PARTIAL");
+  return (
+    <>
+      {isUnknown && (
+        <Form action={`${path}/settle`}>
+          <h2>Settle</h2>
+          <Field
+            name="provider-order"
+            label="Its number at the provider"
+            inputmode="numeric"
+            hint="where the provider has the order"
+          />
+          <p class="actions">
+            <button class="primary" name="settlement" value="placed">
+              It has it: follow it
+            </button>
+            <button name="settlement" value="not-placed">
+              It never had it: refund {moneyText(order.chargeMicros - order.refundedMicros)} USD
+            </button>
+          </p>
+        </Form>
+      )}
+      {simple.length > 0 && (
+        <Form action={`${path}/change`}>
+          <h2>{FINISHING[order.status]}</h2>
+          <Field name="note" label="Note" hint="why, kept with the order" />
+          <p class="actions">
+            {simple.map((to) => (
+              <button name="to" value={to} class={to === "COMPLETED" ? "primary" : undefined}>
+                {VERBS[to]}
+                {refundText(order, to)}
+              </button>
+            ))}
+          </p>
+        </Form>
+      )}
+      {order.status === "PROCESSING" && (
+        <Form action={`${path}/progress`} submit="Save the progress">
+          <h2>Progress</h2>
+          <div class="pair">
+            <Field
+              name="start-count"
+              label="Start count"
+              inputmode="numeric"
+              value={order.startCount}
+            />
+            <Field name="remains" label="Remains" inputmode="numeric" value={order.remains} />
+          </div>
+        </Form>
+      )}
+      {changes.includes("PARTIAL") && (
+        <Form action={`${path}/partial`}>
+          <h2>End early</h2>
+          <Field
+            name="remains"
+            label="Not delivered"
+            inputmode="numeric"
+            required
+            hint={`of ${order.quantity}: this part of the charge is refunded`}
+          />
+          <Field name="note" label="Note" />
+          <p class="actions">
+            <button>End early and refund that part</button>
+          </p>
+        </Form>
+      )}
+      {changes.length === 0 && !isUnknown && (
+        <p>
+          {order.status === "PENDING"
+            ? "It is being sent to its provider: nothing can be changed until that has ended."
+            : `${order.status} is final: nothing can be changed any more.`}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** The heading of the changes that end an order. */
+const FINISHING: Partial<Record<OrderStatus, string>> = {
+  PENDING: "Cancel instead",
+  PROCESSING: "Finish",
+  COMPLETED: "Refund",
+  PARTIAL: "Refund",
+};
+
+function refundText(order: Order, to: Target): string {
+  const change = previewChange(order, to);
+  if (change instanceof Refusal || change.refundMicros === 0) return "";
+  return to === "REFUNDED"
+    ? ` ${moneyText(change.refundMicros)} USD`
+    : `, refund ${moneyText(change.refundMicros)} USD`;
+}
+
+const WORDS: Record<string, string> = {
+  sending: "sent to the provider",
+  accepted: "accepted by the provider",
+  refused: "refused by the provider",
+  not_sent: "not sent",
+  unknown: "not known whether the provider has it",
+  late: "reported after the end",
+  order: "charged",
+  partial_refund: "refunded in part",
+  refund: "refunded",
+};
+
+function Entry({ entry }: { entry: ShownOrder["timeline"][number] }) {
+  const { at, what, from, to, by, note, micros } = entry;
+  return (
+    <>
+      <Time at={at} /> <strong>{what === "status" ? "" : (WORDS[what] ?? what)}</strong>{" "}
+      {micros !== null && (
+        <>
+          <Money micros={micros} signed /> USD{" "}
+        </>
+      )}
+      {what === "status" || what === "late" ? (
+        <>
+          <Badge state={from!} /> → <Badge state={to!} />{" "}
+        </>
+      ) : (
+        from !== null && `${from} → ${to} `
+      )}
+      {by !== "" && (
+        <small>
+          by <Typed text={by} />
+        </small>
+      )}
+      {note !== null && note !== "" && (
+        <div>
+          <Typed text={note} />
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,274 @@
+// Orders: the list of all resellers' orders, and changes of several at once.
+
+import { listOperatorOrders } from "../db/operator-orders.ts";
+import { findOrder, type ListedOrder } from "../db/orders.ts";
+import { listProviders } from "../db/providers.ts";
+import { listServices } from "../db/services.ts";
+import { findUserByAccount } from "../db/users.ts";
+import { mayAct } from "../domain/administrators.ts";
+import { PLACEMENTS, placementOf } from "../domain/deliveries.ts";
+import { ORDER_STATUSES } from "../domain/orders.ts";
+import { Refusal } from "../domain/refusals.ts";
+import type { Call, Redirect, Submission, View } from "./call.ts";
+import { Box, Choice, Field, Filters, Form } from "./fields.tsx";
+import { List, Pager } from "./lists.tsx";
+import { previewChange, VERBS } from "./order-change.ts";
+import { readOrderFilter } from "./order-filters.ts";
+import { shownRefusal } from "./refusals.ts";
+import { Badge, Money, Time, Typed, TypedLink } from "./shown.tsx";
+
+const PAGE = 50;
+/** Services that the filter offers by name: with more it is a field for the id. */
+const OFFERED_LIMIT = 200;
+/** What can be done to several orders at once. */
+const TOGETHER = ["COMPLETED", "CANCELLED", "REFUNDED"] as const;
+
+export async function ordersPage(call: Call): Promise<View> {
+  const { filters } = call;
+  const { rows, next, names, services } = await call.read((reader) => {
+    const filter = readOrderFilter(filters, reader);
+    const page = filter
+      ? listOperatorOrders(reader, filter, filters.below(), PAGE)
+      : { rows: [], next: null };
+    const providers = listProviders(reader);
+    return {
+      ...page,
+      names: new Map(providers.map(({ providerId, name }) => [providerId, name])),
+      services: listServices(reader),
+    };
+  });
+  const mayChange = mayAct(call.administrator.role, "operator");
+  const query = new URLSearchParams(filters.values);
+  query.delete("below");
+  const list = (
+    <div id="orders" data-refresh>
+      <List
+        caption="Orders, newest first"
+        rows={rows}
+        empty={next === null ? "No such orders." : "None so far: see the older ones."}
+        columns={columnsOf(names, mayChange)}
+      />
+    </div>
+  );
+  return {
+    title: "Orders",
+    body: (
+      <>
+        <h1>Orders</h1>
+        <Filters action="/orders" filters={filters}>
+          <Field name="ids" label="Numbers or ids" />
+          <Choice name="status" label="Status" options={ORDER_STATUSES} any="any" />
+          <Field name="user" label="User" />
+          {services.length <= OFFERED_LIMIT ? (
+            <Choice
+              name="service"
+              label="Service"
+              any="any"
+              options={services.map(({ id, name }) => [id, name])}
+            />
+          ) : (
+            <Field name="service" label="Service id" />
+          )}
+          {names.size > 0 && (
+            <Choice name="provider" label="Provider" any="any" options={[...names.values()]} />
+          )}
+          <Field name="link" label="Link contains" />
+          <Field name="from" label="From" type="date" />
+          <Field name="to" label="To" type="date" />
+          <details class="more" open={hasRare(call)}>
+            <summary>More filters</summary>
+            <Choice name="placement" label="Placement" options={PLACEMENTS} any="any" />
+            <Field name="reference" label="Reference" />
+            <Field name="provider-order" label="Number at the provider" />
+            <Box name="late" label="changed after their end" />
+          </details>
+        </Filters>
+        {mayChange && rows.length > 0 ? (
+          <Form action="/orders/change" hidden={{ query: String(query) }}>
+            <div class="together">
+              <span class="box" hidden>
+                <input type="checkbox" id="all-orders" data-all="order" />
+                <label for="all-orders">All on this page</label>
+              </span>
+              <span>Selected orders:</span>
+              {TOGETHER.map((to) => (
+                <button name="to" value={to}>
+                  {VERBS[to]}
+                </button>
+              ))}
+              <a class="end" href={`/orders.csv?${query}`}>
+                CSV of this list
+              </a>
+            </div>
+            {list}
+          </Form>
+        ) : (
+          list
+        )}
+        <Pager call={call} next={next} />
+      </>
+    ),
+  };
+}
+
+/** Whether a filter is set that is shown on request only. */
+function hasRare({ filters }: Call): boolean {
+  return ["placement", "reference", "provider-order", "late"].some(
+    (name) => filters.raw(name) !== "",
+  );
+}
+
+function columnsOf(names: Map<number, string>, mayChange: boolean) {
+  const select = {
+    heading: "Select",
+    cell: ({ orderId }: ListedOrder) => (
+      <input type="checkbox" name="order" value={orderId} aria-label={`Select order ${orderId}`} />
+    ),
+  };
+  return [
+    ...(mayChange ? [select] : []),
+    {
+      heading: "Order",
+      cell: ({ orderId }: ListedOrder) => <a href={`/orders/${orderId}`}>{orderId}</a>,
+    },
+    {
+      heading: "Status",
+      cell: ({ status, delivery }: ListedOrder) => (
+        <States status={status} placement={placementOf(delivery)} />
+      ),
+    },
+    {
+      heading: "User",
+      cell: ({ username }: ListedOrder) => <a href={`/users/${username}`}>{username}</a>,
+    },
+    {
+      heading: "Service",
+      cell: ({ serviceName, serviceId }: ListedOrder) => (
+        <span title={serviceId}>
+          <Typed text={serviceName} />
+        </span>
+      ),
+    },
+    { heading: "Link", cell: ({ link }: ListedOrder) => <TypedLink text={link} /> },
+    { heading: "Quantity", number: true, cell: ({ quantity }: ListedOrder) => quantity },
+    {
+      heading: "Charge USD",
+      number: true,
+      cell: ({ chargeMicros }: ListedOrder) => <Money micros={chargeMicros} />,
+    },
+    { heading: "Start", number: true, cell: ({ startCount }: ListedOrder) => startCount },
+    { heading: "Remains", number: true, cell: ({ remains }: ListedOrder) => remains },
+    {
+      heading: "Provider",
+      cell: ({ delivery }: ListedOrder) =>
+        delivery ? `${names.get(delivery.providerId)} ${delivery.providerOrder ?? ""}` : "by hand",
+    },
+    {
+      heading: "Created (UTC)",
+      cell: ({ createdAt }: ListedOrder) => <Time at={createdAt} />,
+    },
+  ];
+}
+
+/** The status, and where the order stands with its provider if that asks for something. */
+export function States({ status, placement }: { status: string; placement: string }) {
+  const isTold = status === "PENDING" && placement !== "manual";
+  return (
+    <>
+      <Badge state={status} />
+      {isTold && (
+        <>
+          {" "}
+          <Badge state={placement} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** Cancels, completes or refunds the orders that are ticked: first shows what each comes to. */
+export async function changeOrders(submission: Submission): Promise<Redirect> {
+  const { form } = submission;
+  const to = form.choice("to", TOGETHER);
+  const ids = [...new Set(form.all("order"))];
+  if (ids.length === 0) form.note("order", "Select at least one order");
+  if (ids.length > PAGE) form.note("order", `Select at most ${PAGE} orders`);
+  form.check();
+  const plans = await submission.read((reader) =>
+    ids.flatMap((id) => {
+      const order = findOrder(reader, id);
+      if (!order) return [];
+      const { username } = findUserByAccount(reader, order.resellerAccount)!;
+      return [{ order, username, change: previewChange(order, to) }];
+    }),
+  );
+  const possible = plans.filter(({ change }) => !(change instanceof Refusal));
+  const verb = VERBS[to];
+  if (possible.length === 0)
+    form.note("order", `None of the selected orders can be changed: ${verb}`);
+  const amounts = new Map<string, number>();
+  for (const { username, change } of possible) {
+    if (change instanceof Refusal || change.refundMicros === 0) continue;
+    amounts.set(username, (amounts.get(username) ?? 0) + change.refundMicros);
+  }
+  const title = `${verb} ${possible.length} ${possible.length === 1 ? "order" : "orders"}`;
+  await submission.confirm({
+    title,
+    moves: [...amounts].map(([account, micros]) => ({ account, micros })),
+    danger: to !== "COMPLETED",
+    details: <Plans plans={plans} />,
+  });
+  const done = await Promise.allSettled(
+    possible.map(({ order }) =>
+      submission.submit("transitionOrder", { id: String(order.orderId), to, note: null }),
+    ),
+  );
+  const failed = done.filter((each) => each.status === "rejected");
+  const error: unknown = failed[0]?.reason;
+  if (failed.length === done.length) throw error;
+  const changed = done.length - failed.length;
+  const query = form.raw("query");
+  return {
+    to: query === "" ? "/orders" : `/orders?${new URLSearchParams(query)}`,
+    note: `${verb}: ${changed} of ${ids.length} orders were changed.`,
+  };
+}
+
+interface Plan {
+  order: ListedOrder | Omit<ListedOrder, "username">;
+  username: string;
+  change: ReturnType<typeof previewChange>;
+}
+
+function Plans({ plans }: { plans: readonly Plan[] }) {
+  return (
+    <List
+      caption="The selected orders"
+      rows={plans}
+      empty="No such orders."
+      columns={[
+        {
+          heading: "Order",
+          cell: ({ order }) => <a href={`/orders/${order.orderId}`}>{order.orderId}</a>,
+        },
+        { heading: "User", cell: ({ username }) => username },
+        { heading: "Now", cell: ({ order }) => <Badge state={order.status} /> },
+        {
+          heading: "Then",
+          cell: ({ change }) =>
+            change instanceof Refusal ? (
+              <>Left as it is: {shownRefusal(change, new Set()).message}</>
+            ) : (
+              <Badge state={change.status} />
+            ),
+        },
+        {
+          heading: "Refund USD",
+          number: true,
+          cell: ({ change }) =>
+            change instanceof Refusal ? "–" : <Money micros={change.refundMicros} />,
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,239 @@
+// A provider's list into the catalogue: shown first, then applied exactly as it was shown, or refused.
+
+import type { Provider } from "../db/providers.ts";
+import {
+  CatalogueError,
+  countsOf,
+  parseDecimal,
+  type SyncedFields,
+  type SyncPlan,
+  type UpstreamEntry,
+} from "../domain/catalogue-sync.ts";
+import { formatMicros } from "../domain/money.ts";
+import { planCatalogue } from "../operations/providers.ts";
+import { ProviderFailure } from "../providers/provider.ts";
+import type { Panel, Redirect, Submission } from "./call.ts";
+import type { Form as Values } from "./form.ts";
+import { List } from "./lists.tsx";
+import { requireProvider } from "./provider.tsx";
+import { Money, Typed } from "./shown.tsx";
+
+/** Lines of each kind that a preview shows. */
+const SHOWN_LIMIT = 200;
+const MARKUP = /^\d{1,6}(\.\d{1,6})?%?$/;
+
+export async function syncProvider(submission: Submission, panel: Panel): Promise<Redirect> {
+  const { form, params } = submission;
+  const name = params["provider"]!;
+  const markup = markupOf(form);
+  form.check();
+  const provider = await submission.read((reader) => requireProvider(reader, name));
+  const upstream = await listOf(form, panel, provider);
+  const plan = await planOf(submission, provider, upstream, markup);
+  const counts = countsOf(plan);
+  const changed = counts.added + counts.updated + counts.deactivated + counts.reactivated;
+  await submission.confirm({
+    title: `Sync ${provider.name}: change ${changed} services`,
+    moves: [],
+    details: <Preview plan={plan} />,
+    // Another list, or another catalogue, makes another plan.
+    plan,
+    danger: counts.deactivated > 0,
+  });
+  await submission.submit("syncCatalogue", { name, upstream, markup, plan });
+  const text = Object.entries(counts).flatMap(([what, count]) =>
+    count === 0 ? [] : [`${count} ${WORDS[what as keyof typeof counts]}`],
+  );
+  return { to: `/providers/${name}`, note: `Synced: ${text.join(", ")}.` };
+}
+
+const WORDS: Record<keyof ReturnType<typeof countsOf>, string> = {
+  added: "added",
+  updated: "changed",
+  unchanged: "as before",
+  deactivated: "no longer listed",
+  reactivated: "listed again",
+  skipped: "left out",
+  unreadable: "unreadable",
+  belowCost: "below cost",
+};
+
+function markupOf(form: Values): string {
+  const given = form.raw("markup") || "0";
+  const percent = given.replace(/%$/, "");
+  if (!MARKUP.test(given) || parseDecimal(percent) === null) {
+    form.refuse("markup", "a percentage from 0 to 999999, such as 30");
+  }
+  return percent;
+}
+
+/** What the provider does wrong is shown above the form. */
+async function listOf(form: Values, panel: Panel, provider: Provider): Promise<UpstreamEntry[]> {
+  try {
+    return await panel.connect(provider).services(new AbortController().signal);
+  } catch (error) {
+    if (!(error instanceof ProviderFailure)) throw error;
+    form.note("", `The provider's list cannot be read: ${error.message}`);
+    form.check();
+    throw error;
+  }
+}
+
+async function planOf(
+  submission: Submission,
+  provider: Provider,
+  upstream: readonly UpstreamEntry[],
+  markup: string,
+): Promise<SyncPlan> {
+  try {
+    return await submission.read((reader) => planCatalogue(reader, provider, upstream, markup));
+  } catch (error) {
+    if (!(error instanceof CatalogueError)) throw error;
+    submission.form.note("", `The provider's list cannot be taken: ${error.message}`);
+    submission.form.check();
+    throw error;
+  }
+}
+
+function Preview({ plan }: { plan: SyncPlan }) {
+  return (
+    <>
+      <p>
+        {plan.unchanged} services stay as they are. What was set by hand is not changed; nothing is
+        done if the list or the catalogue is another one by then.
+      </p>
+      <Part
+        title="Added"
+        rows={plan.added}
+        columns={[
+          { heading: "Service", cell: ({ name }) => <Typed text={name} /> },
+          {
+            heading: "Its id there",
+            cell: ({ providerService }) => <code>{providerService}</code>,
+          },
+          ...termsOf((fields: SyncPlan["added"][number]) => fields),
+        ]}
+      />
+      <Part
+        title="Changed"
+        rows={plan.updated}
+        columns={[
+          {
+            heading: "Service",
+            cell: ({ before, after, returns }) => (
+              <>
+                <Change before={before.name} after={after.name} />
+                {returns && " (listed again)"}
+              </>
+            ),
+          },
+          {
+            heading: "Price USD",
+            number: true,
+            cell: ({ before, after }) => (
+              <Change
+                before={formatMicros(before.priceMicros)}
+                after={formatMicros(after.priceMicros)}
+              />
+            ),
+          },
+          {
+            heading: "Min",
+            number: true,
+            cell: ({ before, after }) => <Change before={`${before.min}`} after={`${after.min}`} />,
+          },
+          {
+            heading: "Max",
+            number: true,
+            cell: ({ before, after }) => <Change before={`${before.max}`} after={`${after.max}`} />,
+          },
+        ]}
+      />
+      <Part
+        title="No longer listed: deactivated"
+        rows={plan.deactivated}
+        columns={[
+          { heading: "Service", cell: ({ name }) => <Typed text={name} /> },
+          { heading: "Id", cell: ({ id }) => <code>{id}</code> },
+        ]}
+      />
+      <Part
+        title="Below cost: sold for less than the provider takes"
+        rows={plan.belowCost}
+        columns={[
+          { heading: "Service", cell: ({ name }) => <Typed text={name} /> },
+          {
+            heading: "Our price USD",
+            number: true,
+            cell: ({ priceMicros }) => <Money micros={priceMicros} />,
+          },
+          { heading: "Its rate for 1000", number: true, cell: ({ rate }) => rate },
+        ]}
+      />
+      <Part
+        title="Left out"
+        rows={[
+          ...plan.skipped.map(({ service, name, reason }) => ({
+            what: `${name} (${service})`,
+            reason,
+          })),
+          ...plan.unreadable.map(({ entry, service, reason }) => ({
+            what: `entry ${entry}${service === null ? "" : ` (${service})`}`,
+            reason,
+          })),
+        ]}
+        columns={[
+          { heading: "Entry", cell: ({ what }) => <Typed text={what} /> },
+          { heading: "Why", cell: ({ reason }) => <Typed text={reason} /> },
+        ]}
+      />
+    </>
+  );
+}
+
+function termsOf<Row>(of: (row: Row) => SyncedFields) {
+  return [
+    {
+      heading: "Price USD",
+      number: true,
+      cell: (row: Row) => <Money micros={of(row).priceMicros} />,
+    },
+    { heading: "Min", number: true, cell: (row: Row) => of(row).min },
+    { heading: "Max", number: true, cell: (row: Row) => of(row).max },
+  ];
+}
+
+function Part<Row>({
+  title,
+  rows,
+  columns,
+}: {
+  title: string;
+  rows: readonly Row[];
+  columns: Parameters<typeof List<Row>>[0]["columns"];
+}) {
+  if (rows.length === 0) return null;
+  return (
+    <>
+      <h2>
+        {title} <small>{rows.length}</small>
+      </h2>
+      <List caption={title} rows={rows.slice(0, SHOWN_LIMIT)} columns={columns} empty="" />
+      {rows.length > SHOWN_LIMIT && <p>And {rows.length - SHOWN_LIMIT} more.</p>}
+    </>
+  );
+}
+
+function Change({ before, after }: { before: string; after: string }) {
+  if (before === after) return <Typed text={after} />;
+  return (
+    <>
+      <del>
+        <Typed text={before} />
+      </del>{" "}
+      <ins>
+        <Typed text={after} />
+      </ins>
+    </>
+  );
+}

@@ -1,0 +1,143 @@
+// One provider: its address and key, a test of both, and its list of services into the catalogue.
+
+import { countAttemptsSince } from "../db/provider-figures.ts";
+import type { Reader } from "../db/port.ts";
+import { findProvider, type Provider, readProviderOrders } from "../db/providers.ts";
+import { mayAct } from "../domain/administrators.ts";
+import { refusal } from "../domain/refusals.ts";
+import { IDENTIFIER_FORM } from "../domain/text.ts";
+import type { Call, Panel, Redirect, Submission, View } from "./call.ts";
+import { Field, Form } from "./fields.tsx";
+import { Facts } from "./lists.tsx";
+import { Balance, Errors, requireKey, requireUrl, testOf } from "./providers.tsx";
+import { Badge, Time, Typed } from "./shown.tsx";
+
+const DAY_MS = 86_400_000;
+
+export async function providerPage(call: Call, panel: Panel): Promise<View> {
+  const since = panel.now() - DAY_MS;
+  const { provider, orders, attempts } = await call.read((reader) => {
+    const found = requireProvider(reader, call.params["provider"]!);
+    const { providerId } = found;
+    return {
+      provider: found,
+      orders: readProviderOrders(reader, providerId),
+      attempts: countAttemptsSince(reader, since).filter((each) => each.providerId === providerId),
+    };
+  });
+  const { name } = provider;
+  const path = `/providers/${name}`;
+  const isUnknown = orders.unknown > 0;
+  return {
+    title: `Provider ${name}`,
+    body: (
+      <>
+        <h1>{name}</h1>
+        <div class="columns">
+          <section class="card">
+            <Facts
+              facts={[
+                ["Address", <Typed text={provider.url} />],
+                ["Balance", <Balance provider={provider} panel={panel} />],
+                ["Open orders", <a href={`/orders?provider=${name}`}>{orders.open}</a>],
+                [
+                  "Unknown",
+                  isUnknown ? (
+                    <a href={`/orders?provider=${name}&status=PENDING&placement=unknown`}>
+                      <Badge state={`${orders.unknown} to settle`} tone="bad" />
+                    </a>
+                  ) : (
+                    "0"
+                  ),
+                ],
+                ["Last success (UTC)", <Time at={provider.lastSuccessAt} />],
+                ["Oldest unchecked (UTC)", <Time at={orders.oldestUncheckedAt} />],
+                ["Errors of 24 h", <Errors attempts={attempts} />],
+                ["Added (UTC)", <Time at={provider.createdAt} />],
+              ]}
+            />
+            <p class="actions">
+              <a href={`/services?provider=${name}`}>Its services</a>
+              <a href={`/audit?subject=${name}`}>Who changed what</a>
+            </p>
+          </section>
+          {mayAct(call.administrator.role, "operator") && (
+            <Changes provider={provider} path={path} />
+          )}
+        </div>
+      </>
+    ),
+  };
+}
+
+function Changes({ provider, path }: { provider: Provider; path: string }) {
+  return (
+    <>
+      <section class="card">
+        <Form action={`${path}/test`}>
+          <h2>Test</h2>
+          <p>Asks for our balance there: this tries the address and the key.</p>
+          <p class="actions">
+            <button>Test it</button>
+          </p>
+        </Form>
+        <Form action={`${path}/sync`} submit="Show what a sync would do">
+          <h2>Services</h2>
+          <Field
+            name="markup"
+            label="Markup in percent"
+            hint="added to its rates for new services and those with prices of a sync"
+            inputmode="decimal"
+            value="0"
+          />
+        </Form>
+      </section>
+      <section class="card">
+        <Form action={path} submit="Save">
+          <h2>Address and key</h2>
+          <Field name="url" label="Address of its API" type="url" value={provider.url} />
+          <Field
+            name="key"
+            label="Another key"
+            type="password"
+            hint="empty: the present one stays; it is never shown"
+          />
+          <Field name="name" label="Name" hint={IDENTIFIER_FORM} value={provider.name} />
+        </Form>
+      </section>
+    </>
+  );
+}
+
+/** Throws provider_not_found. */
+export function requireProvider(reader: Reader, name: string): Provider {
+  const provider = findProvider(reader, name);
+  if (!provider) throw refusal("provider_not_found");
+  return provider;
+}
+
+export async function updateProvider(submission: Submission): Promise<Redirect> {
+  const { form, params } = submission;
+  const url = requireUrl(form);
+  const key = requireKey(form);
+  const name = form.optionalIdentifier("name");
+  const changes = {
+    ...(url === null ? {} : { url }),
+    ...(key === null ? {} : { key }),
+    ...(name === null ? {} : { name }),
+  };
+  await submission.submit("updateProvider", { name: params["provider"]!, changes });
+  return {
+    to: `/providers/${name ?? params["provider"]!}`,
+    note: "The provider was saved: it is called with this from now on.",
+  };
+}
+
+export async function testProvider(submission: Submission, panel: Panel): Promise<Redirect> {
+  const name = submission.params["provider"]!;
+  const provider = await submission.read((reader) => requireProvider(reader, name));
+  const { ok, text } = await testOf(panel, provider);
+  if (!ok) submission.form.note("", text);
+  submission.form.check();
+  return { to: `/providers/${name}`, note: text };
+}

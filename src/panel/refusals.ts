@@ -1,0 +1,133 @@
+// One table from refusal to what is shown beside a field: the words of the API where it has the refusal (http/errors.ts),
+// and the fields that may have caused it.
+
+import type { PanelCode, Refusal, RefusalCode, Refusals } from "../domain/refusals.ts";
+import {
+  AMOUNT_LIMIT_MICROS,
+  BALANCE_LIMIT_MICROS,
+  DEPOSIT_LIMIT_MICROS,
+  formatMicros,
+} from "../domain/money.ts";
+import { WEBHOOKS_LIMIT } from "../domain/webhooks.ts";
+
+interface Shown<Details> {
+  message: (details: Details) => string;
+  /** Beside the first of these that the form has. */
+  fields: readonly string[];
+  /** What the request named is not there: 404 for a page. */
+  isAbsence?: true;
+}
+
+const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
+  user_not_found: says("User not found", "username", "user", "reseller").absence(),
+  username_taken: says("A user has that name already: case does not count", "username", "name"),
+  parent_not_found: says("Parent not found", "parent"),
+  parent_is_child: says("parent must be a reseller, not a child user", "parent"),
+  child_cannot_hold_key: says("A child user cannot hold a key: its parent does", "username"),
+  child_has_no_keys: says("A child user has no keys: deactivate its parent", "username"),
+  user_inactive: says("User is inactive: activate it first", "username"),
+  child_cannot_hold_grant: says("A child user cannot hold a grant: its parent does", "username"),
+  child_cannot_hold_webhook: says(
+    "A child user cannot hold a webhook: its parent does",
+    "username",
+  ),
+  webhook_not_found: says("Webhook not found", "webhook").absence(),
+  webhooks_too_many: says(`A reseller has at most ${WEBHOOKS_LIMIT} webhooks`, "url"),
+  delivery_not_found: says("Delivery not found", "delivery").absence(),
+  api_key_inactive: says("API key is inactive", "key"),
+  api_key_expired: says("API key has expired", "key"),
+  key_replaced: says("The key was rotated already: rotate the one that took its place", "key"),
+  key_not_found: says("Key not found", "key").absence(),
+  service_not_found: says("Service not found", "service", "id").absence(),
+  service_id_taken: says("A service has that id already", "id"),
+  service_bounds_crossed: {
+    message: ({ min, max }) => `min would be ${min} and max ${max}: min must not be above max`,
+    fields: ["min", "max"],
+  },
+  import_id_taken: {
+    message: ({ index }) => `Row ${index + 1}: id is taken by another service or an earlier row`,
+    fields: ["csv", "file"],
+  },
+  import_provider_unknown: {
+    message: ({ index }) => `Row ${index + 1}: no provider has that name`,
+    fields: ["csv", "file"],
+  },
+  grant_not_found: says("The user has no grant for the service", "username"),
+  insufficient_balance: says("Insufficient balance", "amount"),
+  balance_too_large: says(
+    `amount must be small enough to keep the balance at or below ${formatMicros(BALANCE_LIMIT_MICROS)}`,
+    "amount",
+  ),
+  deposits_too_large: says(
+    `amount must be small enough to keep credits less debits at or below ${formatMicros(DEPOSIT_LIMIT_MICROS)}`,
+    "amount",
+  ),
+  order_not_found: says("Order not found", "order").absence(),
+  order_transition_illegal: {
+    message: ({ from, to }) => `The order is ${from}, and ${from} cannot become ${to}`,
+    fields: ["status"],
+  },
+  order_not_processing: {
+    message: ({ status }) => `The order is ${status}: progress is noted on PROCESSING orders only`,
+    fields: ["status"],
+  },
+  remains_above_quantity: {
+    message: ({ quantity }) => `remains must be a whole number from 0 to ${quantity}`,
+    fields: ["remains"],
+  },
+  order_being_sent: says("The order is being sent to its provider right now: try again"),
+  order_not_unknown: {
+    message: ({ status, placement }) =>
+      `The order is ${status} and its placement ${placement}: only a PENDING one that is unknown can be settled`,
+    fields: ["settlement"],
+  },
+  provider_not_found: says("Provider not found", "provider", "name").absence(),
+  provider_name_taken: says("A provider has that name already: case does not count", "name"),
+  provider_order_taken: {
+    message: ({ orderId }) => `Order ${orderId} has that number at this provider`,
+    fields: ["provider-order"],
+  },
+  service_has_no_provider: says("The service has no provider", "provider"),
+  catalogue_changed: says("The catalogue changed meanwhile: nothing was changed, look again"),
+  price_too_large: {
+    message: ({ id }) =>
+      `The price of service ${id} would pass ${formatMicros(AMOUNT_LIMIT_MICROS)} USD`,
+    fields: ["percent"],
+  },
+  service_unavailable: says("Service temporarily unavailable"),
+  administrator_not_found: says("Administrator not found", "name").absence(),
+  administrator_name_taken: says("An administrator has that name already", "name"),
+  administrator_last_owner: says("That is the last owner who is active: invite another first"),
+  second_factor_absent: says("There is no second factor"),
+  second_factor_present: says("There is a second factor already: remove it first"),
+  sign_in_refused: says("Wrong name or password", "password", "proof"),
+  sign_in_limited: {
+    message: ({ retryAfterSeconds }) => `Too many failures: try again in ${retryAfterSeconds} s`,
+    fields: [],
+  },
+  invitation_invalid: says("The link is used up or too old: ask for another", "token"),
+  code_wrong: says("Wrong code", "code", "proof"),
+};
+
+/** What is said of a refusal, and beside which field of those that were sent; "" for none. */
+export function shownRefusal(
+  { code, details }: Refusal,
+  sent: { has(field: string): boolean },
+): { message: string; field: string } {
+  if (!isShown(code)) return { message: `Refused: ${code}`, field: "" };
+  const { message, fields } = SHOWN[code] as Shown<unknown>;
+  return { message: message(details), field: fields.find((field) => sent.has(field)) ?? "" };
+}
+
+export function isAbsence({ code }: Refusal): boolean {
+  return isShown(code) && SHOWN[code].isAbsence === true;
+}
+
+function isShown(code: RefusalCode): code is PanelCode {
+  return Object.hasOwn(SHOWN, code);
+}
+
+function says(message: string, ...fields: string[]) {
+  const shown: Shown<unknown> = { message: () => message, fields };
+  return { ...shown, absence: (): Shown<unknown> => ({ ...shown, isAbsence: true }) };
+}

@@ -1,0 +1,142 @@
+// Reports: orders, revenue, refunds and net, by day, service, reseller or provider.
+
+import type { TimeWindow } from "../db/port.ts";
+import { REPORT_KEYS, type ReportKey } from "../db/reports.ts";
+import { formatMicros } from "../domain/money.ts";
+import { csvResponse, csvText } from "../http/csv.ts";
+import { readReport, type ReportRow, totalOf } from "../monitoring/reports.ts";
+import type { Call, Panel, View } from "./call.ts";
+import { Chart } from "./chart.tsx";
+import { Choice, Field, Filters } from "./fields.tsx";
+import type { Form } from "./form.ts";
+import { List } from "./lists.tsx";
+import { Money, Typed } from "./shown.tsx";
+
+const DAY_MS = 86_400_000;
+/** Days that are reported when no dates are given, today included. */
+const DAYS = 7;
+const CHART_DAYS = 92;
+
+export async function reportsPage(call: Call, panel: Panel): Promise<View> {
+  const { filters } = call;
+  const { by, window } = reportOf(filters, panel.now());
+  const rows = filters.errors.size > 0 ? [] : await readReport(panel.slowStore, by, window);
+  const query = new URLSearchParams({ by, from: dateOf(window.from!), to: dateOf(window.to!) });
+  return {
+    title: "Reports",
+    body: (
+      <>
+        <h1>Reports</h1>
+        <Filters action="/reports" filters={filters}>
+          <Choice name="by" label="By" options={REPORT_KEYS} value={by} />
+          <Field name="from" label="From" type="date" value={dateOf(window.from!)} />
+          <Field name="to" label="To" type="date" value={dateOf(window.to!)} />
+        </Filters>
+        <p class="hint">
+          Revenue is what orders were charged, net is revenue less refunds, each on the day (UTC)
+          that it happened.
+        </p>
+        {by === "day" && rows.length > 0 && <Days rows={rows} window={window} />}
+        <ReportTable rows={rows} by={by} />
+        <p class="actions">
+          <a href={`/reports.csv?${query}`}>CSV</a>
+        </p>
+      </>
+    ),
+  };
+}
+
+function ReportTable({ rows, by }: { rows: readonly ReportRow[]; by: ReportKey }) {
+  const shown =
+    rows.length === 0 ? [] : [...rows, { ...totalOf(rows), key: "", name: null, isTotal: true }];
+  return (
+    <List
+      caption={`Report by ${by}`}
+      rows={shown}
+      empty="No orders and no refunds in this time."
+      columns={[
+        {
+          heading: { day: "Day", service: "Service", reseller: "Reseller", provider: "Provider" }[
+            by
+          ],
+          cell: (row) => ("isTotal" in row ? <strong>Total</strong> : <Key row={row} by={by} />),
+        },
+        { heading: "Orders", number: true, cell: ({ orders }) => orders },
+        {
+          heading: "Revenue USD",
+          number: true,
+          cell: (row) => <Money micros={row.revenueMicros} />,
+        },
+        {
+          heading: "Refunds USD",
+          number: true,
+          cell: (row) => <Money micros={row.refundsMicros} />,
+        },
+        { heading: "Net USD", number: true, cell: (row) => <Money micros={row.netMicros} /> },
+      ]}
+    />
+  );
+}
+
+function Key({ row: { key, name }, by }: { row: ReportRow; by: ReportKey }) {
+  if (key === null) return <>by hand</>;
+  if (by === "day") return <a href={`/orders?from=${key}&to=${key}`}>{key}</a>;
+  const path = { service: "services", reseller: "users", provider: "providers" }[by];
+  return (
+    <a href={`/${path}/${encodeURIComponent(key)}`}>
+      <Typed text={name ?? key} />
+    </a>
+  );
+}
+
+/** A day without orders is a column of no height. */
+function Days({ rows, window }: { rows: readonly ReportRow[]; window: TimeWindow }) {
+  const days = Math.round((window.to! + 1 - window.from!) / DAY_MS);
+  if (days < 2 || days > CHART_DAYS) return null;
+  const labels = Array.from({ length: days }, (_, at) => dateOf(window.from! + at * DAY_MS));
+  const found = new Map(rows.map((row) => [row.key, row]));
+  const dollars = (pick: (row: ReportRow) => bigint) =>
+    labels.map((label) => {
+      const row = found.get(label);
+      return row ? Math.max(Number(pick(row)) / 1e6, 0) : 0;
+    });
+  return (
+    <Chart
+      title="Revenue in USD by day"
+      labels={labels.map((label) => label.slice(5))}
+      series={[{ name: "Revenue", values: dollars(({ revenueMicros }) => revenueMicros) }]}
+      format={(value) => value.toFixed(2)}
+    />
+  );
+}
+
+export async function reportsCsv(call: Call, panel: Panel): Promise<Response> {
+  const { by, window } = reportOf(call.filters, panel.now());
+  call.filters.check();
+  const rows = await readReport(panel.slowStore, by, window);
+  const cells = rows.map(({ key, orders, ...row }) => [
+    csvText(key ?? ""),
+    orders,
+    ...[row.revenueMicros, row.refundsMicros, row.netMicros].map(formatMicros),
+  ]);
+  return csvResponse(
+    `report-by-${by}.csv`,
+    "key,orders,revenue,refunds,net",
+    1,
+    () => ({ rows: cells, next: null }),
+    (error) => panel.log.error({ error: String(error) }, "report not sent to its end"),
+  );
+}
+
+/** Whole days in UTC: of the last seven without dates. */
+function reportOf(filters: Form, now: number) {
+  const by = filters.optionalChoice("by", REPORT_KEYS) ?? "day";
+  const to = filters.optionalTime("to", true) ?? now - (now % DAY_MS) + DAY_MS - 1;
+  const from = filters.optionalTime("from") ?? Math.max(to + 1 - DAYS * DAY_MS, 0);
+  if (from > to) filters.note("from", "from must be at or before to");
+  return { by, window: { from, to } };
+}
+
+function dateOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}

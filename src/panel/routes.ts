@@ -1,0 +1,191 @@
+// The panel's routes: everything that it answers is a row of this table.
+//
+// How a page is added (panel/audit.tsx is an example):
+// 1. Its query, in db/NOUN.ts: by cursor, with a limit; it knows no HTML.
+// 2. Its file panel/NOUN.tsx: a function `Page` that reads (`await call.read((reader) => …)`) and returns a View, title
+//    and JSX. It takes filters from `call.filters` (the query string) and parameters of the path from `call.params`. It
+//    throws refusal("order_not_found") and the like for what is not there. No SQL, no `style` attribute, no inline script.
+// 3. Its row here: get(path, the least role, page, its name in the navigation).
+// What callers typed goes through <Typed> or <TypedLink>, amounts through <Money>, times through <Time>, states through <Badge>.
+//
+// How an action is added: a form of the page, <Form action="/users/alice/credit" submit="Credit"> with its <Field>s, and
+// a row here: post(path, the least role, action, the path of the page with the form). The action reads the form field by
+// field (`form.amount("amount")`), then `await submission.confirm({ title, moves })` where money moves, then
+// `await submission.submit("creditUser", …)`, then returns { to, note }. A field that is wrong and a refusal of the operation
+// (panel/refusals.ts has its words and its field) show the page again with the error beside the field: the action
+// catches nothing. Whoever may not is refused before it runs; `call.administrator.role` is for what a page shows alone.
+// A test takes every row of this table: test/panel/routes.test.ts.
+
+import type { Role } from "../domain/administrators.ts";
+import { accountPage, changePassword, endOwnSession } from "./account.tsx";
+import {
+  administratorsPage,
+  changeRole,
+  disable,
+  enable,
+  endSessionOf,
+  invite,
+  removeSecondFactorOf,
+} from "./administrators.tsx";
+import { auditPage } from "./audit.tsx";
+import type { Action, Page } from "./call.ts";
+import { orderPage } from "./order.tsx";
+import {
+  changeOrder,
+  endOrderEarly,
+  noteOrder,
+  progressOrder,
+  settleOrder,
+} from "./order-actions.tsx";
+import { changeOrders, ordersPage } from "./orders.tsx";
+import { ordersCsv } from "./orders-csv.ts";
+import {
+  enableSecondFactor,
+  offerSecondFactor,
+  removeOwnSecondFactor,
+  secondFactorPage,
+} from "./second-factor.tsx";
+import { createProvider, providersPage } from "./providers.tsx";
+import { providerPage, testProvider, updateProvider } from "./provider.tsx";
+import { syncProvider } from "./provider-sync.tsx";
+import { reportsCsv, reportsPage } from "./reports.tsx";
+import {
+  activateService,
+  deactivateService,
+  grantService,
+  revokeGrant,
+  servicePage,
+  updateService,
+} from "./service.tsx";
+import { importPage, importServices } from "./service-import.tsx";
+import { changePrices } from "./service-prices.tsx";
+import { createService, servicesPage } from "./services.tsx";
+import { setUp, setUpPage } from "./set-up.tsx";
+import { makeBackup, systemPage, verifyBackup } from "./system.tsx";
+import { codePage, passCode, signIn, signInPage, signOut } from "./sign-in.tsx";
+import { todayPage } from "./today.tsx";
+import { userPage } from "./user.tsx";
+import { activateUser, deactivateUser, renameUser } from "./user-account.tsx";
+import { adjustBalance } from "./user-balance.tsx";
+import { activateKey, createKey, deactivateKey, rotateKey } from "./user-keys.tsx";
+import { removeOwnPrice, setOwnPrice } from "./user-prices.tsx";
+import { transactionsCsv, transactionsPage } from "./user-transactions.tsx";
+import { createUser, usersPage } from "./users.tsx";
+
+/** `anyone`: before signing in, too. */
+export type Access = Role | "anyone";
+
+export interface PageRoute {
+  method: "GET";
+  path: string;
+  role: Access;
+  page: Page;
+  /** Its name in the navigation. */
+  link?: string;
+}
+
+export interface ActionRoute {
+  method: "POST";
+  path: string;
+  role: Access;
+  action: Action;
+  /** The path of the page that has the form. */
+  back: string;
+}
+
+export type Route = PageRoute | ActionRoute;
+
+export const ROUTES: readonly Route[] = [
+  get("/sign-in", "anyone", signInPage),
+  post("/sign-in", "anyone", signIn, "/sign-in"),
+  get("/sign-in/code", "anyone", codePage),
+  post("/sign-in/code", "anyone", passCode, "/sign-in/code"),
+  post("/sign-out", "anyone", signOut, "/sign-in"),
+  get("/setup", "anyone", setUpPage),
+  post("/setup", "anyone", setUp, "/setup"),
+
+  get("/", "support", todayPage, "Today"),
+  get("/orders", "support", ordersPage, "Orders"),
+  get("/orders.csv", "support", ordersCsv),
+  post("/orders/change", "operator", changeOrders, "/orders"),
+  get("/orders/:order", "support", orderPage),
+  post("/orders/:order/change", "operator", changeOrder, "/orders/:order"),
+  post("/orders/:order/partial", "operator", endOrderEarly, "/orders/:order"),
+  post("/orders/:order/progress", "operator", progressOrder, "/orders/:order"),
+  post("/orders/:order/settle", "operator", settleOrder, "/orders/:order"),
+  post("/orders/:order/note", "support", noteOrder, "/orders/:order"),
+  get("/users", "support", usersPage, "Users"),
+  post("/users", "operator", createUser, "/users"),
+  get("/users/:user", "support", userPage),
+  post("/users/:user/balance", "owner", adjustBalance, "/users/:user"),
+  post("/users/:user/rename", "operator", renameUser, "/users/:user"),
+  post("/users/:user/deactivate", "operator", deactivateUser, "/users/:user"),
+  post("/users/:user/activate", "operator", activateUser, "/users/:user"),
+  get("/users/:user/transactions", "support", transactionsPage),
+  get("/users/:user/transactions.csv", "support", transactionsCsv),
+  post("/users/:user/keys", "operator", createKey, "/users/:user"),
+  post("/users/:user/keys/:key/rotate", "operator", rotateKey, "/users/:user"),
+  post("/users/:user/keys/:key/activate", "operator", activateKey, "/users/:user"),
+  post("/users/:user/keys/:key/deactivate", "operator", deactivateKey, "/users/:user"),
+  post("/users/:user/prices", "operator", setOwnPrice, "/users/:user"),
+  post("/users/:user/prices/remove", "operator", removeOwnPrice, "/users/:user"),
+
+  get("/services", "support", servicesPage, "Services"),
+  post("/services", "operator", createService, "/services"),
+  post("/service-prices", "operator", changePrices, "/services"),
+  get("/import-services", "operator", importPage),
+  post("/import-services", "operator", importServices, "/import-services"),
+  get("/services/:service", "support", servicePage),
+  post("/services/:service", "operator", updateService, "/services/:service"),
+  post("/services/:service/activate", "operator", activateService, "/services/:service"),
+  post("/services/:service/deactivate", "operator", deactivateService, "/services/:service"),
+  post("/services/:service/grants", "operator", grantService, "/services/:service"),
+  post("/services/:service/grants/revoke", "operator", revokeGrant, "/services/:service"),
+
+  get("/providers", "support", providersPage, "Providers"),
+  post("/providers", "operator", createProvider, "/providers"),
+  get("/providers/:provider", "support", providerPage),
+  post("/providers/:provider", "operator", updateProvider, "/providers/:provider"),
+  post("/providers/:provider/test", "operator", testProvider, "/providers/:provider"),
+  post("/providers/:provider/sync", "operator", syncProvider, "/providers/:provider"),
+
+  get("/reports", "support", reportsPage, "Reports"),
+  get("/reports.csv", "support", reportsCsv),
+
+  get("/audit", "support", auditPage, "Audit"),
+
+  get("/system", "support", systemPage, "System"),
+  post("/system/backups", "owner", makeBackup, "/system"),
+  post("/system/backups/verify", "owner", verifyBackup, "/system"),
+
+  get("/administrators", "owner", administratorsPage, "Administrators"),
+  post("/administrators", "owner", invite, "/administrators"),
+  post("/administrators/sessions", "owner", endSessionOf, "/administrators"),
+  post("/administrators/:name/role", "owner", changeRole, "/administrators"),
+  post("/administrators/:name/disable", "owner", disable, "/administrators"),
+  post("/administrators/:name/enable", "owner", enable, "/administrators"),
+  post("/administrators/:name/second-factor", "owner", removeSecondFactorOf, "/administrators"),
+
+  get("/account", "support", accountPage),
+  post("/account/password", "support", changePassword, "/account"),
+  post("/account/sessions", "support", endOwnSession, "/account"),
+  get("/account/second-factor", "support", secondFactorPage),
+  post("/account/second-factor/offer", "support", offerSecondFactor, "/account/second-factor"),
+  post("/account/second-factor/enable", "support", enableSecondFactor, "/account/second-factor"),
+  post("/account/second-factor/remove", "support", removeOwnSecondFactor, "/account/second-factor"),
+];
+
+/** The page of a path: where an action's form is. */
+export function pageAt(path: string): PageRoute {
+  const found = ROUTES.find((route) => route.path === path && route.method === "GET");
+  if (found?.method !== "GET") throw new Error(`no page has the path ${path}`);
+  return found;
+}
+
+function get(path: string, role: Access, page: Page, link?: string): PageRoute {
+  return { method: "GET", path, role, page, ...(link === undefined ? {} : { link }) };
+}
+
+function post(path: string, role: Access, action: Action, back: string): ActionRoute {
+  return { method: "POST", path, role, action, back };
+}

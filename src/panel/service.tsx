@@ -1,0 +1,269 @@
+// One service: its terms, who may order it at what price, and the history of its prices.
+
+import { listAuditEntries, type ListedAuditEntry } from "../db/audit.ts";
+import type { Reader } from "../db/port.ts";
+import { listProviders } from "../db/providers.ts";
+import { listGrants } from "../db/service-lists.ts";
+import { findService, type Service } from "../db/services.ts";
+import { mayAct } from "../domain/administrators.ts";
+import { refusal } from "../domain/refusals.ts";
+import type { Call, Redirect, Submission, View } from "./call.ts";
+import { Field, Fold, Form } from "./fields.tsx";
+import { Facts, List } from "./lists.tsx";
+import { TermsFields, termsOf, unitText } from "./service-terms.tsx";
+import { ServiceStates } from "./services.tsx";
+import { Money, Time, Typed } from "./shown.tsx";
+
+const HISTORY = 100;
+
+export async function servicePage(call: Call): Promise<View> {
+  const id = call.params["service"]!;
+  const { service, providers, grants, history } = await call.read((reader) => ({
+    service: requireService(reader, id),
+    providers: listProviders(reader),
+    grants: listGrants(reader, id),
+    history: listAuditEntries(reader, { subject: id, limit: HISTORY }).filter(hasPrice),
+  }));
+  const path = `/services/${id}`;
+  const mayChange = mayAct(call.administrator.role, "operator");
+  const provider = providers.find(({ providerId }) => providerId === service.providerId)?.name;
+  const names = providers.map(({ name }) => name);
+  return {
+    title: service.name,
+    body: (
+      <>
+        <h1>
+          <Typed text={service.name} /> <ServiceStates service={service} />
+        </h1>
+        <div class="columns">
+          <section class="card">
+            <ServiceFacts service={service} provider={provider} />
+            {mayChange && (
+              <Form action={`${path}/${service.active ? "deactivate" : "activate"}`}>
+                <p class="actions">
+                  <button>{service.active ? "Deactivate" : "Activate"}</button>
+                  <small>
+                    {service.active
+                      ? "no new orders; those placed go on"
+                      : "orders are taken again"}
+                  </small>
+                </p>
+              </Form>
+            )}
+          </section>
+          {mayChange && (
+            <section class="card">
+              <Form action={path} submit="Save">
+                <h2>Terms</h2>
+                <TermsFields service={service} names={names} {...(provider ? { provider } : {})} />
+                <p class="hint">
+                  Orders that were placed keep their terms. What you change here a sync leaves
+                  alone.
+                </p>
+              </Form>
+            </section>
+          )}
+        </div>
+        <Grants grants={grants} path={path} mayChange={mayChange} />
+        <h2>Price history</h2>
+        <List
+          caption="Price history, newest first"
+          rows={history}
+          empty="No change of the price is on record."
+          columns={[
+            { heading: "When (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
+            {
+              heading: "By",
+              cell: (entry) => <Typed text={entry.operator ?? `key ${entry.keyId}`} />,
+            },
+            { heading: "For", cell: ({ username }) => username ?? "everyone" },
+            { heading: "From USD", number: true, cell: ({ before }) => <Price facts={before} /> },
+            { heading: "To USD", number: true, cell: ({ after }) => <Price facts={after} /> },
+          ]}
+        />
+        <p class="actions">
+          <a href={`/audit?subject=${id}`}>All changes</a>
+          <a href={`/orders?service=${id}`}>Its orders</a>
+        </p>
+      </>
+    ),
+  };
+}
+
+/** Throws service_not_found. */
+function requireService(reader: Reader, id: string): Service {
+  const service = findService(reader, id);
+  if (!service) throw refusal("service_not_found");
+  return service;
+}
+
+/** Of the service and of its grants; a subject of another kind may have the same name. */
+function hasPrice({ action, before, after }: ListedAuditEntry): boolean {
+  if (!/^(service|grant)\./.test(action)) return false;
+  return [before, after].some((facts) => facts !== null && "priceMicros" in facts);
+}
+
+function Price({ facts }: { facts: ListedAuditEntry["before"] }) {
+  const micros = facts?.["priceMicros"];
+  if (micros === null && facts) return <>the catalogue's</>;
+  return typeof micros === "number" || typeof micros === "bigint" ? (
+    <Money micros={micros} />
+  ) : (
+    <>–</>
+  );
+}
+
+function ServiceFacts({ service, provider }: { service: Service; provider: string | undefined }) {
+  const byHand = [
+    service.nameByHand && "name",
+    service.priceByHand && "price",
+    service.minByHand && "smallest order",
+    service.maxByHand && "largest order",
+  ].filter((each) => each !== false);
+  return (
+    <Facts
+      facts={[
+        ["Id", <code>{service.id}</code>],
+        [
+          "Price USD",
+          <>
+            <Money micros={service.priceMicros} /> per {unitText(service.per)}
+          </>,
+        ],
+        ["Orders of", `${service.min} to ${service.max}`],
+        ["Open to", service.private ? "resellers with a grant" : "every reseller"],
+        [
+          "Provider",
+          provider === undefined ? (
+            "by hand"
+          ) : (
+            <>
+              <a href={`/providers/${provider}`}>{provider}</a>{" "}
+              <code>{service.providerService}</code>
+            </>
+          ),
+        ],
+        ...(provider === undefined
+          ? []
+          : [["Set by hand", byHand.length === 0 ? "nothing" : byHand.join(", ")] as const]),
+        ["Added (UTC)", <Time at={service.createdAt} />],
+      ]}
+    />
+  );
+}
+
+function Grants({
+  grants,
+  path,
+  mayChange,
+}: {
+  grants: ReturnType<typeof listGrants>;
+  path: string;
+  mayChange: boolean;
+}) {
+  return (
+    <>
+      <h2 id="grants">Grants and own prices</h2>
+      <List
+        caption="Grants"
+        rows={grants}
+        empty="No reseller has a grant."
+        columns={[
+          {
+            heading: "Reseller",
+            cell: ({ username }) => (
+              <a href={`/users/${encodeURIComponent(username)}`}>{username}</a>
+            ),
+          },
+          {
+            heading: "Its price USD",
+            number: true,
+            cell: ({ priceMicros }) =>
+              priceMicros === null ? "the catalogue's" : <Money micros={priceMicros} />,
+          },
+          { heading: "Since (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
+          ...(mayChange
+            ? [
+                {
+                  heading: "Change",
+                  cell: ({ username }: { username: string }) => (
+                    <Form action={`${path}/grants/revoke`} hidden={{ username }}>
+                      <button aria-label={`Revoke the grant of ${username}`}>Revoke</button>
+                    </Form>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      {mayChange && (
+        <Fold action={`${path}/grants`} summary="Grant it, or give a reseller another price">
+          <Form action={`${path}/grants`} submit="Grant">
+            <Field name="username" label="Reseller" required />
+            <Field
+              name="price"
+              label="Its price in USD"
+              inputmode="decimal"
+              hint="empty: the catalogue's"
+            />
+          </Form>
+        </Fold>
+      )}
+    </>
+  );
+}
+
+/** Only what differs is changed: the rest goes on following the provider's list. */
+export async function updateService(submission: Submission): Promise<Redirect> {
+  const id = submission.params["service"]!;
+  const { terms, link } = termsOf(submission.form);
+  submission.form.check();
+  const { before, provider } = await submission.read((reader) => {
+    const found = requireService(reader, id);
+    const linked = listProviders(reader).find(({ providerId }) => providerId === found.providerId);
+    return { before: found, provider: linked?.name };
+  });
+  const differing = Object.entries(terms).filter(
+    ([name, value]) => before[name as keyof typeof terms] !== value,
+  );
+  const isSame = link?.name === provider && (link?.service ?? null) === before.providerService;
+  await submission.submit("updateService", {
+    id,
+    changes: Object.fromEntries(differing),
+    ...(link === null || isSame ? {} : { provider: link }),
+  });
+  return { to: `/services/${id}`, note: "The service was saved." };
+}
+
+export function activateService(submission: Submission): Promise<Redirect> {
+  return setActive(submission, true);
+}
+
+export function deactivateService(submission: Submission): Promise<Redirect> {
+  return setActive(submission, false);
+}
+
+async function setActive(submission: Submission, active: boolean): Promise<Redirect> {
+  const id = submission.params["service"]!;
+  await submission.submit("setServiceActive", { id, active });
+  return { to: `/services/${id}`, note: `The service is ${active ? "active" : "inactive"}.` };
+}
+
+export async function grantService(submission: Submission): Promise<Redirect> {
+  const { form } = submission;
+  const id = submission.params["service"]!;
+  const username = form.username("username");
+  await submission.submit("grantService", {
+    id,
+    username,
+    priceMicros: form.optionalPrice("price"),
+  });
+  return { to: `/services/${id}#grants`, note: `${username} has the grant.` };
+}
+
+export async function revokeGrant(submission: Submission): Promise<Redirect> {
+  const id = submission.params["service"]!;
+  const username = submission.form.username("username");
+  await submission.submit("revokeService", { id, username });
+  return { to: `/services/${id}#grants`, note: `The grant of ${username} was revoked.` };
+}

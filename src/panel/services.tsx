@@ -1,0 +1,212 @@
+// Services: the catalogue, new services, and the change of many prices at once.
+
+import { listProviders } from "../db/providers.ts";
+import { type ListedService, listServicesAfter, type ServiceFilter } from "../db/service-lists.ts";
+import type { Service } from "../db/services.ts";
+import { mayAct } from "../domain/administrators.ts";
+import { IDENTIFIER_FORM } from "../domain/text.ts";
+import type { Call, Redirect, Submission, View } from "./call.ts";
+import { Box, Choice, Field, Filters, Fold, Form } from "./fields.tsx";
+import type { Form as Values } from "./form.ts";
+import { List } from "./lists.tsx";
+import { BY_HAND, KINDS, TermsFields, termsOf, unitText } from "./service-terms.tsx";
+import { Badge, Money, Typed } from "./shown.tsx";
+
+const PAGE = 50;
+const STATES = ["active", "inactive"] as const;
+
+export async function servicesPage(call: Call): Promise<View> {
+  const { filters } = call;
+  const { rows, next, names } = await call.read((reader) => {
+    const providers = listProviders(reader);
+    const filter = filterOf(filters, providers);
+    const page =
+      filters.errors.size > 0
+        ? { rows: [], next: null }
+        : listServicesAfter(reader, filter, filters.raw("after") || null, PAGE);
+    const names = new Map(providers.map(({ providerId, name }) => [providerId, name]));
+    return { ...page, names };
+  });
+  const mayChange = mayAct(call.administrator.role, "operator");
+  const list = (
+    <List
+      caption="Services, by name"
+      rows={rows}
+      empty="No such services."
+      columns={columnsOf(names, mayChange)}
+    />
+  );
+  return {
+    title: "Services",
+    body: (
+      <>
+        <h1>Services</h1>
+        <Filters action="/services" filters={filters}>
+          <Field name="search" label="Name contains, or id" />
+          <Choice name="state" label="State" any="any" options={STATES} />
+          <Choice name="kind" label="Open to" any="any" options={KINDS} />
+          {names.size > 0 && (
+            <Choice
+              name="provider"
+              label="Provider"
+              any="any"
+              options={[BY_HAND, ...names.values()]}
+            />
+          )}
+        </Filters>
+        {mayChange && rows.length > 0 ? (
+          <Form action="/service-prices" hidden={{ query: queryOf(call) }}>
+            <div class="together">
+              <span class="box" hidden>
+                <input type="checkbox" id="all-services" data-all="service" />
+                <label for="all-services">All on this page</label>
+              </span>
+              <Field
+                name="percent"
+                label="Change prices by percent"
+                hint="such as 10 or -2.5"
+                inputmode="text"
+              />
+              <Box name="all" label="of every service that the filters leave" />
+              <button>Show the new prices</button>
+            </div>
+            {list}
+          </Form>
+        ) : (
+          list
+        )}
+        <More call={call} next={next} />
+        {mayChange && <NewService names={[...names.values()]} />}
+      </>
+    ),
+  };
+}
+
+function columnsOf(names: ReadonlyMap<number, string>, mayChange: boolean) {
+  const select = {
+    heading: "Select",
+    cell: ({ id }: ListedService) => (
+      <input type="checkbox" name="service" value={id} aria-label={`Select service ${id}`} />
+    ),
+  };
+  return [
+    ...(mayChange ? [select] : []),
+    {
+      heading: "Service",
+      cell: ({ id, name }: ListedService) => (
+        <a href={`/services/${id}`}>
+          <Typed text={name} />
+        </a>
+      ),
+    },
+    { heading: "Id", cell: ({ id }: ListedService) => <code>{id}</code> },
+    {
+      heading: "Price USD",
+      number: true,
+      cell: ({ priceMicros }: ListedService) => <Money micros={priceMicros} />,
+    },
+    { heading: "Per", cell: ({ per }: ListedService) => unitText(per) },
+    { heading: "Min", number: true, cell: ({ min }: ListedService) => min },
+    { heading: "Max", number: true, cell: ({ max }: ListedService) => max },
+    {
+      heading: "State",
+      cell: (service: ListedService) => <ServiceStates service={service} />,
+    },
+    {
+      heading: "Provider",
+      cell: ({ providerId, providerService }: ListedService) =>
+        providerId === null ? BY_HAND : `${names.get(providerId)} ${providerService}`,
+    },
+  ];
+}
+
+export function ServiceStates({ service }: { service: Service }) {
+  return (
+    <>
+      <Badge state={service.active ? "active" : "inactive"} />
+      {service.private && (
+        <>
+          {" "}
+          <Badge state="private" />
+        </>
+      )}
+      {service.delisted && (
+        <>
+          {" "}
+          <Badge state="delisted" tone="bad" />
+        </>
+      )}
+    </>
+  );
+}
+
+/** Services are listed by name: a page goes on after the last one's id. */
+function More({ call, next }: { call: Call; next: string | null }) {
+  const isLater = call.filters.raw("after") !== "";
+  if (next === null && !isLater) return null;
+  const query = new URLSearchParams(queryOf(call));
+  const first = query.toString();
+  if (next !== null) query.set("after", next);
+  return (
+    <nav class="pager" aria-label="Pages of the list">
+      {isLater && <a href={`/services?${first}`}>First</a>}
+      {next !== null && (
+        <a href={`/services?${query}`} rel="next">
+          Next
+        </a>
+      )}
+    </nav>
+  );
+}
+
+/** The filters without the cursor. */
+function queryOf(call: Call): string {
+  const query = new URLSearchParams(call.filters.values);
+  query.delete("after");
+  return query.toString();
+}
+
+export function filterOf(
+  filters: Values,
+  providers: readonly { name: string; providerId: number }[],
+): ServiceFilter {
+  const state = filters.optionalChoice("state", STATES);
+  const kind = filters.optionalChoice("kind", KINDS);
+  const names = providers.map(({ name }) => name);
+  const provider = filters.optionalChoice("provider", [BY_HAND, ...names]);
+  const found = providers.find(({ name }) => name === provider);
+  return {
+    search: filters.optionalText("search"),
+    active: state && state === "active",
+    private: kind && kind === "private",
+    manual: provider === BY_HAND ? true : null,
+    providerId: found?.providerId ?? null,
+  };
+}
+
+function NewService({ names }: { names: readonly string[] }) {
+  return (
+    <>
+      <h2>New services</h2>
+      <p class="actions">
+        <a href="/import-services">Import a list</a>
+        {names.length > 0 && <a href="/providers">Sync a provider's list</a>}
+      </p>
+      <Fold action={"/services"} summary="Add one service">
+        <Form action="/services" submit="Add the service">
+          <TermsFields names={names} />
+          <Field name="id" label="Id" hint={`${IDENTIFIER_FORM}; empty: a new one`} />
+        </Form>
+      </Fold>
+    </>
+  );
+}
+
+export async function createService(submission: Submission): Promise<Redirect> {
+  const { form } = submission;
+  const { terms, link } = termsOf(form);
+  const id = form.optionalIdentifier("id");
+  const provider = link === null ? {} : { provider: link };
+  const created = await submission.submit("createService", { id, ...terms, ...provider });
+  return { to: `/services/${created.id}`, note: `${created.name} was added.` };
+}

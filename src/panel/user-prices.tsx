@@ -1,0 +1,105 @@
+// Prices of a reseller's own, and private services that it may order.
+
+import type { OwnPrice } from "../db/user-figures.ts";
+import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/money.ts";
+import type { Redirect, Submission } from "./call.ts";
+import { Field, Fold, Form } from "./fields.tsx";
+import type { Form as Values } from "./form.ts";
+import { List } from "./lists.tsx";
+import { Money, Typed } from "./shown.tsx";
+
+export function OwnPrices({
+  prices,
+  path,
+  mayChange,
+}: {
+  prices: readonly OwnPrice[];
+  /** Of the user. */
+  path: string;
+  mayChange: boolean;
+}) {
+  return (
+    <>
+      <h2 id="prices">Own prices</h2>
+      <List
+        caption="Own prices"
+        rows={prices}
+        empty="No prices of its own: it pays those of the catalogue."
+        columns={[
+          { heading: "Service", cell: ({ serviceId }) => <code>{serviceId}</code> },
+          { heading: "Name", cell: ({ name }) => <Typed text={name} /> },
+          {
+            heading: "Its price USD",
+            number: true,
+            cell: ({ priceMicros }) =>
+              priceMicros === null ? "the catalogue's" : <Money micros={priceMicros} />,
+          },
+          {
+            heading: "Catalogue USD",
+            number: true,
+            cell: ({ listPriceMicros }) => <Money micros={listPriceMicros} />,
+          },
+          {
+            heading: "Per",
+            cell: ({ per }) => (per === "order" ? "order" : `${per} units`),
+          },
+          { heading: "Private", cell: ({ isPrivate }) => (isPrivate ? "yes" : "no") },
+          ...(mayChange
+            ? [
+                {
+                  heading: "Change",
+                  cell: ({ serviceId }: OwnPrice) => (
+                    <Form action={`${path}/prices/remove`} hidden={{ service: serviceId }}>
+                      <button>Remove</button>
+                    </Form>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      {mayChange && (
+        <Fold action={`${path}/prices`} summary="Set a price, or open a private service">
+          <Form action={`${path}/prices`} submit="Save">
+            <Field name="service" label="Service id" required />
+            <Field
+              name="price"
+              label="Price in USD"
+              inputmode="decimal"
+              hint="in the service's own unit; empty: the catalogue's price"
+            />
+          </Form>
+        </Fold>
+      )}
+    </>
+  );
+}
+
+export async function setOwnPrice(submission: Submission): Promise<Redirect> {
+  const { form, params } = submission;
+  const username = params["user"]!;
+  const id = form.identifier("service");
+  await submission.submit("grantService", { id, username, priceMicros: priceOf(form) });
+  return { to: pathOf(username), note: `The price of ${id} was saved.` };
+}
+
+export async function removeOwnPrice(submission: Submission): Promise<Redirect> {
+  const username = submission.params["user"]!;
+  const id = submission.form.identifier("service");
+  await submission.submit("revokeService", { id, username });
+  return { to: pathOf(username), note: `${username} pays the catalogue's price of ${id} again.` };
+}
+
+function pathOf(username: string): string {
+  return `/users/${encodeURIComponent(username)}#prices`;
+}
+
+/** Micros; null where none is given. */
+function priceOf(form: Values): number | null {
+  const given = form.raw("price");
+  if (given === "") return null;
+  const micros = parseMicros(given);
+  if (micros !== null && micros <= AMOUNT_LIMIT_MICROS) return micros;
+  form.refuse("price", `from 0 to ${formatMicros(AMOUNT_LIMIT_MICROS)}, with at most 6 decimals`);
+  return null;
+}

@@ -1,0 +1,103 @@
+// A user's transactions: its side of the ledger, as a list and as CSV.
+
+import {
+  listTransactionsBelow,
+  type TransactionQuery,
+  type TransactionRow,
+} from "../db/transactions.ts";
+import { TRANSFER_KINDS } from "../domain/ledger.ts";
+import { csvOf } from "../http/transactions-csv.ts";
+import type { Call, Panel, View } from "./call.ts";
+import { Choice, Field, Filters } from "./fields.tsx";
+import { List, Pager } from "./lists.tsx";
+import { Money, Time, Typed } from "./shown.tsx";
+import { requireShownUser } from "./user.tsx";
+
+const PAGE = 100;
+const ORDER_LIMIT = 999_999_999_999_999;
+
+export function Transactions({ lines }: { lines: readonly TransactionRow[] }) {
+  return (
+    <List
+      caption="Transactions, newest first"
+      rows={lines}
+      empty="Nothing was credited or charged yet."
+      columns={[
+        { heading: "When (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
+        { heading: "Kind", cell: ({ kind }) => kind.replace("_", " ") },
+        {
+          heading: "Amount USD",
+          number: true,
+          cell: ({ amountMicros }) => <Money micros={amountMicros} signed />,
+        },
+        {
+          heading: "Balance after",
+          number: true,
+          cell: ({ balanceAfterMicros }) => <Money micros={balanceAfterMicros} />,
+        },
+        {
+          heading: "Order",
+          cell: ({ orderId }) =>
+            orderId === null ? "–" : <a href={`/orders/${orderId}`}>{orderId}</a>,
+        },
+        { heading: "By", cell: ({ operator }) => <Typed text={operator} /> },
+        { heading: "Note", cell: ({ note }) => <Typed text={note} /> },
+      ]}
+    />
+  );
+}
+
+/** Null: a filter is wrong. */
+async function queryOf(call: Call): Promise<{ username: string; query: TransactionQuery | null }> {
+  const { filters } = call;
+  const { account, username } = await call.read((reader) =>
+    requireShownUser(reader, call.params["user"]!),
+  );
+  const query = {
+    account,
+    kind: filters.optionalChoice("kind", TRANSFER_KINDS),
+    orderId: filters.optionalWhole("order", 1, ORDER_LIMIT),
+    window: { from: filters.optionalTime("from"), to: filters.optionalTime("to", true) },
+  };
+  return { username, query: filters.errors.size > 0 ? null : query };
+}
+
+export async function transactionsPage(call: Call): Promise<View> {
+  const { filters } = call;
+  const { username, query } = await queryOf(call);
+  const { rows, next } = query
+    ? await call.read((reader) => listTransactionsBelow(reader, query, filters.below(), PAGE))
+    : { rows: [], next: null };
+  const path = `/users/${encodeURIComponent(username)}`;
+  const filtered = new URLSearchParams(filters.values);
+  filtered.delete("below");
+  return {
+    title: `Transactions of ${username}`,
+    body: (
+      <>
+        <h1>
+          Transactions of <a href={path}>{username}</a>
+        </h1>
+        <Filters action={`${path}/transactions`} filters={filters}>
+          <Choice name="kind" label="Kind" options={TRANSFER_KINDS} any="all" />
+          <Field name="order" label="Order" inputmode="numeric" />
+          <Field name="from" label="From" type="date" />
+          <Field name="to" label="To" type="date" />
+        </Filters>
+        <p>
+          <a href={`${path}/transactions.csv?${filtered}`}>These as CSV</a>
+        </p>
+        <Transactions lines={rows} />
+        <Pager call={call} next={next} />
+      </>
+    ),
+  };
+}
+
+export async function transactionsCsv(call: Call, panel: Panel): Promise<View | Response> {
+  const { query } = await queryOf(call);
+  if (!query) return transactionsPage(call);
+  return csvOf(panel.store, query, Number.MAX_SAFE_INTEGER, (error) =>
+    panel.log.error({ error: String(error) }, "transactions not sent to its end"),
+  );
+}

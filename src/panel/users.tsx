@@ -1,0 +1,141 @@
+// Users: resellers and their child users with balance, what they spent and when they were last here.
+
+import type { User } from "../db/users.ts";
+import { findUserByAccount } from "../db/users.ts";
+import { readUserFigures, type UserFigures } from "../db/user-figures.ts";
+import { listUsersBelow } from "../db/user-lists.ts";
+import { mayAct } from "../domain/administrators.ts";
+import { USER_NAME_LENGTH_LIMIT, USERNAME_FORM } from "../domain/users.ts";
+import type { Call, Redirect, Submission, View } from "./call.ts";
+import { Choice, Field, Filters, Form } from "./fields.tsx";
+import { List, Pager } from "./lists.tsx";
+import { Badge, Money, Time, Typed } from "./shown.tsx";
+
+const PAGE = 50;
+/** Orders of a user that are counted for the list, of each status. */
+const COUNTED = 1000;
+
+interface Row extends User {
+  figures: UserFigures;
+  parent: string | null;
+}
+
+export async function usersPage(call: Call): Promise<View> {
+  const { filters } = call;
+  const kind = filters.optionalChoice("kind", ["reseller", "child"]);
+  const state = filters.optionalChoice("state", ["active", "inactive"]);
+  const filter = {
+    search: filters.optionalText("search"),
+    isChild: kind && kind === "child",
+    active: state && state === "active",
+  };
+  const { rows, next } = await call.read((reader) => {
+    if (filters.errors.size > 0) return { rows: [], next: null };
+    const page = listUsersBelow(reader, filter, filters.below(), PAGE);
+    return {
+      rows: reader.each(page.rows, (user): Row => {
+        const { parentAccount: parent } = user;
+        return {
+          ...user,
+          figures: readUserFigures(reader, user.account, COUNTED),
+          parent: parent === null ? null : findUserByAccount(reader, parent)!.username,
+        };
+      }),
+      next: page.next,
+    };
+  });
+  return {
+    title: "Users",
+    body: (
+      <>
+        <h1>Users</h1>
+        <Filters action="/users" filters={filters}>
+          <Field name="search" label="Name contains" />
+          <Choice
+            name="kind"
+            label="Kind"
+            any="all"
+            options={[
+              ["reseller", "resellers"],
+              ["child", "child users"],
+            ]}
+          />
+          <Choice name="state" label="State" any="any" options={["active", "inactive"]} />
+        </Filters>
+        <List
+          caption="Users, newest first"
+          rows={rows}
+          empty="No such users."
+          columns={[
+            {
+              heading: "User",
+              cell: ({ username }) => <a href={`/users/${username}`}>{username}</a>,
+            },
+            { heading: "Name", cell: ({ name }) => <Typed text={name} /> },
+            {
+              heading: "Kind",
+              cell: (user) => (
+                <>
+                  {user.parent === null ? "reseller" : `child of ${user.parent}`}{" "}
+                  {!user.active && <Badge state="inactive" />}
+                </>
+              ),
+            },
+            {
+              heading: "Balance USD",
+              number: true,
+              cell: ({ balanceMicros }) => <Money micros={balanceMicros} />,
+            },
+            {
+              heading: "Spent USD",
+              number: true,
+              cell: (user) => <Money micros={user.depositedMicros - user.balanceMicros} />,
+            },
+            {
+              heading: "Orders",
+              number: true,
+              cell: ({ username, figures }) => (
+                <a href={`/orders?user=${encodeURIComponent(username)}`}>
+                  {countText(figures, COUNTED)}
+                </a>
+              ),
+            },
+            { heading: "Last order", cell: ({ figures }) => <Time at={figures.lastOrderAt} /> },
+            { heading: "Key last used", cell: ({ figures }) => <Time at={figures.keyUsedAt} /> },
+          ]}
+        />
+        <Pager call={call} next={next} />
+        {mayAct(call.administrator.role, "operator") && (
+          <>
+            <h2>New user</h2>
+            <Form action="/users" submit="Create the user">
+              <Field name="username" label="Username" hint={USERNAME_FORM} required />
+              <Field name="name" label="Name" hint="shown beside it; empty: the username" />
+              <Field
+                name="parent"
+                label="Reseller"
+                hint="of a child user; empty: it is a reseller"
+              />
+            </Form>
+          </>
+        )}
+      </>
+    ),
+  };
+}
+
+/** `1 000+` where a status was counted to its limit. */
+export function countText({ orders }: UserFigures, most: number): string {
+  const counts = Object.values(orders);
+  const sum = counts.reduce((all, count) => all + count, 0);
+  return counts.some((count) => count >= most) ? `${sum}+` : String(sum);
+}
+
+export async function createUser(submission: Submission): Promise<Redirect> {
+  const { form } = submission;
+  const username = form.username("username");
+  const name = form.optionalText("name", USER_NAME_LENGTH_LIMIT) ?? username;
+  const parent = form.optionalUsername("parent");
+  await submission.submit("addUser", { username, name, parent });
+  return { to: `/users/${encodeURIComponent(username)}`, note: `${username} was created.` };
+}

@@ -1,0 +1,226 @@
+// The pages Services and Service: the catalogue's terms, grants, prices of many, and the import of a list.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { findService } from "../../src/db/services.ts";
+import { services } from "../../src/db/tables.ts";
+import { freshPanel, type Reply, type TestPanel } from "../support/panel.ts";
+import { dumpOf } from "../support/service.ts";
+
+let panel: TestPanel;
+
+beforeAll(async () => {
+  panel = await freshPanel("operator");
+  panel.user("alice", "10");
+  panel.user("kid", undefined, "alice");
+  const provider = { name: "acme", protocol: "smm-api", url: "http://127.0.0.1:9", key: "k" };
+  panel.run("createProvider", provider);
+  for (let index = 0; index < 55; index++) {
+    panel.service({ id: `s${String(index).padStart(2, "0")}`, name: `Service ${index % 10}` });
+  }
+  panel.service({
+    id: "views",
+    name: "<b>Views</b>",
+    price: "1",
+    provider: { name: "acme", service: "7" },
+  });
+});
+afterAll(() => panel.stop());
+
+const serviceOf = (id: string) => panel.read((reader) => findService(reader, id))!;
+const ids = ({ text }: Reply) =>
+  [...text.matchAll(/data-label="Id"><code>([^<]*)/g)].map(([, id]) => id!);
+/** What the form of the page of confirmation carries, and nothing beside it. */
+const hidden = ({ text }: Reply): Record<string, string> => {
+  const form = /<form method="post" action="\/service-prices"[^]*?<\/form>/.exec(text)![0];
+  const inputs = form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g);
+  return Object.fromEntries([...inputs].map(([, name, value]) => [name!, value!]));
+};
+/** The form as the page of confirmation sends it. */
+const confirm = (path: string, page: Reply) => panel.post(path, hidden(page));
+
+const TERMS = { name: "New", price: "2.5", per: "1000", min: "10", max: "100", kind: "public" };
+
+describe("the list", () => {
+  test("has every service in pages by name, and its filters in the address", async () => {
+    const first = await panel.get("/services");
+    const next = /href="([^"]+)" rel="next"/.exec(first.text)![1]!;
+    const second = await panel.get(next);
+    const all = [...ids(first), ...ids(second)];
+    expect(all.length).toBe(56);
+    expect(new Set(all).size).toBe(56);
+    expect(second.text).not.toContain('rel="next"');
+    expect(ids(await panel.get("/services?provider=acme"))).toEqual(["views"]);
+    expect(ids(await panel.get("/services?search=VIEWS"))).toEqual(["views"]);
+    expect(ids(await panel.get("/services?state=inactive"))).toEqual([]);
+    expect((await panel.get("/services?provider=nobody")).text).toContain(
+      "provider must be one of",
+    );
+    expect(first.text).toContain("&lt;b>Views&lt;/b>");
+  });
+});
+
+describe("a service", () => {
+  test("is added, changed and deactivated; only what was changed counts as set by hand", async () => {
+    const added = await panel.post("/services", { ...TERMS, id: "mine" });
+    expect([added.status, added.headers.get("location")]).toEqual([303, "/services/mine"]);
+    expect(serviceOf("mine")).toMatchObject({
+      name: "New",
+      priceMicros: 2_500_000,
+      private: false,
+    });
+    panel.query(
+      "UPDATE services SET name_by_hand = 0, price_by_hand = 0, min_by_hand = 0, max_by_hand = 0 WHERE id = 'views'",
+    );
+    const terms = {
+      name: "<b>Views</b>",
+      price: "1",
+      per: "1000",
+      min: "10",
+      max: "10000",
+      kind: "private",
+    };
+    const link = { provider: "acme", "provider-service": "8" };
+    expect((await panel.post("/services/views", { ...terms, price: "1.25", ...link })).status).toBe(
+      303,
+    );
+    expect(serviceOf("views")).toMatchObject({
+      priceMicros: 1_250_000,
+      priceByHand: true,
+      nameByHand: false,
+      minByHand: false,
+      private: true,
+      providerService: "8",
+    });
+    await panel.post("/services/views/deactivate");
+    expect(serviceOf("views").active).toBe(false);
+    await panel.post("/services/views/activate");
+    expect(serviceOf("views").active).toBe(true);
+    const { text } = await panel.get("/services/views");
+    expect(text).toContain("Price history");
+    expect(text).toMatch(/data-label="From USD"><span class="money">1\.00/);
+    expect(text).toMatch(/data-label="To USD"><span class="money">1\.25/);
+  });
+
+  test("says beside its field what is wrong, keeps what was typed, and changes nothing", async () => {
+    const before = dumpOf(panel, services);
+    const wrong = await panel.post("/services", { ...TERMS, id: "s01", min: "200" });
+    expect(wrong.status).toBe(422);
+    expect(wrong.text).toContain("min must not be above max");
+    const taken = await panel.post("/services", { ...TERMS, id: "s01" });
+    expect(taken.text).toContain('id="services-id-error">A service has that id already');
+    const priced = await panel.post("/services/views", { ...TERMS, price: "-1" });
+    expect(priced.text).toContain("price must be from 0 to 1000000000");
+    expect(priced.text).toContain('value="-1"');
+    expect((await panel.post("/services", { ...TERMS, provider: "acme" })).text).toContain(
+      "provider service is required",
+    );
+    expect((await panel.get("/services/nothing")).status).toBe(404);
+    expect(dumpOf(panel, services)).toBe(before);
+  });
+
+  test("is granted and the grant revoked, with refusals beside the field", async () => {
+    expect(
+      (await panel.post("/services/views/grants", { username: "alice", price: "0.5" })).status,
+    ).toBe(303);
+    expect((await panel.get("/services/views")).text).toMatch(
+      /data-label="Its price USD"><span class="money">0\.50/,
+    );
+    const child = await panel.post("/services/views/grants", { username: "kid" });
+    expect(child.text).toContain("A child user cannot hold a grant: its parent does");
+    expect((await panel.post("/services/views/grants", { username: "nobody" })).text).toContain(
+      "User not found",
+    );
+    await panel.post("/services/views/grants/revoke", { username: "alice" });
+    expect((await panel.get("/services/views")).text).toContain("No reseller has a grant");
+  });
+});
+
+describe("prices of many", () => {
+  test("are shown, then changed as they were shown", async () => {
+    const body = new URLSearchParams([
+      ["percent", "10"],
+      ["query", "search=s0"],
+      ["service", "s00"],
+      ["service", "s01"],
+    ]);
+    const cookie = panel.session("tester");
+    const shown = await panel.ask("/service-prices", {
+      method: "POST",
+      body,
+      headers: { cookie, origin: panel.url },
+    });
+    expect(shown.text).toContain("Change 2 prices by 10 %");
+    expect(shown.text).toMatch(/data-label="Now USD"><span class="money">2\.32/);
+    expect(shown.text).toMatch(/data-label="Then USD"><span class="money">2\.552/);
+    expect(serviceOf("s00").priceMicros).toBe(2_320_000);
+    const fields = hidden(shown);
+    body.set("plan", fields["plan"]!);
+    body.set("confirmed", fields["confirmed"]!);
+    const done = await panel.ask("/service-prices", {
+      method: "POST",
+      body,
+      headers: { cookie, origin: panel.url },
+    });
+    expect([done.status, done.headers.get("location")]).toEqual([303, "/services?search=s0"]);
+    expect([serviceOf("s00"), serviceOf("s01")].map(({ priceMicros }) => priceMicros)).toEqual([
+      2_552_000, 2_552_000,
+    ]);
+  });
+
+  test("are refused when one has changed since they were shown", async () => {
+    const shown = await panel.post("/service-prices", { percent: "-50", service: "s02" });
+    panel.run("updateService", { id: "s02", changes: { priceMicros: 7 } });
+    const refused = await confirm("/service-prices", shown);
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain("The catalogue changed meanwhile: nothing was changed");
+    expect(serviceOf("s02").priceMicros).toBe(7);
+  });
+
+  test("of all that the filters leave, or of none: a percentage and a choice are needed", async () => {
+    const shown = await panel.post("/service-prices", {
+      percent: "1",
+      all: "yes",
+      query: "search=Service+3",
+    });
+    expect(shown.text).toContain("Change 6 prices by 1 %");
+    expect((await panel.post("/service-prices", { percent: "1" })).text).toContain(
+      "Select services",
+    );
+    expect((await panel.post("/service-prices", { percent: "x", service: "s03" })).text).toContain(
+      "percent must be from -100",
+    );
+    expect((await panel.post("/service-prices", { percent: "0", service: "s03" })).text).toContain(
+      "No price would change",
+    );
+  });
+});
+
+describe("an import", () => {
+  test("shows every row that is wrong with what was sent, and imports nothing", async () => {
+    const before = dumpOf(panel, services);
+    const csv = "name,price,min,max,id\nA,1,1,10,i1\nB,x,1,10,i2\nC,1,10,1,i3\n";
+    const { status, text } = await panel.post("/import-services", { csv });
+    expect(status).toBe(422);
+    expect(text).toContain("2 rows are wrong: nothing was imported");
+    expect(text).toContain("line 3");
+    expect(text).toContain("price must be a number from 0 to 1000000000 with at most six decimals");
+    expect(text).toContain("min must not be above max");
+    expect(text).toContain("B,x,1,10,i2");
+    expect((await panel.post("/import-services", { csv: "nothing" })).text).toContain(
+      "unknown column nothing",
+    );
+    expect((await panel.post("/import-services", { csv: "" })).text).toContain("csv is required");
+    const taken = await panel.post("/import-services", {
+      csv: "name,price,min,max,id\nA,1,1,10,s01\n",
+    });
+    expect(taken.text).toContain("id is taken by another service or an earlier row");
+    expect(dumpOf(panel, services)).toBe(before);
+  });
+
+  test("adds all rows of a list that is right", async () => {
+    const csv = "name,price,min,max,id,private\nA,1,1,10,i1,yes\nB,2,1,10,i2,no\n";
+    const done = await panel.post("/import-services", { csv });
+    expect([done.status, done.headers.get("location")]).toEqual([303, "/services"]);
+    expect(serviceOf("i1")).toMatchObject({ name: "A", private: true });
+  });
+});

@@ -1,0 +1,102 @@
+// The page Today: what needs attention, each with where it is settled, and figures that agree with the rows.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { attentionItems } from "../../src/panel/attention.ts";
+import { openPanelMarket, type PanelMarket } from "../support/panel-market.ts";
+
+let market: PanelMarket;
+
+beforeAll(async () => {
+  market = await openPanelMarket();
+  // The first count may take longer than a page waits for it.
+  while ((await market.get("/")).text.includes("being counted")) await Bun.sleep(10);
+});
+afterAll(() => market.stop());
+
+const QUIET = { providers: [], lateOrders: 0, lastRowAt: null };
+const PROVIDER = {
+  name: "acme",
+  outOfFundsAt: null,
+  lastSuccessAt: null,
+  unknown: 0,
+  oldestUncheckedAt: null,
+  submissionDueAt: null,
+  pollDueAt: null,
+};
+const NOW = Date.UTC(2026, 10, 22);
+const HOUR = 3_600_000;
+
+test("orders, revenue and refunds of a day are those of the rows, and follow them", async () => {
+  const tiles = async () => {
+    const { text } = await market.get("/");
+    return [...text.matchAll(/class="card tile">([A-Za-z ]+) <strong>([^<]*)/g)].map(
+      ([, name, value]) => [name, value],
+    );
+  };
+  expect(await tiles()).toEqual([
+    ["Orders", "0"],
+    ["Revenue USD", "0.00"],
+    ["Refunds USD", "0.00"],
+    ["Net USD", "0.00"],
+  ]);
+  const [first] = [market.order(), market.order({ user: "bob", quantity: 1000 })];
+  market.run("transitionOrder", { id: String(first), to: "CANCELLED", note: null });
+  expect(await tiles()).toEqual([
+    ["Orders", "2"],
+    ["Revenue USD", "2.552"],
+    ["Refunds USD", "0.232"],
+    ["Net USD", "2.32"],
+  ]);
+  const { text } = await market.get("/");
+  expect(text).toMatch(/href="\/orders\?status=CANCELLED">1 /);
+  expect(text).toContain("Nothing needs attention.");
+});
+
+test("an unknown placement leads to the orders that are to be settled", async () => {
+  const id = market.delivered("unknown");
+  const { text } = await market.get("/");
+  expect(text).toContain("1 order: not known whether acme received it");
+  const [, href] = /href="([^"]*)">Settle</.exec(text)!;
+  const list = await market.get(href!.replaceAll("&amp;", "&"));
+  expect(list.text).toContain(`href="/orders/${id}"`);
+});
+
+test.each([
+  ["nothing", QUIET, {}, []],
+  [
+    "lack of funds",
+    { ...QUIET, providers: [{ ...PROVIDER, outOfFundsAt: NOW, submissionDueAt: NOW - HOUR }] },
+    {},
+    ["bad acme refuses orders for lack of funds since 2026-11-22 00:00:00 UTC"],
+  ],
+  [
+    "submissions and polls that are late",
+    {
+      ...QUIET,
+      providers: [{ ...PROVIDER, submissionDueAt: NOW - HOUR, pollDueAt: NOW - HOUR }],
+    },
+    {},
+    [
+      "bad Orders for acme are not sent since 2026-11-21 23:00:00 UTC",
+      "bad acme has not answered for an order that was due at 2026-11-21 23:00:00 UTC",
+    ],
+  ],
+  ["what is due soon", { ...QUIET, providers: [{ ...PROVIDER, pollDueAt: NOW - 60_000 }] }, {}, []],
+  [
+    "late reports after what is worse",
+    { ...QUIET, lateOrders: 2, lastRowAt: NOW + HOUR },
+    { newestBackupAt: NOW - 50 * HOUR, freeBytes: 900 * 1024 * 1024 },
+    [
+      "bad The last backup is 2d old",
+      "bad The clock is behind: the last change is of 2026-11-22 01:00:00 UTC",
+      "busy The disk has 900 MiB free",
+      "busy 2 orders changed at the provider after the end, within 7 days",
+    ],
+  ],
+  ["no backup", QUIET, { newestBackupAt: null }, ["bad There is no backup"]],
+  ["little room", QUIET, { freeBytes: 1 }, ["bad The disk has 0 MiB free"]],
+])("attention: %s", (_, attention, system, expected) => {
+  const items = attentionItems(attention, system, NOW);
+  expect(items.map(({ tone, text }) => `${tone} ${text}`)).toEqual(expected);
+  for (const { href } of items) expect(href).toMatch(/^\/(orders\?|system)/);
+});

@@ -1,0 +1,122 @@
+// Chromium for the tests of the panel: a page as someone sees it, and what a person with a keyboard, a phone or another's
+// eyes would stumble over. Screenshots are in dist/screenshots/panel.
+
+import { mkdirSync } from "node:fs";
+import axe from "axe-core";
+import { expect } from "bun:test";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { TestPanel } from "../../support/panel.ts";
+
+const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+const FLAGS = [
+  "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]; // prettier-ignore
+const SCREENSHOTS = new URL("../../../dist/screenshots/panel", import.meta.url).pathname;
+
+export interface View {
+  name: string;
+  width: number;
+  height: number;
+  colorScheme: "light" | "dark";
+}
+
+export const VIEWS: readonly View[] = [
+  { name: "desktop-light", width: 1440, height: 900, colorScheme: "light" },
+  { name: "desktop-dark", width: 1440, height: 900, colorScheme: "dark" },
+  { name: "phone-light", width: 390, height: 844, colorScheme: "light" },
+  { name: "phone-dark", width: 390, height: 844, colorScheme: "dark" },
+];
+
+export function launch(): Promise<Browser> {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+}
+
+export interface Visit {
+  context: BrowserContext;
+  page: Page;
+  /** What the browser complained of: errors of scripts, refused by the policy, requests that failed. */
+  complaints: string[];
+  close(): Promise<void>;
+}
+
+export interface VisitOptions {
+  view?: View;
+  javaScriptEnabled?: boolean;
+  /** Signed in as this administrator. */
+  as?: string;
+}
+
+export async function visit(
+  browser: Browser,
+  panel: TestPanel,
+  { view = VIEWS[0]!, javaScriptEnabled = true, as }: VisitOptions = {},
+): Promise<Visit> {
+  const { width, height, colorScheme } = view;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme,
+    javaScriptEnabled,
+    // It is put into the page by its own policy otherwise.
+    bypassCSP: false,
+  });
+  if (as !== undefined) {
+    const [name, value] = panel.session(as).split("=") as [string, string];
+    await context.addCookies([{ name, value, url: panel.url, httpOnly: true, sameSite: "Strict" }]);
+  }
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(panel.url) && !request.url().startsWith("data:")) {
+      complaints.push(`asked ${request.url()}`);
+    }
+  });
+  return { context, page, complaints, close: () => context.close() };
+}
+
+export async function screenshot(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, fullPage: true });
+}
+
+interface Finding {
+  id: string;
+  nodes: { html: string; failureSummary?: string }[];
+}
+
+/** What axe-core finds; run in the page by the debugger, so that the page's policy stays as it is. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<{ violations: Finding[] }>(
+    "axe.run(document, { resultTypes: ['violations'] })",
+  );
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ""}`),
+  );
+}
+
+/** Everything that a page must be, in one look at it. */
+export async function expectSound(page: Page, complaints: readonly string[]): Promise<void> {
+  expect(complaints).toEqual([]);
+  const [content, window] = await page.evaluate<[number, number]>(
+    "[document.documentElement.scrollWidth, innerWidth]",
+  );
+  expect(content).toBeLessThanOrEqual(window);
+  expect(await axeFindings(page)).toEqual([]);
+}
+
+/** What the Tab key reaches, in its order: the text or the name of each. */
+export async function tabOrder(page: Page, presses: number): Promise<string[]> {
+  const reached: string[] = [];
+  for (let press = 0; press < presses; press++) {
+    await page.keyboard.press("Tab");
+    reached.push(
+      await page.evaluate<string>(
+        "document.activeElement.innerText?.trim() || document.activeElement.name || document.activeElement.tagName",
+      ),
+    );
+  }
+  return reached;
+}

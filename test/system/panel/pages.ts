@@ -1,0 +1,126 @@
+// The pages that are looked at in every view: a page that is added gets a line here. And what they show.
+
+import type { TestPanel } from "../../support/panel.ts";
+
+export interface LookedAt {
+  name: string;
+  path: string;
+  /** Nobody is signed in. */
+  isPublic?: true;
+}
+
+export const PAGES: readonly LookedAt[] = [
+  { name: "sign-in", path: "/sign-in", isPublic: true },
+  { name: "set-up", path: "/setup", isPublic: true },
+  { name: "today", path: "/" },
+  { name: "orders", path: "/orders" },
+  { name: "orders-filtered", path: "/orders?status=COMPLETED&user=alice&placement=manual" },
+  { name: "orders-wrong", path: "/orders?user=nobody&ids=what" },
+  { name: "order", path: "/orders/1" },
+  { name: "order-unknown", path: "/orders/5" },
+  { name: "order-final", path: "/orders/3" },
+  { name: "users", path: "/users" },
+  { name: "user", path: "/users/alice" },
+  { name: "user-child", path: "/users/bob" },
+  { name: "transactions", path: "/users/alice/transactions" },
+  { name: "audit", path: "/audit" },
+  { name: "audit-none", path: "/audit?subject=nothing" },
+  { name: "audit-wrong", path: "/audit?from=yesterday" },
+  { name: "services", path: "/services" },
+  { name: "service", path: "/services/views" },
+  { name: "services-import", path: "/import-services" },
+  { name: "providers", path: "/providers" },
+  { name: "provider", path: "/providers/acme" },
+  { name: "reports", path: "/reports" },
+  { name: "reports-by-service", path: "/reports?by=service" },
+  { name: "system", path: "/system" },
+  { name: "administrators", path: "/administrators" },
+  { name: "account", path: "/account" },
+  { name: "second-factor", path: "/account/second-factor" },
+];
+
+/** Names and notes as people type them, and as those do who mean harm. */
+export const HARMFUL = "<b>\u202eevil\u0000</b>\"'&\u200b<script>alert(1)</script>";
+
+/** A market with something of everything. */
+export function fillMarket(panel: TestPanel): void {
+  panel.user("alice", "1000");
+  panel.user("bob", "20", "alice");
+  panel.run("creditUser", { username: "alice", amountMicros: 5_000_000, note: HARMFUL });
+  panel.service({ id: "followers", name: "Followers" });
+  panel.service({ id: "likes", name: "Likes, fast", price: "0.9" });
+  const key = panel.key("alice", "full");
+  placeOrders(panel, key.id);
+  fillCatalogue(panel, key.id);
+  panel.administrator("sam", "support");
+  panel.administrator("olga", "operator");
+  panel.session("sam");
+}
+
+/** Orders by hand in several states, and one of which it is not known whether the provider has it. */
+function placeOrders(panel: TestPanel, keyId: string): void {
+  panel.run("createProvider", {
+    name: "acme",
+    protocol: "smm-api",
+    url: "http://127.0.0.1:9/api/v2",
+    key: "provider-key-0123456789",
+  });
+  panel.service({ id: "views", name: "Views", provider: { name: "acme", service: "7" } });
+  const [{ account }] = panel.query<{ account: number }>(
+    "SELECT account FROM users WHERE username = ?",
+    "alice",
+  ) as [{ account: number }];
+  const links = [
+    "https://example.com/p/1",
+    `https://example.com/${"long".repeat(80)}`,
+    "javascript:alert(1)",
+  ];
+  const place = (service: string, link: string) =>
+    panel.run("placeOrder", {
+      resellerAccount: Number(account),
+      keyId,
+      service,
+      link,
+      quantity: 1000,
+    }).orderId;
+  const numbers = [...links, "\u202eevil"].map((link) => place("followers", link));
+  const [first, second, third] = numbers.map(String) as [string, string, string];
+  panel.run("progressOrder", { id: first, startCount: 3572, remains: 157 });
+  panel.run("transitionOrder", { id: second, to: "COMPLETED", note: null });
+  panel.run("transitionOrder", { id: third, to: "CANCELLED", note: "<script>no</script>" });
+  panel.run("grantService", { id: "likes", username: "alice", priceMicros: 500_000 });
+  const orderId = place("views", "https://example.com/p/5");
+  const started = panel.run("startAttempt", { orderId, server: "test", placeRetryMs: 1000 });
+  if (!started.send) throw new Error("not sent");
+  panel.run("finishAttempt", {
+    orderId,
+    attemptId: started.attemptId,
+    result: { outcome: "unknown", cause: "no answer within 30 s" },
+    placeRetryMs: 1000,
+    backoffMs: 0,
+  });
+}
+
+/** A price that changed, a grant, and orders of several days. */
+function fillCatalogue(panel: TestPanel, keyId: string): void {
+  const day = 86_400_000;
+  const name = `Views ${HARMFUL.slice(0, 20)}`.replaceAll("\0", "");
+  panel.run("updateService", {
+    id: "views",
+    changes: { name, priceMicros: 1_900_000, private: true },
+  });
+  panel.run("grantService", { id: "views", username: "alice", priceMicros: 1_500_000 });
+  const [{ account }] = panel.query<{ account: number }>(
+    "SELECT account FROM users WHERE username = 'alice'",
+  ) as [{ account: number }];
+  for (let ago = 6; ago >= 0; ago--) {
+    for (const service of ["followers", "likes", "views"]) {
+      const order = { resellerAccount: account, keyId, service, link: "https://example.com/me" };
+      const at = panel.clock.now - ago * day;
+      const { orderId } = panel.execute("placeOrder", { ...order, quantity: 1000 + 300 * ago }, at);
+      if (ago !== 3 || service === "views") continue;
+      const cancel = { id: String(orderId), to: "CANCELLED" as const, note: null };
+      panel.execute("transitionOrder", { ...cancel, actor: { keyId: null, operator: "t" } }, at);
+    }
+  }
+}

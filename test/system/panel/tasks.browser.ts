@@ -1,0 +1,241 @@
+// Ten tasks of an operator's day, each done as a person does it, from Today, with JavaScript and without. The clicks that
+// each takes are those of the table in docs/panel.md.
+
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { openPanelMarket, type PanelMarket } from "../../support/panel-market.ts";
+import { launch, visit } from "./browser.ts";
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+
+/** What a person does; typing is no click, ticking a box is one. */
+interface Person {
+  page: Page;
+  market: PanelMarket;
+  click(name: string, within?: string): Promise<void>;
+  type(label: string, text: string): Promise<void>;
+  tick(name: string): Promise<void>;
+  text(): Promise<string>;
+}
+
+interface Task {
+  title: string;
+  clicks: number;
+  /** Makes what it is about; returns what the steps need to know. */
+  prepare(market: PanelMarket): number;
+  run(person: Person, id: number): Promise<void>;
+}
+
+const TASKS: readonly Task[] = [
+  {
+    title: "Find why an order is stuck and settle it: the provider has it",
+    clicks: 3,
+    prepare: (market) => market.delivered("unknown"),
+    async run({ click, type, text, market }, id) {
+      await click("Settle");
+      await click(String(id));
+      expect(await text()).toContain("It is not known whether acme received this order");
+      await type("Its number at the provider", "23501");
+      await click("It has it: follow it");
+      expect(await text()).toContain(`Order ${id} is followed as 23501.`);
+      expect(market.status(id)).toBe("PROCESSING");
+    },
+  },
+  {
+    title: "Settle an order that the provider never had, with its refund",
+    clicks: 4,
+    prepare: (market) => market.delivered("unknown"),
+    async run({ click, text, market }, id) {
+      await click("Settle");
+      await click(String(id));
+      await click("It never had it: refund 0.10 USD");
+      expect(await text()).toContain("+0.10 USD");
+      await click(`Settle order ${id} as not placed`);
+      expect(market.status(id)).toBe("FAILED");
+    },
+  },
+  {
+    title: "Give alice 25 USD and show who did it",
+    clicks: 5,
+    prepare: () => 0,
+    async run({ click, type, text, market }) {
+      await click("Users");
+      await click("alice");
+      await type("Amount in USD", "25");
+      await type("Note", "invoice 12");
+      await click("Credit");
+      expect(await text()).toContain("+25.00 USD");
+      await click("Credit alice");
+      expect(market.balance("alice")).toBe(125_000_000);
+      await click("Who changed what");
+      expect(await text()).toMatch(/panel:tester\s+user\.credit\s+alice/);
+    },
+  },
+  {
+    title: "Refund what is left of a delivered order",
+    clicks: 4,
+    prepare(market) {
+      const id = market.order();
+      market.run("transitionOrder", { id: String(id), to: "COMPLETED", note: null });
+      return id;
+    },
+    async run({ click, market }, id) {
+      await click("Orders");
+      await click(String(id));
+      await click("Refund 0.232 USD");
+      await click(`Refund: order ${id}`);
+      expect(market.status(id)).toBe("REFUNDED");
+    },
+  },
+  {
+    title: "Cancel two orders of bob together",
+    clicks: 6,
+    prepare(market) {
+      market.order({ user: "bob" });
+      return market.order({ user: "bob" });
+    },
+    async run({ click, tick, type, text, market }, id) {
+      await click("Orders");
+      await type("User", "bob");
+      await click("Filter");
+      await tick(`Select order ${id}`);
+      await tick(`Select order ${id - 1}`);
+      await click("Cancel");
+      expect(await text()).toContain("+0.464 USD");
+      await click("Cancel 2 orders");
+      expect([market.status(id), market.status(id - 1)]).toEqual(["CANCELLED", "CANCELLED"]);
+    },
+  },
+  {
+    title: "End an order early and refund the half that was not delivered",
+    clicks: 4,
+    prepare: (market) => market.order(),
+    async run({ click, type, text, market }, id) {
+      await click("Orders");
+      await click(String(id));
+      await type("Not delivered", "50");
+      await click("End early and refund that part");
+      expect(await text()).toContain("+0.116 USD");
+      await click(`End early: order ${id}`);
+      expect(market.status(id)).toBe("PARTIAL");
+    },
+  },
+  {
+    title: "Deliver an order by hand: note its progress, then complete it",
+    clicks: 4,
+    prepare: (market) => market.order(),
+    async run({ click, type, text, market }, id) {
+      await click("Orders");
+      await click(String(id));
+      await type("Start count", "3572");
+      await click("Save the progress");
+      expect(await text()).toContain("start count 3572");
+      await click("Complete");
+      expect(market.status(id)).toBe("COMPLETED");
+    },
+  },
+  {
+    title: "Make a reseller and its API key",
+    clicks: 4,
+    prepare: () => 0,
+    async run({ click, type, text, market }) {
+      await click("Users");
+      await type("Username", "newshop");
+      await click("Create the user");
+      await click("New key");
+      await type("Label", "shop");
+      await click("Make the key");
+      const [key] = /rk_[0-9A-Za-z]{28}/.exec(await text())!;
+      const hash = new Bun.CryptoHasher("sha256").update(key).digest("hex");
+      expect(market.query("SELECT label FROM keys WHERE hash = ?", hash)).toEqual([
+        { label: "shop" },
+      ]);
+    },
+  },
+  {
+    title: "Stop a key that leaked",
+    clicks: 3,
+    prepare: () => 0,
+    async run({ click, text, market }) {
+      await click("Users");
+      await click("bob");
+      await click("Deactivate", "#keys ~ table");
+      expect(await text()).toContain("is refused from now on");
+      const keys = market.query(
+        "SELECT keys.active FROM keys JOIN users ON account = reseller_account WHERE username = 'bob'",
+      );
+      expect(keys).toEqual([{ active: 0 }]);
+    },
+  },
+  {
+    title: "Find an order by its link and leave a note on it",
+    clicks: 4,
+    prepare(market) {
+      const id = market.order({ link: "https://example.com/lost" });
+      market.order();
+      return id;
+    },
+    async run({ click, type, text }, id) {
+      await click("Orders");
+      await type("Link contains", "LOST");
+      await click("Filter");
+      await click(String(id));
+      await type("Note for other administrators", "asked the provider");
+      await click("Add the note");
+      expect(await text()).toMatch(/note by panel:tester\s+asked the provider/);
+    },
+  },
+];
+
+describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
+  test.each([...TASKS])("$title: $clicks clicks", async ({ clicks, prepare, run }) => {
+    const market = await openPanelMarket();
+    const id = prepare(market);
+    const { page, complaints, close } = await visit(browser, market, {
+      as: "tester",
+      javaScriptEnabled,
+    });
+    await page.goto(`${market.url}/`);
+    let clicked = 0;
+    const once = async (does: Promise<void>) => {
+      clicked += 1;
+      await does;
+    };
+    const person: Person = {
+      page,
+      market,
+      click(name, within = "body") {
+        const exact = { name, exact: true };
+        const place = page.locator(within);
+        const found = place
+          .getByRole("link", exact)
+          .or(place.getByRole("button", exact))
+          .or(place.locator("summary", { hasText: name }));
+        return once(found.first().click());
+      },
+      type: (label, text) => page.getByLabel(label).last().fill(text),
+      tick: (name) => once(page.getByLabel(name, { exact: true }).check()),
+      text: () => page.locator("body").innerText(),
+    };
+    await run(person, id);
+    expect(clicked).toBe(clicks);
+    expect(complaints).toEqual([]);
+    await close();
+    await market.stop();
+  });
+});
+
+test("docs/panel.md has the tasks with the clicks that they take", () => {
+  const text = readFileSync(new URL("../../../docs/panel.md", import.meta.url), "utf8");
+  const rows = [...text.matchAll(/^\| ([^|]+?) +\| +(\d+) +\|$/gm)].map(([, title, clicks]) => [
+    title,
+    Number(clicks),
+  ]);
+  expect(rows).toEqual(TASKS.map(({ title, clicks }) => [title, clicks]));
+});
