@@ -64,14 +64,17 @@ export const BAR: readonly Bar[] = [
     { resellers: 1, keyed: false, atLeast: 10 },
     { resellers: RESELLERS, keyed: false, atLeast: 5 },
     { resellers: RESELLERS, keyed: true, atLeast: 4 },
-  ].map(({ resellers, keyed, atLeast }): Bar => {
-    const what = postgresCase(resellers, keyed);
-    return {
-      what: `${resellerOnPostgres.name} against ${fastifyPostgres.name}, ${what}`,
-      atLeast,
-      measure: ratio("postgres", what, "per second", fastifyPostgres.name, resellerOnPostgres.name),
-    };
-  }),
+  ].flatMap(({ atLeast, ...each }) =>
+    [false, true].map((slowDisk): Bar => {
+      const what = postgresCase({ ...each, slowDisk });
+      const [peer, ours] = [fastifyPostgres.name, resellerOnPostgres.name];
+      return {
+        what: `${ours} against ${peer}, ${what}`,
+        atLeast,
+        measure: ratio("postgres", what, "per second", peer, ours),
+      };
+    }),
+  ),
   {
     what: `read p99 (ms), 4 ms fsync, ${READS_MEANWHILE}`,
     atMost: 3,

@@ -10,7 +10,7 @@ import type { Results } from "../tools/results.ts";
 import { say } from "../tools/say.ts";
 import { caseOf, measureOrders, modesOf } from "./orders.ts";
 
-const FSYNC_MILLISECONDS = 4;
+export const FSYNC_MILLISECONDS = 4;
 export const WRITERS = 64;
 export const READS_MEANWHILE = `GET /balance while ${WRITERS} connections write`;
 /** Readers that ask now and then, as people do: about 800 reads a second. */

@@ -1,15 +1,17 @@
 // On PostgreSQL: orders a second beside the peer on PostgreSQL and ours on SQLite, with Idempotency-Keys, with a second
-// server, and by how far away the database is.
+// server, on a disk whose fsync takes 4 ms (as on a cheap VPS), and by how far away the database is.
 
 import type { Options } from "../options.ts";
 import { fastifyPostgres } from "../subjects/peers.ts";
 import { delayed, resellerOnPostgres, twoServers } from "../subjects/reseller-postgres.ts";
 import { reseller } from "../subjects/reseller.ts";
 import { inTurn, placeOrders, RESELLERS, type Running } from "../subjects/subject.ts";
+import { slowDisk } from "../tools/fsync.ts";
 import { load } from "../tools/load.ts";
 import { cpuSeconds } from "../tools/processes.ts";
 import type { Results } from "../tools/results.ts";
 import { say } from "../tools/say.ts";
+import { FSYNC_MILLISECONDS } from "./disk.ts";
 import { caseOf } from "./orders.ts";
 
 const CONNECTIONS = 128;
@@ -19,19 +21,32 @@ interface Case {
   resellers: number;
   /** Each order with an Idempotency-Key of its own; the peer has none and does what it always does. */
   keyed: boolean;
+  /** On a disk whose fsync takes FSYNC_MILLISECONDS more, for PostgreSQL and for SQLite. */
+  slowDisk: boolean;
 }
 
-const CASES: readonly Case[] = [
-  { resellers: 1, keyed: false },
-  { resellers: RESELLERS, keyed: false },
-  { resellers: RESELLERS, keyed: true },
-];
+const CASES = casesOn(false);
+
+function casesOn(slowDisk: boolean): readonly Case[] {
+  return [
+    { resellers: 1, keyed: false, slowDisk },
+    { resellers: RESELLERS, keyed: false, slowDisk },
+    { resellers: RESELLERS, keyed: true, slowDisk },
+  ];
+}
 
 export async function postgres(options: Options, results: Results): Promise<void> {
   const { rounds, seconds } = options;
   const beside = [fastifyPostgres, resellerOnPostgres, twoServers, reseller];
   await inTurn(beside, rounds, CASES, (running, { name }, each) =>
     measure(running, name, each, seconds, results),
+  );
+  await inTurn(
+    beside,
+    rounds,
+    casesOn(true),
+    (running, { name }, each) => measure(running, name, each, seconds, results),
+    await slowDisk(FSYNC_MILLISECONDS),
   );
   const distances = [resellerOnPostgres, ...ROUND_TRIPS_MILLISECONDS.map(delayed)];
   await inTurn(distances, rounds, CASES.slice(1, 2), (running, { name }, each) =>
@@ -42,19 +57,20 @@ export async function postgres(options: Options, results: Results): Promise<void
 async function measure(
   running: Running,
   name: string,
-  { resellers, keyed }: Case,
+  each: Case,
   seconds: number,
   results: Results,
 ): Promise<void> {
-  const what = postgresCase(resellers, keyed);
+  const { resellers, keyed } = each;
+  const what = postgresCase(each);
   const urls = "urls" in running ? (running.urls as string[]) : [running.url];
   const shots = placeOrders(running, resellers).map((shot) => ({ ...shot, keyed }));
   const connections = CONNECTIONS / urls.length;
   const before = cpuSeconds(running.pids);
   const loads = await Promise.all(urls.map((url) => load(url, { shots, connections, seconds })));
   const spent = cpuSeconds(running.pids) - before;
-  const perSecond = loads.reduce((sum, each) => sum + each.perSecond, 0);
-  const requests = loads.reduce((sum, each) => sum + each.requests, 0);
+  const perSecond = loads.reduce((sum, { perSecond }) => sum + perSecond, 0);
+  const requests = loads.reduce((sum, { requests }) => sum + requests, 0);
   results.add("postgres", what, name, "per second", perSecond);
   results.add("postgres", what, name, "p50 ms", Math.max(...loads.map(({ p50 }) => p50)));
   results.add("postgres", what, name, "p99 ms", Math.max(...loads.map(({ p99 }) => p99)));
@@ -62,6 +78,7 @@ async function measure(
   say(`${what}: ${Math.round(perSecond)} orders/s, ${name}`);
 }
 
-export function postgresCase(resellers: number, keyed: boolean): string {
-  return `${caseOf(CONNECTIONS, resellers)}${keyed ? ", Idempotency-Key" : ""}`;
+export function postgresCase({ resellers, keyed, slowDisk }: Case): string {
+  const disk = slowDisk ? `, ${FSYNC_MILLISECONDS} ms fsync` : "";
+  return `${caseOf(CONNECTIONS, resellers)}${keyed ? ", Idempotency-Key" : ""}${disk}`;
 }

@@ -37,7 +37,7 @@ export const fastifyPostgres: Subject = {
   async start(env) {
     await installPeers();
     const folder = freshFolder();
-    const cluster = await startPostgres();
+    const cluster = await startPostgres(env);
     const child = await startChild(["node", join(PEERS, "fastify-postgres.mjs")], {
       env: {
         ...peerEnvironment(folder),

@@ -18,8 +18,8 @@ export interface PostgresCluster {
   stop(): Promise<void>;
 }
 
-/** A cluster of its own with PostgreSQL's default settings, on a Unix socket in its folder and a port of 127.0.0.1. */
-export async function startPostgres(): Promise<PostgresCluster> {
+/** A cluster of its own with PostgreSQL's default settings, on a Unix socket in its folder and a port of 127.0.0.1. `env` is for its processes. */
+export async function startPostgres(env: Record<string, string> = {}): Promise<PostgresCluster> {
   if (!existsSync(join(POSTGRES, "postgres"))) {
     throw new Error(
       "PostgreSQL 15 is missing: apt-get install postgresql-15, then pg_ctlcluster 15 main stop",
@@ -48,7 +48,7 @@ export async function startPostgres(): Promise<PostgresCluster> {
   const listen = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const child = await startChild(
     ["sh", "-c", `exec "$@" 2>&1`, "sh", ...as, join(POSTGRES, "postgres"), "-D", data, ...listen],
-    { ready: /database system is ready to accept connections/ },
+    { env, ready: /database system is ready to accept connections/ },
   );
   return {
     folder,

@@ -29,7 +29,7 @@ function onPostgres(name: string, servers: number, milliseconds: number): Cluste
   return {
     name,
     async start(env) {
-      const cluster = await startPostgres();
+      const cluster = await startPostgres(env);
       const direct = `postgres://${cluster.user}@127.0.0.1:${cluster.port}/postgres`;
       const { folder: template, keys } = await market();
       await runToEnd([BINARY, "move", "--from", template, "--to", direct]);

@@ -1,8 +1,8 @@
 // `move`: a whole database from a data directory to PostgreSQL, or back.
 
 import { resolve } from "node:path";
-import { type Command, Option } from "commander";
-import { ConfigError } from "../config/flags.ts";
+import type { Command } from "commander";
+import { ConfigError, settingOption } from "../config/flags.ts";
 import { jsonAmount } from "../domain/money.ts";
 import {
   move,
@@ -22,27 +22,31 @@ import { type Progress, startProgress } from "./progress.ts";
 const ADDRESS = /^postgres(ql)?:\/\//;
 
 interface MoveOptions {
-  from: string;
-  to: string;
+  from?: string;
+  to?: string;
+  /** What stands for --from or --to where that is not given. A variable or a file keeps its password off the command line. */
+  database: string | null;
   json?: true;
 }
 
 export function declareMove(program: Command): void {
-  const place = (flags: string, description: string) =>
-    new Option(flags, description).makeOptionMandatory();
   program
     .command("move")
     .description("copy a whole database from a data directory to PostgreSQL, or back; verified")
-    .addOption(place("--from <place>", "a data directory or postgres://…, which no server uses"))
-    .addOption(place("--to <place>", "an empty one of the other kind"))
+    .option("--from <place>", "a data directory or postgres://…, which no server uses")
+    .option("--to <place>", "an empty one of the other kind")
+    .addOption(settingOption("database"))
     .option("--json", "print the result as one JSON document")
     .addHelpText(
       "after",
-      "\nExample:\n  reseller move --from /var/lib/reseller --to postgres://reseller@db.example/reseller",
+      "\nWithout --from or --to, --database is meant.\n\nExample:\n  reseller move --from /var/lib/reseller --to postgres://reseller@db.example/reseller",
     )
-    .action(async ({ from, to, json }: MoveOptions) => {
-      const source = placeOf(from, "--from");
-      const target = placeOf(to, "--to");
+    .action(async ({ from, to, database, json }: MoveOptions) => {
+      if (from === undefined && to === undefined) {
+        throw new ConfigError("move what? give --from, --to or both");
+      }
+      const source = placeOf(from ?? database, "--from");
+      const target = placeOf(to ?? database, "--to");
       if ((source.address === null) === (target.address === null)) {
         throw new ConfigError(
           "move is between a data directory and PostgreSQL: copy one to its like by backup and restore, or by PostgreSQL's own tools",
@@ -53,7 +57,8 @@ export function declareMove(program: Command): void {
     });
 }
 
-function placeOf(text: string, flag: string): DatabaseName {
+function placeOf(text: string | null, flag: string): DatabaseName {
+  if (text === null) throw new ConfigError(`${flag} is missing, and there is no --database`);
   if (!ADDRESS.test(text)) return databaseOf({ data: text, database: null });
   const address = addressOf(text, flag);
   return { ...databaseOf({ data: "", database: text }), address };

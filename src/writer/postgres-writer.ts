@@ -1,15 +1,23 @@
 // The writer of a server on PostgreSQL: the same queue as that of the writer thread (writer.ts), without a thread. Two
-// batches are in flight at once, so that one is prepared while the other is committed.
+// batches are in flight at once, each of the commands of half the accounts: two batches that lock the same account would
+// follow one another all the same, the second with fewer commands than it could have taken meanwhile.
 
 import { refusal } from "../domain/refusals.ts";
 import type { Store } from "../db/port.ts";
-import { type CommandRequest, type Reply, runBatch } from "../operations/commands.ts";
+import {
+  type CommandInput,
+  type CommandName,
+  type CommandRequest,
+  type Reply,
+  runBatch,
+} from "../operations/commands.ts";
+import { needsOf } from "../operations/command-needs.ts";
 import { createCommandQueue } from "./queue.ts";
 import { createWriteProbe } from "./write-probe.ts";
 import type { Writer } from "./writer.ts";
 
-/** As many as the store has connections for them. */
-const IN_FLIGHT_LIMIT = 2;
+/** As many as the store has connections for batches. */
+const LANES = 2;
 /** Commands that may wait: as in writer.ts. */
 const QUEUE_LIMIT = 4096;
 
@@ -35,11 +43,14 @@ export function createPostgresWriter({
   onWritable,
   queueLimit = QUEUE_LIMIT,
 }: PostgresWriterOptions): Writer {
-  const queue = createCommandQueue();
+  const lanes = Array.from({ length: LANES }, () => ({
+    queue: createCommandQueue(),
+    isInFlight: false,
+  }));
   const idle = Promise.withResolvers<void>();
   let isClosing = false;
-  let inFlight = 0;
 
+  const queueLength = () => lanes.reduce((sum, { queue }) => sum + queue.length(), 0);
   const repliesTo = async (requests: readonly CommandRequest[]): Promise<readonly Reply[]> => {
     try {
       return await runBatch(store, requests, now());
@@ -49,29 +60,26 @@ export function createPostgresWriter({
       return requests.map(() => ({ failed }));
     }
   };
-  const run = async (): Promise<void> => {
-    const requests = queue.takeBatch();
-    // Several batches are in flight: this one is held here, not by the queue.
-    const batch = queue.endBatch();
+  const run = async (lane: (typeof lanes)[number]): Promise<void> => {
+    lane.isInFlight = true;
+    const requests = lane.queue.takeBatch();
+    const batch = lane.queue.endBatch();
     const started = performance.now();
     const replies = await repliesTo(requests);
-    inFlight -= 1;
+    lane.isInFlight = false;
     probe.note(replies);
     flush();
     onBatch?.(requests, (performance.now() - started) / 1000);
     batch.settle(replies);
   };
   const flush = (): void => {
-    while (inFlight < IN_FLIGHT_LIMIT && queue.length() > 0) {
-      inFlight += 1;
-      void run();
-    }
-    if (isClosing && inFlight === 0) idle.resolve();
+    for (const lane of lanes) if (!lane.isInFlight && lane.queue.length() > 0) void run(lane);
+    if (isClosing && lanes.every(({ isInFlight }) => !isInFlight)) idle.resolve();
   };
   let isFlushDue = false;
   /** Commands that are submitted in one turn of the event loop share a batch. */
   const flushSoon = (): void => {
-    if (isFlushDue || inFlight === IN_FLIGHT_LIMIT) return;
+    if (isFlushDue) return;
     isFlushDue = true;
     setImmediate(() => {
       isFlushDue = false;
@@ -79,13 +87,13 @@ export function createPostgresWriter({
     });
   };
   const tryToWrite = (): void => {
-    if (queue.length() > 0 || isClosing) return;
-    queue.add("probe", undefined).catch(() => {});
+    if (queueLength() > 0 || isClosing) return;
+    lanes[0]!.queue.add("probe", undefined).catch(() => {});
     flushSoon();
   };
   const probe = createWriteProbe(tryToWrite, (writable) => {
     if (!writable) {
-      queue.rejectAll("");
+      for (const { queue } of lanes) queue.rejectAll("");
       tryToWrite();
     }
     onWritable?.(writable);
@@ -93,14 +101,14 @@ export function createPostgresWriter({
 
   return {
     submit(name, input) {
-      if (isClosing || !probe.isWritable() || queue.length() >= queueLimit) {
+      if (isClosing || !probe.isWritable() || queueLength() >= queueLimit) {
         return Promise.reject(refusal("service_unavailable"));
       }
-      const output = queue.add(name, input);
+      const output = lanes[laneOf(name, input)]!.queue.add(name, input);
       flushSoon();
       return output;
     },
-    queueLength: () => queue.length(),
+    queueLength,
     isWritable: () => probe.isWritable(),
     async close() {
       isClosing = true;
@@ -109,4 +117,10 @@ export function createPostgresWriter({
       await idle.promise;
     },
   };
+}
+
+/** By the account that the command locks; others are rare, or take their locks late. */
+function laneOf<Name extends CommandName>(name: Name, input: CommandInput<Name>): number {
+  const account = needsOf(name, input).find((need) => "lock" in need)?.lock ?? 0;
+  return account % LANES;
 }

@@ -1,6 +1,7 @@
 // `move` copies everything to the other engine and back, or changes nothing.
 
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { SQL } from "bun";
 import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../src/domain/refusals.ts";
@@ -193,6 +194,25 @@ describe("is refused, and changes nothing, where", () => {
     ]);
     expect(unreachable.stderr).not.toContain("s3cret");
   });
+});
+
+test("the place that is left out is --database, by its variable or a file of its own", async () => {
+  const source = freshSqliteDatabase();
+  const target = freshPostgresDatabase();
+  const secret = join(freshFolder(), "address");
+  writeFileSync(secret, `${target.location.database!}\n`, { mode: 0o600 });
+  process.env["RESELLER_DATABASE_FILE"] = secret;
+  try {
+    expect((await reseller("move", "--from", source.folder)).stderr).toBe("");
+    const back = freshFolder();
+    expect((await reseller("move", "--to", back, "--json")).json).toMatchObject({ ok: true });
+  } finally {
+    delete process.env["RESELLER_DATABASE_FILE"];
+  }
+  expect(target.query("SELECT count(*)::int AS n FROM accounts")).toEqual([{ n: 2 }]);
+  expect((await reseller("move", "--from", source.folder)).code).toBe(2);
+  expect((await reseller("move")).code).toBe(2);
+  target.close();
 });
 
 test("a move that is killed leaves an empty target and the source as it was; the next one succeeds", async () => {

@@ -2,6 +2,7 @@
 // newer program made.
 
 import service from "../../../migrations/postgres/0001_service.sql" with { type: "text" };
+import setReferences from "../../../migrations/postgres/0002_set_references.sql" with { type: "text" };
 import type { Address } from "./address.ts";
 import { connect, type Connection } from "./connection.ts";
 
@@ -14,6 +15,7 @@ export interface Migration {
 /** Oldest first. Every file of migrations/postgres/ is here. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "0001_service", sql: service },
+  { version: 2, name: "0002_set_references", sql: setReferences },
 ];
 
 /** "rslr", as an advisory lock. */

@@ -36,12 +36,34 @@ const REFERENCES = query({
     ORDER BY child.relname, a.attname`,
 });
 
+/** Those that are no foreign keys, but checked by statement (migrations/postgres/0002_set_references.sql). */
+const SET_REFERENCES = [
+  ["orders", "reseller_account", "users", "account"],
+  ["orders", "service_id", "services", "id"],
+  ["orders", "provider_id", "providers", "provider_id"],
+  ["transfers", "debit_account", "accounts", "account"],
+  ["transfers", "credit_account", "accounts", "account"],
+  ["transfers", "order_id", "orders", "order_id"],
+  ["transfers", "key_id", "keys", "id"],
+  ["idempotency", "reseller_account", "users", "account"],
+  ["idempotency", "order_id", "orders", "order_id"],
+  ["idempotency", "transfer_seq", "transfers", "seq"],
+].map(([child, childColumn, parent, parentColumn]) => ({
+  child: child!,
+  childColumn: childColumn!,
+  parent: parent!,
+  parentColumn: parentColumn!,
+}));
+
 /** Triggers enforce them, which an administrator can turn off. */
 const references: Check = {
   name: "references lead somewhere",
   async run(store, findings) {
-    const all = await store.read((reader) => reader.all(REFERENCES));
-    for (const { child, childColumn, parent, parentColumn } of all) {
+    const foreignKeys = await store.read((reader) => reader.all(REFERENCES));
+    for (const { child, childColumn, parent, parentColumn } of [
+      ...foreignKeys,
+      ...SET_REFERENCES,
+    ]) {
       const [key] = TABLES.find(({ name }) => name === child)?.indexes[0]!.columns ?? [];
       const check = queryCheck(
         "references lead somewhere",

@@ -1,7 +1,7 @@
 // The two schemas are one: the same columns, and the same rows refused. And migrations, with several servers at once.
 
 import { describe, expect, test } from "bun:test";
-import { migrate, SchemaError } from "../../../src/db/postgres/migrate.ts";
+import { migrate, MIGRATIONS, SchemaError } from "../../../src/db/postgres/migrate.ts";
 import { TABLES } from "../../../src/db/tables.ts";
 import { cluster, freshPostgres } from "../../support/postgres.ts";
 import { ENGINES, freshStore, insertKey, insertService, insertUser } from "../../support/stores.ts";
@@ -36,6 +36,7 @@ const TAKEN = [
     provider_service: "'9'", next_place_at: "1",
   }),
   transfer("70, 3, 2, 5, 'order', 50, 1, 5"),
+  "INSERT INTO transfers (seq, debit_account, credit_account, amount_micros, kind, key_id, created_at, balance_after_micros) SELECT 72, 1, 3, 5, 'recharge', id, 1, 5 FROM keys LIMIT 1",
   idempotency(`80, 3, 'k', ${HASH}, 50, NULL, NULL, NULL, NULL, 1`),
   idempotency(`81, 3, 'l', ${HASH}, 51, NULL, 200, '{}', NULL, 1`),
   "INSERT INTO order_events (seq, order_id, from_status, to_status, created_at) VALUES (90, 50, 'a', 'b', 1)",
@@ -74,6 +75,16 @@ const REFUSED = [
   order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, placement: "'queued'" }),
   order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, reference: "'mine'" }),
   order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, service_id: "'none'" }),
+  order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, reseller_account: "999" }),
+  order({
+    order_id: "60",
+    id: `'${CUID.replace("a", "w")}'`,
+    status: "'PENDING'",
+    placement: "'queued'",
+    provider_id: "999",
+    provider_service: "'9'",
+    next_place_at: "1",
+  }),
   order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, next_place_at: "1" }),
   order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, provider_order: "'1'" }),
   "UPDATE orders SET link = 'm' WHERE order_id = 50",
@@ -87,9 +98,24 @@ const REFUSED = [
   transfer("71, 1, 3, 5, 'recharge', 51, 1, 5"),
   transfer("71, 1, 3, 0, 'recharge', NULL, 1, 5"),
   transfer("71, 1, 3, 5, 'recharge', NULL, 1, -1"),
+  transfer("71, 999, 3, 5, 'recharge', NULL, 1, 5"),
+  transfer("71, 3, 999, 5, 'order', 51, 1, 5"),
+  transfer("71, 3, 2, 5, 'order', 999, 1, 5"),
+  "INSERT INTO transfers (seq, debit_account, credit_account, amount_micros, kind, key_id, created_at) VALUES (71, 1, 3, 5, 'recharge', 'none', 1)",
+  "DELETE FROM services WHERE id = 'service'",
+  "UPDATE services SET id = 'other' WHERE id = 'service'",
+  "DELETE FROM providers WHERE provider_id = 1",
+  "UPDATE providers SET provider_id = 9 WHERE provider_id = 1",
+  "DELETE FROM accounts WHERE account = 2",
+  "UPDATE accounts SET account = 9 WHERE account = 2",
+  "DELETE FROM keys",
+  "UPDATE keys SET id = 'other'",
   "UPDATE transfers SET note = 'n'",
   "DELETE FROM transfers",
   idempotency(`82, 3, 'k', ${HASH}, 50, NULL, NULL, NULL, NULL, 1`),
+  idempotency(`82, 999, 'm', ${HASH}, 50, NULL, NULL, NULL, NULL, 1`),
+  idempotency(`82, 3, 'm', ${HASH}, 999, NULL, NULL, NULL, NULL, 1`),
+  idempotency(`82, 3, 'm', ${HASH}, NULL, 999, 200, '{}', NULL, 1`),
   idempotency(`82, 3, 'm', ${HASH}, 50, 70, NULL, NULL, NULL, 1`),
   idempotency(`82, 3, 'm', ${HASH}, NULL, 70, NULL, NULL, NULL, 1`),
   idempotency(`82, 3, 'm', ${HASH}, NULL, 70, 200, '{}', '[]', 1`),
@@ -151,11 +177,14 @@ describe("migrations of PostgreSQL", () => {
     await server.query("postgres", "CREATE DATABASE empty_one");
     const address = server.address("empty_one");
     const applied = await Promise.all([1, 2, 3].map(() => migrate(address, 5)));
-    expect(applied.flat()).toEqual(["0001_service"]);
+    expect(applied.flat()).toEqual(MIGRATIONS.map(({ name }) => name));
     expect(await migrate(address, 6)).toEqual([]);
     expect(
-      await server.query("empty_one", "SELECT version::int, applied_at::int FROM migrations"),
-    ).toEqual([{ version: 1, applied_at: 5 }]);
+      await server.query(
+        "empty_one",
+        "SELECT version::int, applied_at::int FROM migrations ORDER BY version",
+      ),
+    ).toEqual(MIGRATIONS.map(({ version }) => ({ version, applied_at: 5 })));
   });
 
   test("of a newer program, or of another build, are refused", async () => {
