@@ -25,7 +25,7 @@ type Row = ReturnType<Market["auditor"]["rows"]>[number];
 function tend({ world, auditor, webhookAuditor, run }: Market): void {
   const { chance } = world;
   const actor = { keyId: null, operator: "sim" };
-  const { id, reseller } = chance.pick(webhookAuditor.endpoints());
+  const { id, url, reseller } = chance.pick(webhookAuditor.endpoints());
   switch (chance.whole(1, 5)) {
     case 1:
       return attempt(world, `operator credits ${reseller}`, () => {
@@ -40,16 +40,16 @@ function tend({ world, auditor, webhookAuditor, run }: Market): void {
         run("updateService", { id: "manual", changes: { max }, actor });
       });
     case 3:
-      return attempt(world, `operator enables ${id}`, () => {
+      return attempt(world, `operator enables ${url}`, () => {
         run("enableWebhook", { id, replay: chance.happens(0.7), actor });
       });
     case 4:
-      return attempt(world, `operator rotates the secret of ${id}`, () => {
+      return attempt(world, `operator rotates the secret of ${url}`, () => {
         const secret = `whsec_${Buffer.alloc(32, chance.whole(0, 255)).toString("base64")}`;
         run("rotateWebhook", { id, secret, graceMs: chance.pick([0, 600_000]), actor });
       });
     default:
-      return attempt(world, `operator replays ${id}`, () => {
+      return attempt(world, `operator replays ${url}`, () => {
         const since = world.now() - chance.whole(0, 3_600_000);
         run("replayWebhook", { id, what: { since }, actor });
       });
