@@ -4,6 +4,7 @@
 import type { OpenApiDocument } from "./document.ts";
 import { renderEndpoint } from "./page-endpoints.ts";
 import { renderErrors, renderGuides, renderQuickStart, renderSamples } from "./page-guides.ts";
+import { renderTesting } from "./page-testing.ts";
 import { renderWebhooks } from "./page-webhooks.ts";
 import { html, Html, prose } from "./html.ts";
 import script from "./assets/page.client.js" with { type: "text" };
@@ -23,6 +24,7 @@ const GUIDES = [
   ["lists", "Lists"],
   ["states", "Order states"],
   ["receiving-webhooks", "Receiving webhooks"],
+  ["testing", "Testing"],
 ] as const;
 
 export function renderPage(document: OpenApiDocument): Page {
@@ -91,8 +93,9 @@ export function renderPage(document: OpenApiDocument): Page {
               balance and statement, look up users and add credit: JSON over HTTP, with the key that
               your operator gave you.
             </p>
-            ${renderQuickStart()} ${renderGuides()} ${renderWebhooks()} ${sections}
-            ${renderErrors(operations.map(({ operation }) => operation))} ${renderSamples()}
+            ${renderQuickStart()} ${renderGuides()} ${renderWebhooks()} ${renderTesting()}
+            ${sections} ${renderErrors(operations.map(({ operation }) => operation))}
+            ${renderSamples()}
             <footer>
               For programs: <a href="/openapi.json">openapi.json</a>, OpenAPI ${document.openapi}.
               This page comes from your own server and asks nobody else.

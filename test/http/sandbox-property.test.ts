@@ -12,11 +12,12 @@ import type { ProviderApi } from "../../src/providers/provider.ts";
 import { openSandboxShop, operate, type SandboxShop } from "../support/sandbox.ts";
 import { verifyStore } from "../support/verify.ts";
 
+const PATHS =
+  "complete complete/2s partial/157 cancel fail refuse pending pending/complete pending/cancel funds 429 503 500 lost";
 const LINKS = [
   "https://example.com/me",
-  ...["complete", "complete/2s", "partial/157", "cancel", "fail", "refuse", "pending", "pending/complete"],
-  ...["pending/cancel", "funds", "429", "503", "500", "lost"],
-].map((link) => (link.startsWith("https:") ? link : `https://test.invalid/${link}`)); // prettier-ignore
+  ...PATHS.split(" ").map((path) => `https://test.invalid/${path}`),
+];
 
 const STATUSES = ["PROCESSING", "COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "REFUNDED"] as const;
 
