@@ -20,7 +20,7 @@ const LINKS: readonly (readonly [link: string, outcome: string])[] = [
 
 export function renderTesting(): Html {
   return html`<section>
-    <h2 id="testing">Testing</h2>
+    <h2 id="test-keys">Test keys</h2>
     <p>
       ${prose("Ask your operator for a test key: it begins with `rk_test_`. With it every call on this page works as with any other key, with the same catalogue and prices, but with test money (1,000 USD at first; `POST /recharge` adds more), and nothing is delivered. Every answer to it carries `X-Test-Mode: true`. A test order is PROCESSING at once, its `remains` falls, and it is COMPLETED after 30 s. The two sides never see each other's orders.")}
     </p>

@@ -24,7 +24,7 @@ const GUIDES = [
   ["lists", "Lists"],
   ["states", "Order states"],
   ["receiving-webhooks", "Receiving webhooks"],
-  ["testing", "Testing"],
+  ["test-keys", "Test keys"],
 ] as const;
 
 export function renderPage(document: OpenApiDocument): Page {
