@@ -14,7 +14,7 @@ import {
 } from "../db/services.ts";
 import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
-import { recordServiceEvents } from "./webhook-events.ts";
+import { listServiceListeners, recordServiceEvents } from "./webhook-events.ts";
 
 export interface CreateProvider {
   name: string;
@@ -70,11 +70,12 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
   const plan = planCatalogue(tx, provider, command.upstream, command.markup);
   if (!Bun.deepEquals(plan, command.plan, true)) throw refusal("catalogue_changed");
   // Nothing is refused from here on.
+  const listeners = listServiceListeners(tx, context);
   tx.each(plan.added, ({ providerService, ...fields }) => {
     const added = addedService(provider, providerService, fields, context);
     insertService(tx, added);
     auditService(tx, context, command.actor, "service.create", null, added);
-    recordServiceEvents(tx, null, added, context);
+    recordServiceEvents(tx, listeners, null, added, context);
   });
   tx.each(plan.updated, ({ id, after, returns }) => {
     const service = findService(tx, id)!;
@@ -82,14 +83,14 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
     const updated = { ...service, ...after, ...reactivation };
     writeService(tx, updated);
     auditService(tx, context, command.actor, "service.update", service, updated);
-    recordServiceEvents(tx, service, updated, context);
+    recordServiceEvents(tx, listeners, service, updated, context);
   });
   tx.each(plan.deactivated, ({ id }) => {
     const service = findService(tx, id)!;
     const deactivated = { ...service, active: false, delisted: true };
     writeService(tx, deactivated);
     auditService(tx, context, command.actor, "service.deactivate", service, deactivated);
-    recordServiceEvents(tx, service, deactivated, context);
+    recordServiceEvents(tx, listeners, service, deactivated, context);
   });
   updateLastSuccess(tx, provider.providerId, context.now);
   return plan;

@@ -18,7 +18,12 @@ import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { requireProvider } from "./providers.ts";
 import { requireUser } from "./users.ts";
-import { recordGrantEvents, recordServiceEvents } from "./webhook-events.ts";
+import {
+  listServiceListeners,
+  recordGrantEvents,
+  recordServiceEvents,
+  type ServiceListeners,
+} from "./webhook-events.ts";
 
 /** Well formed: name, price and bounds have been checked, and min is not above max. */
 export interface ServiceTerms {
@@ -46,6 +51,15 @@ export interface ServiceProvider {
 
 /** Its fields count as set by hand: a catalogue sync does not change them. Refuses: service_id_taken, provider_not_found. */
 export function createService(tx: Tx, command: CreateService, context: Context): Service {
+  return create(tx, command, listServiceListeners(tx, context), context);
+}
+
+function create(
+  tx: Tx,
+  command: CreateService,
+  listeners: ServiceListeners,
+  context: Context,
+): Service {
   const { provider, actor, ...fields } = command;
   const id = command.id ?? context.createId();
   if (findService(tx, id)) throw refusal("service_id_taken");
@@ -62,7 +76,7 @@ export function createService(tx: Tx, command: CreateService, context: Context):
     delisted: false,
   });
   auditService(tx, context, actor, "service.create", null, service);
-  recordServiceEvents(tx, null, service, context);
+  recordServiceEvents(tx, listeners, null, service, context);
   return service;
 }
 
@@ -91,7 +105,7 @@ export function updateService(tx: Tx, command: UpdateService, context: Context):
   service.maxByHand ||= changes.max !== undefined;
   writeService(tx, service);
   auditService(tx, context, command.actor, "service.update", before, service);
-  recordServiceEvents(tx, before, service, context);
+  recordServiceEvents(tx, listServiceListeners(tx, context), before, service, context);
   return service;
 }
 
@@ -109,7 +123,7 @@ export function setServiceActive(tx: Tx, command: SetServiceActive, context: Con
   writeService(tx, service);
   const action = active ? "service.activate" : "service.deactivate";
   auditService(tx, context, command.actor, action, before, service);
-  recordServiceEvents(tx, before, service, context);
+  recordServiceEvents(tx, listServiceListeners(tx, context), before, service, context);
   return service;
 }
 
@@ -120,6 +134,7 @@ export interface ImportServices {
 
 /** Creates all of them or none. Refuses: import_id_taken and import_provider_unknown, with the row's index. */
 export function importServices(tx: Tx, command: ImportServices, context: Context): number {
+  const listeners = listServiceListeners(tx, context);
   tx.each(command.services, (service, index) => {
     if (service.id !== null && findService(tx, service.id)) {
       throw new Refusal("import_id_taken", { index });
@@ -127,7 +142,7 @@ export function importServices(tx: Tx, command: ImportServices, context: Context
     if (service.provider && !findProvider(tx, service.provider.name)) {
       throw new Refusal("import_provider_unknown", { index });
     }
-    createService(tx, { ...service, actor: command.actor }, context);
+    create(tx, { ...service, actor: command.actor }, listeners, context);
   });
   return command.services.length;
 }

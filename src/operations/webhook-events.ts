@@ -138,16 +138,25 @@ export function recordDebitEvents(
   }
 }
 
+/** The endpoints that are told of services, by account. */
+export type ServiceListeners = ReadonlyMap<number, Webhook[]>;
+
+/** Read once for a command, before its writes: an import may have a hundred thousand services. */
+export function listServiceListeners(tx: Tx, context: Context): ServiceListeners {
+  const wanting = endpointsOf(listWebhooks(tx), "service.changed", context);
+  return Map.groupBy(wanting, ({ resellerAccount }) => resellerAccount);
+}
+
 /** `before`: null for a new service. Told to every reseller that may order it, before or after the change. */
 export function recordServiceEvents(
   tx: Tx,
+  listeners: ServiceListeners,
   before: Service | null,
   after: Service,
   context: Context,
 ): void {
-  const wanting = endpointsOf(listWebhooks(tx), "service.changed", context);
-  const byAccount = Map.groupBy(wanting, ({ resellerAccount }) => resellerAccount);
-  tx.each([...byAccount], ([account, endpoints]) => {
+  if (listeners.size === 0) return;
+  tx.each([...listeners], ([account, endpoints]) => {
     const { testOf } = tx.row(users.byKey, account)!;
     const grant = tx.row(grants.byKey, after.id, testOf ?? account);
     const offers = { before: before && offerOf(before, grant), after: offerOf(after, grant) };

@@ -128,7 +128,9 @@ test("rows, foreign keys and triggers survive the migration", () => {
   const guards = guardsOf();
   expect(rows.map((some) => some.length > 3)).toEqual([true, true]);
   migrate(sqlite, LATER, 2);
-  expect(rowsOf()).toEqual(rows);
+  const [orders, transfers] = rows as [object[], object[]];
+  // What later migrations add.
+  expect(rowsOf()).toEqual([orders.map((order) => ({ ...order, sequence: 0 })), transfers]);
   expect(guardsOf()).toEqual(guards);
   expect(sqlite.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
   expect(sqlite.query("PRAGMA foreign_key_list('transfers')").all()).toMatchObject([

@@ -145,3 +145,25 @@ test("a server that does not lead counts the uptime, and expires nothing", async
   await runFor(1);
   expect(submitOnce(Date.now())).toBe(false);
 });
+
+test("old events of webhooks are deleted, but not by a clock that was set just now", async () => {
+  const hook = { url: "https://shop.example/", events: "*", balanceLowBelow: null, secret: "s" };
+  const { id } = database.run("createWebhook", { ...hook, username: "anna" });
+  const input = { id, actor: { keyId: null, operator: "tester" } };
+  database.execute("testWebhook", input, 1);
+  const server = "s".repeat(24);
+  const [due] = database.execute(
+    "takeDueWebhookDeliveries",
+    { server, limit: 1, perEndpoint: 1 },
+    1,
+  );
+  const reply = { httpStatus: 200, error: null, response: null, retryAfterSeconds: null };
+  const attempts = [{ ...due!, at: 1, durationMs: 1, ...reply }];
+  database.execute("recordWebhookAttempts", { attempts, jitter: 0 }, 1);
+  const events = () => database.query("SELECT id FROM webhook_events").length;
+  clocks.offset += YEAR;
+  await runFor(HOUR / 2);
+  expect(events()).toBe(1);
+  await runFor(HOUR);
+  expect(events()).toBe(0);
+});

@@ -162,6 +162,24 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
+  test("after the clock was put back nothing waits for the time that it showed", async () => {
+    const shop = await openWebhookShop(engine);
+    const endpoint = await shop.endpoint();
+    const ahead = 10 * DAY;
+    await shop.event(endpoint, ahead);
+    const [due] = await taken(shop, A, ahead);
+    const failure = { attempts: [outcome(due!, ahead, FAILED)], jitter: 0.5 };
+    await shop.run("recordWebhookAttempts", failure, ahead);
+    const fresh = await shop.event(await shop.endpoint(), ahead);
+    await shop.run("clampSchedules", { pollIntervalMs: 1, submitBackoffLimitMs: 1 }, 5000);
+    expect((await taken(shop, A, 5000)).map(({ eventId }) => eventId)).toEqual([fresh]);
+    // What has failed is due within the longest pause.
+    expect((await taken(shop, A, 5000 + DAY)).map(({ eventId }) => eventId)).toContain(
+      due!.eventId,
+    );
+    await shop.store.close();
+  });
+
   test("endpoints that fail share half of the places, one each, so that the others are not delayed", async () => {
     const shop = await openWebhookShop(engine);
     for (let place = 0; place < 20; place += 1) {

@@ -80,6 +80,12 @@ function randomMarket(shop: Shop, random: Random): void {
       const hash = new Bun.CryptoHasher("sha256").update(text).digest("hex");
       return shop.run("rotateKey", { id: key!.id, hash, start: "rk_x", graceMilliseconds: 1000 });
     },
+    () => {
+      const [due] = shop.run("takeDueWebhookDeliveries", { server: "s", limit: 2, perEndpoint: 2 });
+      const reply = { httpStatus: 500, error: "status", response: "ümlaut \u{1f600}", retryAfterSeconds: null };
+      const attempts = due ? [{ ...due, at: Date.now(), durationMs: 1, ...reply }] : [];
+      shop.run("recordWebhookAttempts", { attempts, jitter: 0 });
+    },
   ]; // prettier-ignore
   for (let step = 0; step < 120; step++) attempt(steps[below(random, steps.length)]!);
 }

@@ -1,7 +1,7 @@
 // The two schemas are one: the same columns, and the same rows refused. And migrations, with several servers at once.
 
 import { describe, expect, test } from "bun:test";
-import { migrate, SchemaError } from "../../../src/db/postgres/migrate.ts";
+import { migrate, MIGRATIONS, SchemaError } from "../../../src/db/postgres/migrate.ts";
 import { TABLES } from "../../../src/db/tables.ts";
 import { cluster, freshPostgres } from "../../support/postgres.ts";
 import { ENGINES, freshStore, insertKey, insertService, insertUser } from "../../support/stores.ts";
@@ -27,6 +27,22 @@ const idempotency = (values: string) =>
   `INSERT INTO idempotency (seq, reseller_account, key, request_hash, order_id, transfer_seq, answer_status, answer_body, results, created_at) VALUES (${values})`;
 const HASH = `'${"a".repeat(64)}'`;
 
+const webhook = (changes: Record<string, string>) => {
+  const values = {
+    webhook_id: "1", id: `'${CUID}'`, reseller_account: "3", url: "'https://x.example/'", events: "'*'", secret: "'s'",
+    active: "1", created_at: "1", ...changes,
+  }; // prettier-ignore
+  return `INSERT INTO webhooks (${Object.keys(values).join()}) VALUES (${Object.values(values).join()})`;
+};
+const OTHER = { webhook_id: "9", id: `'${CUID.replace("a", "q")}'` };
+const EVENT = (digit: number) => `'evt_${String(digit).padStart(24, "0")}'`;
+const event = (values: string) =>
+  `INSERT INTO webhook_events (event_id, id, reseller_account, type, order_id, sequence, body, created_at) VALUES (${values})`;
+const delivery = (values: string) =>
+  `INSERT INTO webhook_deliveries (delivery_id, webhook_id, event_id, state, due_at, server, failures, tries) VALUES (${values})`;
+const webhookAttempt = (values: string) =>
+  `INSERT INTO webhook_attempts (seq, delivery_id, webhook_id, attempt, at, duration_ms, http_status, error) VALUES (${values})`;
+
 /** Statements that both must take, in this order. */
 const TAKEN = [
   order({}),
@@ -43,6 +59,15 @@ const TAKEN = [
   "INSERT INTO audit (seq, created_at, operator, action, subject, after) VALUES (99, 1, 'o', 'a', 's', '{}')",
   "UPDATE orders SET status = 'COMPLETED', remains = 0 WHERE order_id = 51",
   "UPDATE orders SET status = 'REFUNDED', refunded_micros = 10 WHERE order_id = 51",
+  webhook({}),
+  webhook({ webhook_id: "2", id: `'${CUID.replace("a", "p")}'`, active: "0", disabled_reason: "'gone'", disabled_at: "1" }),
+  event(`1, ${EVENT(1)}, 3, 'order.completed', 50, 1, '{}', 1`),
+  event(`2, ${EVENT(2)}, 3, 'webhook.test', NULL, NULL, '{}', 1`),
+  delivery("1, 1, 1, 'waiting', 5, NULL, 0, 10"),
+  delivery("2, 1, 2, 'sending', 5, 'server', 0, 10"),
+  webhookAttempt("1, 1, 1, 1, 5, 0, NULL, 'dns'"),
+  "UPDATE webhook_deliveries SET state = 'failed', due_at = NULL, failures = 10 WHERE delivery_id = 1",
+  "UPDATE webhooks SET failures = 1, failing_since = 5 WHERE webhook_id = 1",
 ]; // prettier-ignore
 
 /** Statements that both must refuse. */
@@ -108,6 +133,45 @@ const REFUSED = [
   "INSERT INTO audit (seq, created_at, action, subject, after) VALUES (98, 1, 'a', 's', '{}')",
   "INSERT INTO audit (seq, created_at, operator, action, subject, after) VALUES (98, 1, 'o', 'a', 's', '[]')",
   "INSERT INTO audit (seq, created_at, operator, action, subject) VALUES (98, 1, 'o', 'a', 's')",
+  "UPDATE users SET wanted_events = -1",
+  "UPDATE users SET low_balance_micros = 0",
+  webhook({}),
+  webhook({ ...OTHER, id: "'short'" }),
+  webhook({ ...OTHER, reseller_account: "999" }),
+  webhook({ ...OTHER, url: "'ftp://x'" }),
+  webhook({ ...OTHER, events: "''" }),
+  webhook({ ...OTHER, secret: "''" }),
+  webhook({ ...OTHER, balance_low_below: "0" }),
+  webhook({ ...OTHER, active: "0" }),
+  webhook({ ...OTHER, active: "0", disabled_reason: "'bored'", disabled_at: "1" }),
+  webhook({ ...OTHER, disabled_reason: "'gone'", disabled_at: "1" }),
+  webhook({ ...OTHER, failures: "1" }),
+  webhook({ ...OTHER, previous_secret: "'s'" }),
+  webhook({ ...OTHER, deleted_at: "1", secret: "''" }),
+  "UPDATE webhooks SET id = 'zzzzzzzzzzzzzzzzzzzzzzzz' WHERE webhook_id = 1",
+  "DELETE FROM webhooks WHERE webhook_id = 1",
+  event(`3, ${EVENT(1)}, 3, 'order.completed', 50, 2, '{}', 1`),
+  event(`3, ${EVENT(3)}, 3, 'order.completed', 50, 1, '{}', 1`),
+  event(`3, ${EVENT(3)}, 3, 'order.completed', 50, NULL, '{}', 1`),
+  event(`3, ${EVENT(3)}, 3, 'order.completed', 50, 0, '{}', 1`),
+  event(`3, ${EVENT(3)}, 3, 'balance.low', NULL, 1, '{}', 1`),
+  event(`3, 'evt_short', 3, 'balance.low', NULL, NULL, '{}', 1`),
+  "UPDATE webhook_events SET body = '{ }'",
+  "DELETE FROM webhook_events WHERE event_id = 1",
+  delivery("3, 1, 1, 'waiting', 5, NULL, 0, 10"),
+  delivery("3, 2, 1, 'waiting', NULL, NULL, 0, 10"),
+  delivery("3, 2, 1, 'delivered', 5, NULL, 0, 10"),
+  delivery("3, 2, 1, 'sending', 5, NULL, 0, 10"),
+  delivery("3, 2, 1, 'lost', NULL, NULL, 0, 10"),
+  delivery("3, 2, 1, 'waiting', 5, NULL, 11, 10"),
+  delivery("3, 2, 9, 'waiting', 5, NULL, 0, 10"),
+  "DELETE FROM webhook_deliveries WHERE delivery_id = 1",
+  webhookAttempt("2, 1, 1, 1, 5, 0, NULL, 'dns'"),
+  webhookAttempt("2, 1, 1, 0, 5, 0, NULL, 'dns'"),
+  webhookAttempt("2, 1, 1, 2, 5, -1, NULL, 'dns'"),
+  webhookAttempt("2, 1, 1, 2, 5, 0, 99, 'dns'"),
+  webhookAttempt("2, 1, 1, 2, 5, 0, NULL, ''"),
+  "UPDATE webhook_attempts SET error = NULL",
 ];
 
 for (const engine of ENGINES) {
@@ -151,11 +215,11 @@ describe("migrations of PostgreSQL", () => {
     await server.query("postgres", "CREATE DATABASE empty_one");
     const address = server.address("empty_one");
     const applied = await Promise.all([1, 2, 3].map(() => migrate(address, 5)));
-    expect(applied.flat()).toEqual(["0001_service"]);
+    expect(applied.flat()).toEqual(MIGRATIONS.map(({ name }) => name));
     expect(await migrate(address, 6)).toEqual([]);
     expect(
       await server.query("empty_one", "SELECT version::int, applied_at::int FROM migrations"),
-    ).toEqual([{ version: 1, applied_at: 5 }]);
+    ).toEqual(MIGRATIONS.map(({ version }) => ({ version, applied_at: 5 })));
   });
 
   test("of a newer program, or of another build, are refused", async () => {

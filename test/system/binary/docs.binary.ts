@@ -107,10 +107,12 @@ test("every link of the contents leads somewhere, and a phone's menu closes afte
 
 test("the samples can be switched, and the page says why a key does not work", async () => {
   const { page } = await open(VIEWS[0]);
+  const shown = (tab: string) => page.locator(`.tabs:has(#${tab}) > div:visible`).textContent();
   await page.click('label[for="sample-2"]');
-  expect(await page.locator(".tabs > div:visible").textContent()).toContain(
-    "import urllib.request",
-  );
+  expect(await shown("sample-2")).toContain("import urllib.request");
+  await page.click('label[for="webhook-sample-1"]');
+  expect(await shown("webhook-sample-1")).toContain("hmac.compare_digest");
+  expect(await shown("sample-2")).toContain("import urllib.request");
   await page.fill("#key", "rk_nonsense");
   await page.click("#own button");
   await page.locator("#checked", { hasText: "401 api_key_invalid: Invalid API key" }).waitFor();

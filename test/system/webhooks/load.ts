@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Webhook } from "standardwebhooks";
+import { threadMicroseconds } from "../../../bench/tools/processes.ts";
 import { median } from "../../../bench/tools/results.ts";
 import { createId } from "../../../src/db/ids.ts";
 import { WEBHOOK_ATTEMPTS } from "../../../src/domain/webhook-schedule.ts";
@@ -148,6 +149,8 @@ for (let index = 0; index < ENDPOINTS; index += 1) {
 }
 writeEvents(path);
 const before = residentBytes(server.pid);
+const usedBefore = threadMicroseconds(server.pid);
+const receiversBefore = process.cpuUsage();
 const started = performance.now();
 let peak = before;
 const samples: number[] = [];
@@ -158,6 +161,8 @@ while (completeAt === 0 && performance.now() - started < 2 * LIMIT_MS) {
   samples.push(bytes);
 }
 const seconds = ((completeAt || performance.now()) - started) / 1000;
+const used = threadMicroseconds(server.pid);
+const receivers = process.cpuUsage(receiversBefore);
 const received = replying().reduce((sum, endpoint) => sum + endpoint.received.size, 0);
 const doubled = replying()
   .flatMap((endpoint) => [...endpoint.received.values()])
@@ -183,6 +188,16 @@ const report = {
   expected: each * replying().length,
   seconds: Number(seconds.toFixed(1)),
   aSecond: Math.round(received / seconds),
+  /** Processor time a delivery in microseconds, which depends less on what else runs on the machine. */
+  processorMicroseconds: {
+    ...Object.fromEntries(
+      Object.entries(used).map(([thread, microseconds]) => [
+        thread,
+        Math.round((microseconds - (usedBefore[thread] ?? 0)) / received),
+      ]),
+    ),
+    receivers: Math.round((receivers.user + receivers.system) / received),
+  },
   doubled,
   verified,
   mostOpenAtOneEndpoint: most,
