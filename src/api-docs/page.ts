@@ -1,5 +1,5 @@
-// The documentation pages, of the API and for owners of panels: each one HTML document that loads nothing, generated from the OpenAPI document and the guides.
-// Its Content-Security-Policy allows its script and style by their hashes and nothing else.
+// The documentation pages, of the API and for owners of panels: each one HTML document that loads nothing, generated from the
+// OpenAPI document and the guides. Its Content-Security-Policy allows its script and style by their hashes and nothing else.
 
 import type { OpenApiDocument } from "./document.ts";
 import { renderEndpoint } from "./page-endpoints.ts";
@@ -12,6 +12,7 @@ import {
 } from "./page-guides.ts";
 import { PANEL_SECTIONS, renderPanels } from "./page-panels.ts";
 import { PANEL_PATH, PANEL_TAG } from "./panels.ts";
+import { renderTesting } from "./page-testing.ts";
 import { renderWebhooks } from "./page-webhooks.ts";
 import { html, Html, prose } from "./html.ts";
 import script from "./assets/page.client.js" with { type: "text" };
@@ -31,6 +32,7 @@ const GUIDES = [
   ["lists", "Lists"],
   ["states", "Order states"],
   ["receiving-webhooks", "Receiving webhooks"],
+  ["test-keys", "Test keys"],
 ] as const;
 
 export function renderPage(document: OpenApiDocument): Page {
@@ -83,7 +85,7 @@ export function renderPage(document: OpenApiDocument): Page {
       statement, look up users and add credit: JSON over HTTP, with the key that your operator gave
       you. Your own panel connects as it is: <a href="/docs/panels">by URL and key</a>.
     </p>
-    ${renderQuickStart()} ${renderGuides()} ${renderWebhooks()} ${sections}
+    ${renderQuickStart()} ${renderGuides()} ${renderWebhooks()} ${renderTesting()} ${sections}
     ${renderErrors(operations.map(({ operation }) => operation))} ${renderSamples()}`;
   return layout(document, info.title, contents, main);
 }

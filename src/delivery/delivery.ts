@@ -229,9 +229,9 @@ function createWorkers(deps: DeliveryDeps, wake: () => void) {
 }
 
 /** What becomes of test orders is nobody's alarm: it is no metric, and in the log it is no more than information. */
-function ofSandbox({ onSubmission: _, log, ...deps }: DeliveryDeps): DeliveryDeps {
-  const info = log.info.bind(log);
-  return { ...deps, log: { info, warn: info, error: info } };
+function ofSandbox(deps: DeliveryDeps): DeliveryDeps {
+  const info = deps.log.info.bind(deps.log);
+  return { ...deps, log: { info, warn: info, error: info }, onSubmission() {} };
 }
 
 async function stopWorkers({ clock }: DeliveryDeps, workers: readonly Worker[], drainMs: number) {

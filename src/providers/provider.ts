@@ -51,9 +51,9 @@ export interface ProtocolDeps {
 
 /** What the sandbox knows its orders from. */
 export interface SandboxDeps {
-  now(): number;
+  now: () => number;
   /** Those that are PROCESSING, by the numbers that the sandbox gave them. */
-  orders(providerOrders: readonly string[]): Promise<readonly SandboxOrder[]>;
+  orders: (providerOrders: readonly string[]) => Promise<readonly SandboxOrder[]>;
 }
 
 /** Makes the API of one provider. */

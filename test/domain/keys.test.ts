@@ -10,6 +10,8 @@ import {
   KEY_TYPES,
   mayKey,
   startOfKey,
+  looksLikeTestKey,
+  shownStart,
 } from "../../src/domain/keys.ts";
 
 const anyKey = fc
@@ -71,4 +73,17 @@ describe("the permission table", () => {
   test.each(rows)("%s: %s", (type, permission) => {
     expect(mayKey(type, permission)).toBe(TABLE[type].includes(permission));
   });
+});
+
+test("a test key reads rk_test_ and 28 letters and digits; a live key never does, whatever is random", () => {
+  for (let value = 0; value < 256; value += 1) {
+    const random = new Uint8Array(KEY_RANDOM_BYTES).fill(value);
+    const [live, inTest] = [formatKey(random), formatKey(random, true)];
+    expect(inTest).toMatch(/^rk_test_[0-9A-Za-z]{28}$/);
+    expect([isKeyWellFormed(live), isKeyWellFormed(inTest)]).toEqual([true, true]);
+    expect([looksLikeTestKey(live), looksLikeTestKey(inTest)]).toEqual([false, true]);
+    expect(isKeyWellFormed(inTest.replace("test_", ""))).toBe(false);
+    expect(inTest).toStartWith(shownStart({ start: startOfKey(inTest), testOf: 1 }));
+    expect(startOfKey(inTest)).toHaveLength(5);
+  }
 });

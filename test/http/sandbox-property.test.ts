@@ -10,14 +10,16 @@ import { listUsers } from "../../src/db/users.ts";
 import { countDisabledWebhooks, oldestUndeliveredAt } from "../../src/db/webhook-figures.ts";
 import { createStatusCounter } from "../../src/monitoring/status-counter.ts";
 import type { ProviderApi } from "../../src/providers/provider.ts";
+import { ENGINE } from "../support/engine.ts";
 import { openSandboxShop, operate, type SandboxShop } from "../support/sandbox.ts";
 import { verifyStore } from "../support/verify.ts";
 
+const PATHS =
+  "complete complete/2s partial/157 cancel fail refuse pending pending/complete pending/cancel funds 429 503 500 lost";
 const LINKS = [
   "https://example.com/me",
-  ...["complete", "complete/2s", "partial/157", "cancel", "fail", "refuse", "pending", "pending/complete"],
-  ...["pending/cancel", "funds", "429", "503", "500", "lost"],
-].map((link) => (link.startsWith("https:") ? link : `https://test.invalid/${link}`)); // prettier-ignore
+  ...PATHS.split(" ").map((path) => `https://test.invalid/${path}`),
+];
 
 const STATUSES = ["PROCESSING", "COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "REFUNDED"] as const;
 
@@ -216,6 +218,6 @@ test("live answers, what providers are sent, and reports are the same with and w
     fc.asyncProperty(story, async (steps) => {
       expect(await tell(steps, true)).toEqual(await tell(steps, false));
     }),
-    { numRuns: 8 },
+    { numRuns: ENGINE === "postgres" ? 2 : 8 },
   );
 });

@@ -112,7 +112,7 @@ export async function startSandboxServer(
     connect: (provider) =>
       (provider.protocol === "sandbox" ? undefined : live) ??
       connectProvider(provider, 1000, {
-        now: clock.now,
+        now: () => clock.now(),
         orders: async (numbers) => database.read((reader) => listSandboxOrders(reader, numbers)),
       }),
   });
