@@ -1,3 +1,15 @@
+-- A deactivated user's keys are inactive; the user, its balance and its orders stay.
+ALTER TABLE users ADD COLUMN active smallint NOT NULL DEFAULT 1 CHECK (active IN (0, 1));
+
+-- Inactive because its user is: it is active again once the user is.
+ALTER TABLE keys ADD COLUMN suspended smallint NOT NULL DEFAULT 0
+  CHECK (suspended IN (0, 1) AND (suspended = 0 OR active = 0));
+
+-- What happened to one thing (the price history of a service), and what one operator did. Entries of keys are in the first
+-- alone.
+CREATE INDEX audit_by_subject ON audit (subject, seq);
+CREATE INDEX audit_by_operator ON audit (operator, seq) WHERE operator IS NOT NULL;
+
 -- Those who use the panel. A name stays with its person: it is in the audit log. Without a password an administrator has
 -- been invited and has not answered yet.
 CREATE TABLE administrators (
@@ -65,3 +77,9 @@ CREATE TABLE sign_in_attempts (
 CREATE SEQUENCE sign_in_attempts_number OWNED BY sign_in_attempts.seq;
 CREATE INDEX sign_in_attempts_by_network ON sign_in_attempts (network, at);
 CREATE INDEX sign_in_attempts_by_name ON sign_in_attempts (name_tag, at);
+
+-- What was confirmed, for a while: a form that is sent twice counts once.
+CREATE TABLE confirmations (
+  id text COLLATE "C" PRIMARY KEY CHECK (length(id) BETWEEN 16 AND 64),
+  at bigint NOT NULL
+);

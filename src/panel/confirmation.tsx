@@ -5,6 +5,9 @@ import type { ComponentChildren } from "preact";
 import type { Micros } from "../domain/money.ts";
 import type { Form as Values } from "./form.ts";
 import { Field, Form, ForUser } from "./fields.tsx";
+import { CONFIRMATION_MS } from "../domain/sign-ins.ts";
+import { random } from "./random.ts";
+import { refusal } from "../domain/refusals.ts";
 import { moneyText } from "./shown.tsx";
 
 export interface Confirmation {
@@ -16,10 +19,17 @@ export interface Confirmation {
   details?: ComponentChildren;
   /** Something that cannot be undone. */
   danger?: boolean;
+  /** All that will be done, as JSON has it: if it is another plan by then, it is refused. */
+  plan?: unknown;
 }
 
 const CONFIRMED = "confirmed";
+/** Tells a confirmation from every other: a second press of the button is not a second payment. */
+const ONCE = "once";
+const ONCE_FORM = /^(\d{13})-([\w-]{16})$/;
+const PLAN = "plan";
 export const PROOF = "proof";
+const OWN = [CONFIRMED, PLAN, PROOF, ONCE];
 
 /** Thrown until it is confirmed. */
 export class ConfirmationNeeded extends Error {
@@ -33,21 +43,44 @@ export class ConfirmationNeeded extends Error {
   }
 }
 
+/** Thrown where the same confirmation was sent before. */
+export class ConfirmedBefore extends Error {
+  override name = "ConfirmedBefore";
+}
+
 /** What was confirmed: the title and every amount. */
 function shownOf({ title, moves }: Confirmation): string {
   const amounts = moves.map(({ account, micros }) => `${account} ${moneyText(micros)}`);
   return [title, ...amounts].join("; ");
 }
 
+/** Null where nothing but the title and the amounts tells what is done. */
+function digestOf({ plan }: Confirmation): string | null {
+  if (plan === undefined) return null;
+  return new Bun.CryptoHasher("sha256").update(JSON.stringify(plan)).digest("hex");
+}
+
+/**
+ * Returns what tells this confirmation from every other; throws ConfirmationNeeded until there is one.
+ * Refuses: catalogue_changed.
+ */
 export function requireConfirmation(
   form: Values,
   confirmation: Confirmation,
   needsProof: boolean,
-): void {
-  const isConfirmed = form.values.get(CONFIRMED) === shownOf(confirmation);
-  if (!isConfirmed || (needsProof && !form.values.has(PROOF))) {
+  now: number,
+): string {
+  const [given, plan] = [form.values.get(PLAN), digestOf(confirmation)];
+  if (given !== null && given !== plan) throw refusal("catalogue_changed");
+  const isConfirmed = form.values.get(CONFIRMED) === shownOf(confirmation) && given === plan;
+  const once = form.values.get(ONCE) ?? "";
+  const madeAt = Number(ONCE_FORM.exec(once)?.[1]);
+  // NaN, where there is none.
+  const isFresh = Math.abs(now - madeAt) < CONFIRMATION_MS;
+  if (!isConfirmed || !isFresh || (needsProof && !form.values.has(PROOF))) {
     throw new ConfirmationNeeded(confirmation, needsProof);
   }
+  return once;
 }
 
 export function ConfirmationPage({
@@ -55,6 +88,7 @@ export function ConfirmationPage({
   back,
   form,
   name,
+  now,
   needed: { confirmation, needsProof },
 }: {
   action: string;
@@ -63,10 +97,12 @@ export function ConfirmationPage({
   form: Values;
   /** Who confirms. */
   name: string;
+  now: number;
   needed: ConfirmationNeeded;
 }) {
   const { title, moves, details, danger } = confirmation;
-  const carried = [...form.values].filter(([name]) => name !== CONFIRMED && name !== PROOF);
+  const carried = [...form.values].filter(([name]) => !OWN.includes(name));
+  const plan = digestOf(confirmation);
   return (
     <>
       <h1>{title}?</h1>
@@ -86,12 +122,14 @@ export function ConfirmationPage({
           </tbody>
         </table>
       )}
-      {details}
       <Form action={action}>
+        {details}
         {carried.map(([name, value]) => (
           <input type="hidden" name={name} value={value} />
         ))}
         <input type="hidden" name={CONFIRMED} value={shownOf(confirmation)} />
+        <input type="hidden" name={ONCE} value={`${now}-${random(12)}`} />
+        {plan !== null && <input type="hidden" name={PLAN} value={plan} />}
         {needsProof && <ForUser name={name} />}
         {needsProof && (
           <Field

@@ -58,6 +58,26 @@ export function Form({
   );
 }
 
+/** A form that is shown on request, and by itself when it was refused: what is wrong with it must be seen. */
+export function Fold({
+  action,
+  summary,
+  children,
+}: {
+  /** Of the form. */
+  action: string;
+  summary: string;
+  children: ComponentChildren;
+}) {
+  const isRefused = useContext(Refused)?.action === action;
+  return (
+    <details open={isRefused}>
+      <summary>{summary}</summary>
+      {children}
+    </details>
+  );
+}
+
 /** A form whose fields are the filters of a list: they live in the query string. */
 export function Filters({
   action,

@@ -10,13 +10,11 @@ import {
   type UpstreamEntry,
 } from "../domain/catalogue-sync.ts";
 import { formatMicros } from "../domain/money.ts";
-import { refusal } from "../domain/refusals.ts";
 import { planCatalogue } from "../operations/providers.ts";
 import { ProviderFailure } from "../providers/provider.ts";
 import type { Panel, Redirect, Submission } from "./call.ts";
 import type { Form as Values } from "./form.ts";
 import { List } from "./lists.tsx";
-import { digestOf } from "./previews.ts";
 import { requireProvider } from "./provider.tsx";
 import { Money, Typed } from "./shown.tsx";
 
@@ -32,16 +30,14 @@ export async function syncProvider(submission: Submission, panel: Panel): Promis
   const provider = await submission.read((reader) => requireProvider(reader, name));
   const upstream = await listOf(form, panel, provider);
   const plan = await planOf(submission, provider, upstream, markup);
-  const digest = digestOf(plan);
-  const previewed = form.raw("preview");
-  // Another list, or another catalogue, than those of the preview.
-  if (previewed !== "" && previewed !== digest) throw refusal("catalogue_changed");
   const counts = countsOf(plan);
   const changed = counts.added + counts.updated + counts.deactivated + counts.reactivated;
   await submission.confirm({
     title: `Sync ${provider.name}: change ${changed} services`,
     moves: [],
-    details: <Preview plan={plan} digest={digest} />,
+    details: <Preview plan={plan} />,
+    // Another list, or another catalogue, makes another plan.
+    plan,
     danger: counts.deactivated > 0,
   });
   await submission.submit("syncCatalogue", { name, upstream, markup, plan });
@@ -99,10 +95,9 @@ async function planOf(
   }
 }
 
-function Preview({ plan, digest }: { plan: SyncPlan; digest: string }) {
+function Preview({ plan }: { plan: SyncPlan }) {
   return (
     <>
-      <input type="hidden" name="preview" value={digest} />
       <p>
         {plan.unchanged} services stay as they are. What was set by hand is not changed; nothing is
         done if the list or the catalogue is another one by then.

@@ -57,6 +57,7 @@ export function confirmationOf(
 ): Response {
   const body = (
     <ConfirmationPage
+      now={panel.now()}
       action={call.path}
       name={call.administrator.name}
       {...{ back, form, needed }}

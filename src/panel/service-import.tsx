@@ -49,7 +49,7 @@ function view(wrong: readonly RowError[]): View {
           <Area
             name="csv"
             label="List as CSV"
-            hint={`The first line: ${HEADER_FORM}. All rows are imported, or none.`}
+            hint={`The first line: ${HEADER_FORM.replaceAll(",", ", ")}. All rows are imported, or none.`}
             rows={16}
             required
           />

@@ -8,7 +8,6 @@ import { refusal } from "../domain/refusals.ts";
 import type { Redirect, Submission } from "./call.ts";
 import { Form as Values } from "./form.ts";
 import { List } from "./lists.tsx";
-import { digestOf } from "./previews.ts";
 import { filterOf } from "./services.tsx";
 import { Money, Typed } from "./shown.tsx";
 
@@ -40,14 +39,12 @@ export async function changePrices(submission: Submission): Promise<Redirect> {
   });
   const prices = planPrices(services, percent!);
   if (prices.length === 0) form.note("percent", "No price would change");
-  const digest = digestOf(prices);
-  const previewed = form.raw("preview");
-  if (previewed !== "" && previewed !== digest) throw refusal("catalogue_changed");
   const count = prices.length === 1 ? "1 price" : `${prices.length} prices`;
   await submission.confirm({
     title: `Change ${count} by ${form.raw("percent").replace(/%$/, "")} %`,
     moves: [],
-    details: <Prices prices={prices} services={services} digest={digest} />,
+    details: <Prices prices={prices} services={services} />,
+    plan: prices,
   });
   await submission.submit("changePrices", { prices });
   return { to: query === "" ? "/services" : `/services?${query}`, note: `${count} changed.` };
@@ -56,16 +53,13 @@ export async function changePrices(submission: Submission): Promise<Redirect> {
 function Prices({
   prices,
   services,
-  digest,
 }: {
   prices: readonly PriceChange[];
   services: readonly Service[];
-  digest: string;
 }) {
   const names = new Map(services.map(({ id, name }) => [id, name]));
   return (
     <>
-      <input type="hidden" name="preview" value={digest} />
       <p>Orders that were placed keep their price. A later sync keeps the new prices.</p>
       <List
         caption="New prices"

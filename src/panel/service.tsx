@@ -8,7 +8,7 @@ import { findService, type Service } from "../db/services.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { refusal } from "../domain/refusals.ts";
 import type { Call, Redirect, Submission, View } from "./call.ts";
-import { Field, Form } from "./fields.tsx";
+import { Field, Fold, Form } from "./fields.tsx";
 import { Facts, List } from "./lists.tsx";
 import { TermsFields, termsOf, unitText } from "./service-terms.tsx";
 import { ServiceStates } from "./services.tsx";
@@ -197,8 +197,7 @@ function Grants({
         ]}
       />
       {mayChange && (
-        <details>
-          <summary>Grant it, or give a reseller another price</summary>
+        <Fold action={`${path}/grants`} summary="Grant it, or give a reseller another price">
           <Form action={`${path}/grants`} submit="Grant">
             <Field name="username" label="Reseller" required />
             <Field
@@ -208,7 +207,7 @@ function Grants({
               hint="empty: the catalogue's"
             />
           </Form>
-        </details>
+        </Fold>
       )}
     </>
   );

@@ -6,7 +6,7 @@ import type { Service } from "../db/services.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { IDENTIFIER_FORM } from "../domain/text.ts";
 import type { Call, Redirect, Submission, View } from "./call.ts";
-import { Box, Choice, Field, Filters, Form } from "./fields.tsx";
+import { Box, Choice, Field, Filters, Fold, Form } from "./fields.tsx";
 import type { Form as Values } from "./form.ts";
 import { List } from "./lists.tsx";
 import { BY_HAND, KINDS, TermsFields, termsOf, unitText } from "./service-terms.tsx";
@@ -192,13 +192,12 @@ function NewService({ names }: { names: readonly string[] }) {
         <a href="/import-services">Import a list</a>
         {names.length > 0 && <a href="/providers">Sync a provider's list</a>}
       </p>
-      <details>
-        <summary>Add one service</summary>
+      <Fold action={"/services"} summary="Add one service">
         <Form action="/services" submit="Add the service">
           <TermsFields names={names} />
           <Field name="id" label="Id" hint={`${IDENTIFIER_FORM}; empty: a new one`} />
         </Form>
-      </details>
+      </Fold>
     </>
   );
 }

@@ -3,20 +3,19 @@
 import type { User } from "../db/users.ts";
 import { USER_NAME_LENGTH_LIMIT, USERNAME_FORM } from "../domain/users.ts";
 import type { Redirect, Submission } from "./call.ts";
-import { Field, Form } from "./fields.tsx";
+import { Field, Fold, Form } from "./fields.tsx";
 import { requireShownUser } from "./user.tsx";
 
 export function Account({ user, path }: { user: User; path: string }) {
   return (
     <section class="card">
       <h2>Account</h2>
-      <details>
-        <summary>Rename</summary>
+      <Fold action={`${path}/rename`} summary="Rename">
         <Form action={`${path}/rename`} submit="Rename">
           <Field name="username" label="Username" hint={USERNAME_FORM} value={user.username} />
           <Field name="name" label="Name" value={user.name} />
         </Form>
-      </details>
+      </Fold>
       {user.parentAccount === null && (
         <Form action={`${path}/${user.active ? "deactivate" : "activate"}`}>
           <p class="actions">

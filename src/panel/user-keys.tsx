@@ -16,7 +16,7 @@ import {
 } from "../domain/keys.ts";
 import { refusal } from "../domain/refusals.ts";
 import type { Panel, Redirect, Submission, View } from "./call.ts";
-import { Choice, Field, Form } from "./fields.tsx";
+import { Choice, Field, Fold, Form } from "./fields.tsx";
 import type { Form as Values } from "./form.ts";
 import { List } from "./lists.tsx";
 import { Badge, Time, Typed } from "./shown.tsx";
@@ -60,8 +60,7 @@ export function Keys({
         ]}
       />
       {mayChange && (
-        <details>
-          <summary>New key</summary>
+        <Fold action={`${path}/keys`} summary="New key">
           <Form action={`${path}/keys`} submit="Make the key">
             <Choice
               name="type"
@@ -96,7 +95,7 @@ export function Keys({
               hint="such as 10.0.0.0/8, 2001:db8::/32; empty: from anywhere"
             />
           </Form>
-        </details>
+        </Fold>
       )}
     </>
   );
@@ -113,8 +112,7 @@ function Actions({ of: key, path }: { of: ListedKey; path: string }) {
   return (
     <div class="inline">
       {key.active && !isEnded && key.replacedBy === null && (
-        <details>
-          <summary>Rotate</summary>
+        <Fold action={`${path}/keys/${key.id}/rotate`} summary="Rotate">
           <Form action={`${path}/keys/${key.id}/rotate`} submit="Rotate">
             <Choice
               name="grace"
@@ -128,7 +126,7 @@ function Actions({ of: key, path }: { of: ListedKey; path: string }) {
               ]}
             />
           </Form>
-        </details>
+        </Fold>
       )}
       <Form action={`${path}/keys/${key.id}/${key.active ? "deactivate" : "activate"}`}>
         <button>{key.active ? "Deactivate" : "Activate"}</button>

@@ -3,7 +3,7 @@
 import type { OwnPrice } from "../db/user-figures.ts";
 import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/money.ts";
 import type { Redirect, Submission } from "./call.ts";
-import { Field, Form } from "./fields.tsx";
+import { Field, Fold, Form } from "./fields.tsx";
 import type { Form as Values } from "./form.ts";
 import { List } from "./lists.tsx";
 import { Money, Typed } from "./shown.tsx";
@@ -59,8 +59,7 @@ export function OwnPrices({
         ]}
       />
       {mayChange && (
-        <details>
-          <summary>Set a price, or open a private service</summary>
+        <Fold action={`${path}/prices`} summary="Set a price, or open a private service">
           <Form action={`${path}/prices`} submit="Save">
             <Field name="service" label="Service id" required />
             <Field
@@ -70,7 +69,7 @@ export function OwnPrices({
               hint="in the service's own unit; empty: the catalogue's price"
             />
           </Form>
-        </details>
+        </Fold>
       )}
     </>
   );

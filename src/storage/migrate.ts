@@ -14,7 +14,6 @@ import uptime from "../../migrations/sqlite/0009_uptime.sql" with { type: "text"
 import numberFloors from "../../migrations/sqlite/0010_number_floors.sql" with { type: "text" };
 import servers from "../../migrations/sqlite/0011_servers.sql" with { type: "text" };
 import panel from "../../migrations/sqlite/0012_panel.sql" with { type: "text" };
-import panelOperations from "../../migrations/sqlite/0013_panel_operations.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -37,7 +36,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 10, name: "0010_number_floors", sql: numberFloors },
   { version: 11, name: "0011_servers", sql: servers },
   { version: 12, name: "0012_panel", sql: panel },
-  { version: 13, name: "0013_panel_operations", sql: panelOperations },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

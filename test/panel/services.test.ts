@@ -29,12 +29,12 @@ afterAll(() => panel.stop());
 const serviceOf = (id: string) => panel.read((reader) => findService(reader, id))!;
 const ids = ({ text }: Reply) =>
   [...text.matchAll(/data-label="Id"><code>([^<]*)/g)].map(([, id]) => id!);
-const hidden = ({ text }: Reply): Record<string, string> =>
-  Object.fromEntries(
-    [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(
-      ([, name, value]) => [name!, value!.replaceAll("&quot;", '"').replaceAll("&amp;", "&")],
-    ),
-  );
+/** What the form of the page of confirmation carries, and nothing beside it. */
+const hidden = ({ text }: Reply): Record<string, string> => {
+  const form = /<form method="post" action="\/service-prices"[^]*?<\/form>/.exec(text)![0];
+  const inputs = form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g);
+  return Object.fromEntries([...inputs].map(([, name, value]) => [name!, value!]));
+};
 /** The form as the page of confirmation sends it. */
 const confirm = (path: string, page: Reply) => panel.post(path, hidden(page));
 
@@ -154,7 +154,7 @@ describe("prices of many", () => {
     expect(shown.text).toMatch(/data-label="Then USD"><span class="money">2\.552/);
     expect(serviceOf("s00").priceMicros).toBe(2_320_000);
     const fields = hidden(shown);
-    body.set("preview", fields["preview"]!);
+    body.set("plan", fields["plan"]!);
     body.set("confirmed", fields["confirmed"]!);
     const done = await panel.ask("/service-prices", {
       method: "POST",

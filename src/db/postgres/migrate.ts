@@ -3,7 +3,6 @@
 
 import service from "../../../migrations/postgres/0001_service.sql" with { type: "text" };
 import panel from "../../../migrations/postgres/0002_panel.sql" with { type: "text" };
-import panelOperations from "../../../migrations/postgres/0003_panel_operations.sql" with { type: "text" };
 import type { Address } from "./address.ts";
 import { connect, type Connection } from "./connection.ts";
 
@@ -17,7 +16,6 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "0001_service", sql: service },
   { version: 2, name: "0002_panel", sql: panel },
-  { version: 3, name: "0003_panel_operations", sql: panelOperations },
 ];
 
 /** "rslr", as an advisory lock. */
