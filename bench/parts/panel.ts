@@ -111,16 +111,10 @@ function clickThrough(ask: (path: string) => Promise<number>): () => Promise<voi
 
 /** Returns the cookie of a new owner's session. */
 async function signIn(url: string, folder: string): Promise<string> {
-  const printed = await runToEnd([
-    BINARY,
-    "panel",
-    "invite",
-    "bench",
-    "--role",
-    "owner",
-    "--data",
-    folder,
-  ]);
+  // The database may be that of an earlier run.
+  const name = `bench-${Date.now()}`;
+  const words = ["panel", "invite", name, "--role", "owner", "--data", folder];
+  const printed = await runToEnd([BINARY, ...words]);
   const [token] = /(?<=#)\S+/.exec(printed) ?? [];
   const response = await fetch(`${url}/setup`, {
     method: "POST",
