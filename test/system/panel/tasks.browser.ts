@@ -18,18 +18,18 @@ afterAll(() => browser.close());
 interface Person {
   page: Page;
   market: PanelMarket;
-  click(name: string, within?: string): Promise<void>;
-  type(label: string, text: string): Promise<void>;
-  tick(name: string): Promise<void>;
-  text(): Promise<string>;
+  click: (name: string, within?: string) => Promise<void>;
+  type: (label: string, text: string) => Promise<void>;
+  tick: (name: string) => Promise<void>;
+  text: () => Promise<string>;
 }
 
 interface Task {
   title: string;
   clicks: number;
   /** Makes what it is about; returns what the steps need to know. */
-  prepare(market: PanelMarket): number;
-  run(person: Person, id: number): Promise<void>;
+  prepare: (market: PanelMarket) => number;
+  run: (person: Person, id: number) => Promise<void>;
 }
 
 const TASKS: readonly Task[] = [
