@@ -1,5 +1,7 @@
 // Orders: the list of all resellers' orders, and changes of several at once.
 
+/** @jsxImportSource preact */
+
 import { listOperatorOrders } from "../db/operator-orders.ts";
 import { findOrder, type ListedOrder } from "../db/orders.ts";
 import { listProviders } from "../db/providers.ts";
