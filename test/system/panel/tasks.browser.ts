@@ -197,10 +197,11 @@ describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
   test.each([...TASKS])("$title: $clicks clicks", async ({ clicks, prepare, run }) => {
     const market = await openPanelMarket();
     const id = prepare(market);
-    const { page, complaints, close } = await visit(browser, market, {
+    const visited = await visit(browser, market, {
       as: "tester",
       javaScriptEnabled,
     });
+    const { page, complaints } = visited;
     await page.goto(`${market.url}/`);
     let clicked = 0;
     const once = async (does: Promise<void>) => {
@@ -226,7 +227,7 @@ describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
     await run(person, id);
     expect(clicked).toBe(clicks);
     expect(complaints).toEqual([]);
-    await close();
+    await visited.close();
     await market.stop();
   });
 });
