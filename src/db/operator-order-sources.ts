@@ -75,13 +75,15 @@ export function orderSource(filter: OperatorOrderFilter): Source {
     ? [filter.status]
     : ((filter.placement && STATUSES_OF[filter.placement]) ?? null);
   if (isGiven(filter.resellerAccount)) {
-    return source(`reseller ${statuses}`, ["status", "resellerAccount"], (byTime, dialect, most) =>
-      ofReseller(statuses ?? ORDER_STATUSES, byTime, dialect, most),
+    return source(
+      `reseller ${String(statuses)}`,
+      ["status", "resellerAccount"],
+      (byTime, dialect, most) => ofReseller(statuses ?? ORDER_STATUSES, byTime, dialect, most),
     );
   }
   if (statuses === null) return source("all", [], all);
   return source(
-    `statuses ${statuses}`,
+    `statuses ${String(statuses)}`,
     ["status"],
     (byTime, dialect) => ofStatuses(statuses, byTime, dialect),
     EXAMINED_OF_STATUS_LIMIT,

@@ -1,6 +1,8 @@
 // The step between a form and its effect: a page that shows what will happen and the money that will move. It carries
 // the form's fields on; if what it would show is no longer what was confirmed, it is shown again.
 
+/** @jsxImportSource preact */
+
 import type { ComponentChildren } from "preact";
 import type { Micros } from "../domain/money.ts";
 import type { Form as Values } from "./form.ts";

@@ -1,5 +1,7 @@
 // One order: why it stands where it stands, what can be done, and everything that happened to it.
 
+/** @jsxImportSource preact */
+
 import { findOrder, type Order } from "../db/orders.ts";
 import { readOrderTimeline, type TimelineEntry } from "../db/order-timeline.ts";
 import type { Reader } from "../db/port.ts";

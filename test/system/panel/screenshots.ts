@@ -26,7 +26,11 @@ try {
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByRole("heading", { name: "Today" }).waitFor();
   const { origin } = new URL(link);
-  const shoot = async (name: string, path: string, before = async (_: Page) => {}) => {
+  const shoot = async (
+    name: string,
+    path: string,
+    before: (page: Page) => Promise<void> = async () => {},
+  ) => {
     await page.goto(origin + path);
     await before(page);
     await page.screenshot({ path: `${FOLDER}/${name}.png` });

@@ -18,18 +18,18 @@ afterAll(() => browser.close());
 interface Person {
   page: Page;
   market: PanelMarket;
-  click(name: string, within?: string): Promise<void>;
-  type(label: string, text: string): Promise<void>;
-  tick(name: string): Promise<void>;
-  text(): Promise<string>;
+  click: (name: string, within?: string) => Promise<void>;
+  type: (label: string, text: string) => Promise<void>;
+  tick: (name: string) => Promise<void>;
+  text: () => Promise<string>;
 }
 
 interface Task {
   title: string;
   clicks: number;
   /** Makes what it is about; returns what the steps need to know. */
-  prepare(market: PanelMarket): number;
-  run(person: Person, id: number): Promise<void>;
+  prepare: (market: PanelMarket) => number;
+  run: (person: Person, id: number) => Promise<void>;
 }
 
 const TASKS: readonly Task[] = [
@@ -197,10 +197,11 @@ describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
   test.each([...TASKS])("$title: $clicks clicks", async ({ clicks, prepare, run }) => {
     const market = await openPanelMarket();
     const id = prepare(market);
-    const { page, complaints, close } = await visit(browser, market, {
+    const visited = await visit(browser, market, {
       as: "tester",
       javaScriptEnabled,
     });
+    const { page, complaints } = visited;
     await page.goto(`${market.url}/`);
     let clicked = 0;
     const once = async (does: Promise<void>) => {
@@ -226,7 +227,7 @@ describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
     await run(person, id);
     expect(clicked).toBe(clicks);
     expect(complaints).toEqual([]);
-    await close();
+    await visited.close();
     await market.stop();
   });
 });
