@@ -5,6 +5,7 @@ import { READS_MEANWHILE } from "./parts/disk.ts";
 import { EMPTY, MARKET } from "./parts/idle.ts";
 import { AFTER, IDLE } from "./parts/memory.ts";
 import { postgresCase } from "./parts/postgres.ts";
+import { ALONE, CLICKED, PAGES } from "./parts/panel.ts";
 import { BALANCE, ORDER } from "./parts/reads.ts";
 import { MILLION } from "./parts/starts.ts";
 import { sizeOf } from "./parts/sizes.ts";
@@ -84,6 +85,19 @@ export const BAR: readonly Bar[] = [
       const on = (orders: number) =>
         results.median("sizes", sizeOf(orders), reseller.name, "per second");
       return quotient(on(10 * MILLION), on(0));
+    },
+  },
+  ...PAGES.map((path) => ({
+    what: `panel of a million orders: ${path} (ms)`,
+    atMost: 50,
+    measure: (results: Results) => results.median("panel", `GET ${path}`, reseller.name, "ms"),
+  })),
+  {
+    what: "orders/s while someone clicks through the panel",
+    atLeast: 0.97,
+    measure: (results) => {
+      const rate = (what: string) => results.median("panel", what, reseller.name, "per second");
+      return quotient(rate(CLICKED), rate(ALONE));
     },
   },
   {

@@ -9,6 +9,7 @@ import { disk } from "./parts/disk.ts";
 import { idle } from "./parts/idle.ts";
 import { memory } from "./parts/memory.ts";
 import { orders } from "./parts/orders.ts";
+import { panel } from "./parts/panel.ts";
 import { postgres } from "./parts/postgres.ts";
 import { reads } from "./parts/reads.ts";
 import { sizes } from "./parts/sizes.ts";
@@ -17,7 +18,7 @@ import { Results } from "./tools/results.ts";
 import { print, tableOf } from "./tools/table.ts";
 import { say } from "./tools/say.ts";
 
-const PARTS = { orders, disk, reads, sizes, starts, memory, idle, postgres };
+const PARTS = { orders, disk, reads, sizes, starts, memory, idle, postgres, panel };
 
 const options = readOptions(process.argv.slice(2), Object.keys(PARTS));
 if (!options.keep) removeAtEnd(options.cache);

@@ -347,6 +347,15 @@ describe("files", () => {
     expect(long.map(({ path }) => path)).toEqual([]);
   });
 
+  test("with JSX name its library: Bun reads no tsconfig.json where it is started in another folder", () => {
+    const silent = sources.filter(
+      ({ path }) =>
+        path.endsWith(".tsx") &&
+        !readFileSync(join(SRC, path), "utf8").includes("/** @jsxImportSource preact */"),
+    );
+    expect(silent.map(({ path }) => path)).toEqual([]);
+  });
+
   test("begin with a comment that says what they are", () => {
     const silent = sources.filter(
       ({ path }) => !/^(\/\/ |\/\*\* )/.test(readFileSync(join(SRC, path), "utf8")),

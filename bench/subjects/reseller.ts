@@ -37,17 +37,18 @@ export async function serveCopy(env?: Record<string, string>, binary?: string): 
   return serve(folder, keys, env, () => removeFolder(folder), binary);
 }
 
-/** Serves what is in the folder. */
+/** Serves what is in the folder, with more flags if given. */
 export async function serve(
   folder: string,
   keys: string[],
   env?: Record<string, string>,
   after: () => void = () => {},
   binary = BINARY,
+  flags: readonly string[] = [],
 ): Promise<Running> {
   const logs = freshFolderInMemory();
   const child = await startChild(
-    [binary, "serve", "--port", "0", "--data", folder, ...(await rateLimit())],
+    [binary, "serve", "--port", "0", "--data", folder, ...(await rateLimit()), ...flags],
     { env, ready: READY, log: join(logs, "log") },
   );
   return {

@@ -19,6 +19,7 @@ export type Metric =
   | "CPU s per 10,000"
   | "MB"
   | "ms"
+  | "most ms"
   | "main µs"
   | "writer µs"
   | "% of a core"

@@ -77,3 +77,9 @@ CREATE TABLE sign_in_attempts (
 CREATE SEQUENCE sign_in_attempts_number OWNED BY sign_in_attempts.seq;
 CREATE INDEX sign_in_attempts_by_network ON sign_in_attempts (network, at);
 CREATE INDEX sign_in_attempts_by_name ON sign_in_attempts (name_tag, at);
+
+-- What was confirmed, for a while: a form that is sent twice counts once.
+CREATE TABLE confirmations (
+  id text COLLATE "C" PRIMARY KEY CHECK (length(id) BETWEEN 16 AND 64),
+  at bigint NOT NULL
+);

@@ -76,3 +76,9 @@ CREATE TABLE sign_in_attempts (
 
 CREATE INDEX sign_in_attempts_by_network ON sign_in_attempts (network, at);
 CREATE INDEX sign_in_attempts_by_name ON sign_in_attempts (name_tag, at);
+
+-- What was confirmed, for a while: a form that is sent twice counts once.
+CREATE TABLE confirmations (
+  id TEXT PRIMARY KEY NOT NULL CHECK (length(id) BETWEEN 16 AND 64),
+  at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

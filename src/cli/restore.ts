@@ -56,7 +56,9 @@ async function restore(
   const carryOver = async (staged: Store, since: SinceBackup) => {
     floors = floorsOf(since, options.orderNumbersFrom);
     const endedKeys = since.keys.ended.map(({ id }) => id);
-    await execute(staged, "carryOver", signed<"carryOver">({ floors, endedKeys }), now);
+    const disabledAdministrators = since.disabled;
+    const carried = signed<"carryOver">({ floors, endedKeys, disabledAdministrators });
+    await execute(staged, "carryOver", carried, now);
   };
   try {
     const restored = await restoreDatabase(file, options.data, now, carryOver);

@@ -267,3 +267,9 @@ export const signInAttempts = sqliteTable("sign_in_attempts", {
   administrator: text(),
   userAgent: text("user_agent").notNull(),
 });
+
+/** What administrators confirmed. */
+export const confirmations = sqliteTable("confirmations", {
+  id: text().primaryKey(),
+  at: integer().notNull(),
+});

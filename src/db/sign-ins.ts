@@ -5,7 +5,7 @@ import type { Reader } from "./port.ts";
 import { fields, query, select, statement } from "./query.ts";
 import type { signInAttempts as schema } from "./schema.ts";
 import { nullable, number, text } from "./table-definition.ts";
-import { signInAttempts } from "./tables.ts";
+import { confirmations, signInAttempts } from "./tables.ts";
 
 export type SignInAttempt = typeof schema.$inferSelect;
 
@@ -39,6 +39,12 @@ export const FORGET_ATTEMPTS = statement({
   takes: { before: number },
   writes: [signInAttempts],
   text: "DELETE FROM sign_in_attempts WHERE seq <= :before",
+});
+
+export const FORGET_CONFIRMATIONS = statement({
+  takes: { before: number },
+  writes: [confirmations],
+  text: "DELETE FROM confirmations WHERE at < :before",
 });
 
 /** Since a time, of an address's network. */

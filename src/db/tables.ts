@@ -122,6 +122,8 @@ export const signInAttempts = table(schema.signInAttempts, {
   lock: catalogue,
 });
 
+export const confirmations = table(schema.confirmations, { key: ["id"], lock: catalogue });
+
 /** Each after those that it refers to: the order in which a batch writes them. */
 export const TABLES: readonly AnyTable[] = [
   accounts,
@@ -143,4 +145,5 @@ export const TABLES: readonly AnyTable[] = [
   recoveryCodes,
   panelSessions,
   signInAttempts,
+  confirmations,
 ];

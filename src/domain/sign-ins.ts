@@ -9,6 +9,8 @@ export const AWAITING_CODE_MS = 5 * 60_000;
 export const SEEN_INTERVAL_MS = 60_000;
 /** How long a password or a code counts for what asks for it again. */
 export const PROOF_MS = 10 * 60_000;
+/** How long a confirmation that was shown can be given, and is remembered once it was. */
+export const CONFIRMATION_MS = 60 * 60_000;
 export const USER_AGENT_LIMIT = 200;
 
 export const FAILURE_WINDOW_MS = 15 * 60_000;

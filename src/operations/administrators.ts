@@ -155,6 +155,15 @@ export function setAdministratorActive(
   return shown(changed);
 }
 
+/** After a restore: whoever was disabled since the backup, the last owner too. The sessions have ended already. */
+export function keepDisabled(tx: Tx, name: string, actor: Actor, context: Context): void {
+  const found = findAdministrator(tx, name);
+  if (!found?.active) return;
+  const off = { active: false, invitationHash: null, invitedUntil: null };
+  const changed = tx.update(administrators, found, off);
+  note(tx, context, actor, "administrator.disable", changed, { active: true }, { active: false });
+}
+
 export interface RevokeSessions {
   name: string;
   /** One of them; null: all. */

@@ -20,6 +20,7 @@ import {
   openSession,
   passCode,
   proveAgain,
+  takeConfirmation,
 } from "./sign-ins.ts";
 import {
   after,
@@ -129,6 +130,7 @@ const commands = {
   noteSession,
   endSession,
   endAttempt,
+  takeConfirmation,
   probe,
 };
 

@@ -5,6 +5,7 @@ import { type Numbers, raiseFloor } from "../db/number-floors.ts";
 import type { Tx } from "../db/port.ts";
 import { statement } from "../db/query.ts";
 import { panelSessions } from "../db/tables.ts";
+import { keepDisabled } from "./administrators.ts";
 import type { Context } from "./context.ts";
 import { setKeyActive } from "./keys.ts";
 import { markQueuedUnknown } from "./mark-unknown.ts";
@@ -17,12 +18,14 @@ export interface CarryOver {
   floors: Numbers;
   /** Ids of keys that were ended since the backup. */
   endedKeys: string[];
+  /** Names of administrators of the panel who were disabled since the backup. */
+  disabledAdministrators?: string[];
   actor: Actor;
 }
 
-/** Numbers continue above the floors, ended keys stay ended, queued orders become unknown. Refuses: key_not_found. */
+/** Numbers continue above the floors, ended keys and disabled administrators stay so, queued orders become unknown. Refuses: key_not_found. */
 export function carryOver(tx: Tx, command: CarryOver, context: Context): null {
-  const { floors, endedKeys, actor } = command;
+  const { floors, endedKeys, disabledAdministrators = [], actor } = command;
   // A statement comes before every other write.
   tx.run(END_SESSIONS);
   // Next: the audit entries below get numbers above the floor.
@@ -30,6 +33,7 @@ export function carryOver(tx: Tx, command: CarryOver, context: Context): null {
   raiseFloor(tx, "transfers", floors.transfers);
   raiseFloor(tx, "audit", floors.audit);
   for (const id of endedKeys) setKeyActive(tx, { id, active: false, actor }, context);
+  for (const name of disabledAdministrators) keepDisabled(tx, name, actor, context);
   markQueuedUnknown(tx, { cause: "restored from a backup: it may have been sent since" }, context);
   return null;
 }

@@ -2,19 +2,28 @@
 // and the limit holds for tries at the same time and at several servers.
 
 import { refusal, Refusal } from "../domain/refusals.ts";
-import { FAILURE_WINDOW_MS, isSessionLive, tagOfName, waitAfter } from "../domain/sign-ins.ts";
+import {
+  CONFIRMATION_MS,
+  FAILURE_WINDOW_MS,
+  isSessionLive,
+  tagOfName,
+  waitAfter,
+} from "../domain/sign-ins.ts";
 import { findAdministrator, findSession, listSessionsOf } from "../db/administrators.ts";
 import type { Tx } from "../db/port.ts";
 import {
   failuresOfName,
   failuresOfNetwork,
   FORGET_ATTEMPTS,
+  FORGET_CONFIRMATIONS,
   listSignInAttempts,
 } from "../db/sign-ins.ts";
-import { administrators, panelSessions, signInAttempts } from "../db/tables.ts";
+import { administrators, confirmations, panelSessions, signInAttempts } from "../db/tables.ts";
 import { takeCode } from "./administrators.ts";
 import type { Context } from "./context.ts";
 
+/** As long as one can be given, and some more: clocks of servers differ. */
+const KEPT_CONFIRMATIONS = 3;
 /** Failures that are kept for the page that lists them. */
 const KEPT_ATTEMPTS = 10_000;
 
@@ -157,6 +166,18 @@ export function endSession(tx: Tx, { id }: SessionOf): null {
   const session = findSession(tx, id);
   if (session) tx.delete(panelSessions, session);
   return null;
+}
+
+export interface TakeConfirmation {
+  id: string;
+}
+
+/** Whether it was not taken before. */
+export function takeConfirmation(tx: Tx, { id }: TakeConfirmation, { now }: Context): boolean {
+  if (tx.row(confirmations.byKey, id)) return false;
+  tx.run(FORGET_CONFIRMATIONS, { before: now - KEPT_CONFIRMATIONS * CONFIRMATION_MS });
+  tx.insert(confirmations, { id, at: now });
+  return true;
 }
 
 export interface EndAttempt {

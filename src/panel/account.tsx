@@ -1,5 +1,7 @@
 // Own account: password, second factor, and the sessions of who is signed in.
 
+/** @jsxImportSource preact */
+
 import { listSessionsOf, type PanelSession } from "../db/administrators.ts";
 import { PASSWORD_FORM } from "../domain/administrators.ts";
 import { refusal } from "../domain/refusals.ts";

@@ -1,5 +1,7 @@
 // Administrators: invited, their roles, their sessions, enabled and disabled. For owners.
 
+/** @jsxImportSource preact */
+
 import { type Administrator, listAdministrators, listSessions } from "../db/administrators.ts";
 import { ADMINISTRATOR_NAME_FORM, isAdministratorName, ROLES } from "../domain/administrators.ts";
 import { isSessionLive } from "../domain/sign-ins.ts";

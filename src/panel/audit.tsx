@@ -1,5 +1,7 @@
 // Audit: who changed what, newest first.
 
+/** @jsxImportSource preact */
+
 import { listAuditEntries, type ListedAuditEntry } from "../db/audit.ts";
 import { findUser } from "../db/users.ts";
 import { AUDIT_ACTIONS, type AuditFacts } from "../domain/audit.ts";

@@ -4,7 +4,6 @@ import type { ComponentChildren } from "preact";
 import type { Reader, ReadStore, Synchronous } from "../db/port.ts";
 import { authorOf, type Role } from "../domain/administrators.ts";
 import type { Actor } from "../domain/ledger.ts";
-import type { Micros } from "../domain/money.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { PROOF_MS } from "../domain/sign-ins.ts";
 import type { ActivityCounter } from "../monitoring/activity.ts";
@@ -21,6 +20,7 @@ import type { Writer } from "../writer/writer.ts";
 import {
   type Confirmation,
   ConfirmationNeeded,
+  ConfirmedBefore,
   PROOF,
   requireConfirmation,
 } from "./confirmation.tsx";
@@ -147,14 +147,19 @@ export class Submission extends Call {
    */
   async confirm(confirmation: Confirmation): Promise<void> {
     this.form.check();
-    const { settings, now } = this.panel;
+    const { settings } = this.panel;
+    const now = this.panel.now();
     const { session } = this.visitor.identity();
-    const isLarge = confirmation.moves.some(
-      ({ micros }) => abs(micros) > settings.confirmAboveMicros,
-    );
-    const needsProof = isLarge && now() - session.provedAt >= PROOF_MS;
-    requireConfirmation(this.form, confirmation, needsProof);
-    if (!needsProof) return;
+    const isLarge = movedBy(confirmation) > settings.confirmAboveMicros;
+    const needsProof = isLarge && now - session.provedAt >= PROOF_MS;
+    const once = requireConfirmation(this.form, confirmation, needsProof, now);
+    if (needsProof) await this.#prove(confirmation);
+    // A second press of the button, at whichever server: the first has done it, or is about to.
+    const isFirst = await this.panel.writer.submit("takeConfirmation", { id: once });
+    if (!isFirst) throw new ConfirmedBefore();
+  }
+
+  async #prove(confirmation: Confirmation): Promise<void> {
     try {
       await this.visitor.prove(this.form.secret(PROOF));
     } catch (error) {
@@ -170,6 +175,12 @@ export class Submission extends Call {
   }
 }
 
-function abs(micros: Micros): Micros {
-  return micros < 0 ? -micros : micros;
+/** What goes to accounts or what comes from them, whichever is more: many small refunds are a large one. */
+function movedBy({ moves }: Confirmation): bigint {
+  let [into, from] = [0n, 0n];
+  for (const { micros } of moves) {
+    if (micros > 0) into += BigInt(micros);
+    else from -= BigInt(micros);
+  }
+  return into > from ? into : from;
 }

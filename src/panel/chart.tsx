@@ -1,5 +1,7 @@
 // A chart of columns, stacked by series, as SVG with a table of the same numbers beside it.
 
+/** @jsxImportSource preact */
+
 interface Series {
   name: string;
   values: readonly number[];

@@ -1,10 +1,14 @@
 // The step between a form and its effect: a page that shows what will happen and the money that will move. It carries
 // the form's fields on; if what it would show is no longer what was confirmed, it is shown again.
 
+/** @jsxImportSource preact */
+
 import type { ComponentChildren } from "preact";
 import type { Micros } from "../domain/money.ts";
 import type { Form as Values } from "./form.ts";
 import { Field, Form, ForUser } from "./fields.tsx";
+import { CONFIRMATION_MS } from "../domain/sign-ins.ts";
+import { random } from "./random.ts";
 import { refusal } from "../domain/refusals.ts";
 import { moneyText } from "./shown.tsx";
 
@@ -22,8 +26,12 @@ export interface Confirmation {
 }
 
 const CONFIRMED = "confirmed";
+/** Tells a confirmation from every other: a second press of the button is not a second payment. */
+const ONCE = "once";
+const ONCE_FORM = /^(\d{13})-([\w-]{16})$/;
 const PLAN = "plan";
 export const PROOF = "proof";
+const OWN = [CONFIRMED, PLAN, PROOF, ONCE];
 
 /** Thrown until it is confirmed. */
 export class ConfirmationNeeded extends Error {
@@ -35,6 +43,11 @@ export class ConfirmationNeeded extends Error {
   ) {
     super("confirmation needed");
   }
+}
+
+/** Thrown where the same confirmation was sent before. */
+export class ConfirmedBefore extends Error {
+  override name = "ConfirmedBefore";
 }
 
 /** What was confirmed: the title and every amount. */
@@ -49,18 +62,27 @@ function digestOf({ plan }: Confirmation): string | null {
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(plan)).digest("hex");
 }
 
-/** Refuses: catalogue_changed. */
+/**
+ * Returns what tells this confirmation from every other; throws ConfirmationNeeded until there is one.
+ * Refuses: catalogue_changed.
+ */
 export function requireConfirmation(
   form: Values,
   confirmation: Confirmation,
   needsProof: boolean,
-): void {
+  now: number,
+): string {
   const [given, plan] = [form.values.get(PLAN), digestOf(confirmation)];
   if (given !== null && given !== plan) throw refusal("catalogue_changed");
   const isConfirmed = form.values.get(CONFIRMED) === shownOf(confirmation) && given === plan;
-  if (!isConfirmed || (needsProof && !form.values.has(PROOF))) {
+  const once = form.values.get(ONCE) ?? "";
+  const madeAt = Number(ONCE_FORM.exec(once)?.[1]);
+  // NaN, where there is none.
+  const isFresh = Math.abs(now - madeAt) < CONFIRMATION_MS;
+  if (!isConfirmed || !isFresh || (needsProof && !form.values.has(PROOF))) {
     throw new ConfirmationNeeded(confirmation, needsProof);
   }
+  return once;
 }
 
 export function ConfirmationPage({
@@ -68,6 +90,7 @@ export function ConfirmationPage({
   back,
   form,
   name,
+  now,
   needed: { confirmation, needsProof },
 }: {
   action: string;
@@ -76,10 +99,11 @@ export function ConfirmationPage({
   form: Values;
   /** Who confirms. */
   name: string;
+  now: number;
   needed: ConfirmationNeeded;
 }) {
   const { title, moves, details, danger } = confirmation;
-  const carried = [...form.values].filter(([name]) => ![CONFIRMED, PLAN, PROOF].includes(name));
+  const carried = [...form.values].filter(([name]) => !OWN.includes(name));
   const plan = digestOf(confirmation);
   return (
     <>
@@ -100,12 +124,13 @@ export function ConfirmationPage({
           </tbody>
         </table>
       )}
-      {details}
       <Form action={action}>
+        {details}
         {carried.map(([name, value]) => (
           <input type="hidden" name={name} value={value} />
         ))}
         <input type="hidden" name={CONFIRMED} value={shownOf(confirmation)} />
+        <input type="hidden" name={ONCE} value={`${now}-${random(12)}`} />
         {plan !== null && <input type="hidden" name={PLAN} value={plan} />}
         {needsProof && <ForUser name={name} />}
         {needsProof && (

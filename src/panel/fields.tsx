@@ -1,6 +1,8 @@
 // Forms and their fields. A form that was refused is shown again with what was typed and the errors beside their
 // fields; pages do nothing for it: which form that was and what was typed come by the context.
 
+/** @jsxImportSource preact */
+
 import { type ComponentChildren, createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Form as Values } from "./form.ts";

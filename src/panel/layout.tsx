@@ -1,5 +1,7 @@
 // The document around every page: head, navigation, who is signed in.
 
+/** @jsxImportSource preact */
+
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { mayAct } from "../domain/administrators.ts";

@@ -9,7 +9,7 @@ import { type Address, type Certificate, listen, type Server } from "../http1/li
 import type { IncomingRequest } from "../http1/request.ts";
 import { ASSETS } from "./assets.ts";
 import { Call, Submission } from "./call.ts";
-import { ConfirmationNeeded } from "./confirmation.tsx";
+import { ConfirmationNeeded, ConfirmedBefore } from "./confirmation.tsx";
 import { FormError } from "./form.ts";
 import { formOf, TooLarge, Unreadable } from "./form-body.ts";
 import { noteCookie } from "./notes.ts";
@@ -125,6 +125,10 @@ async function run(
     if (!("to" in done)) return viewOf(deps, call, done, null);
     return redirect(done.to, done.cookie, noteCookie(done.note, deps.settings.isSecure));
   } catch (error) {
+    if (error instanceof ConfirmedBefore) {
+      const note = "That was sent twice and counted once: look what came of it.";
+      return redirect(back.path, noteCookie(note, deps.settings.isSecure));
+    }
     if (error instanceof ConfirmationNeeded) {
       return confirmationOf(deps, call, back.path, form, error);
     }

@@ -1,5 +1,7 @@
 // Lists: a table that becomes cards on a phone, the link to the next page, and facts about one thing.
 
+/** @jsxImportSource preact */
+
 import type { ComponentChildren } from "preact";
 import type { Call } from "./call.ts";
 

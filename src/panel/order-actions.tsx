@@ -1,5 +1,7 @@
 // What an administrator does to one order.
 
+/** @jsxImportSource preact */
+
 import { findOrder } from "../db/orders.ts";
 import { findUserByAccount } from "../db/users.ts";
 import { isProviderOrder } from "../domain/deliveries.ts";

@@ -1,5 +1,7 @@
 // One sentence on where an order stands and what the operator can do about it.
 
+/** @jsxImportSource preact */
+
 import { placementOf } from "../domain/deliveries.ts";
 import type { ShownOrder } from "./order.tsx";
 import { Time, Typed } from "./shown.tsx";

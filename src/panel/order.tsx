@@ -1,5 +1,7 @@
 // One order: why it stands where it stands, what can be done, and everything that happened to it.
 
+/** @jsxImportSource preact */
+
 import { findOrder, type Order } from "../db/orders.ts";
 import { readOrderTimeline, type TimelineEntry } from "../db/order-timeline.ts";
 import type { Reader } from "../db/port.ts";
@@ -151,6 +153,20 @@ function Changes({ order }: { order: Order }) {
           </p>
         </Form>
       )}
+      {simple.length > 0 && (
+        <Form action={`${path}/change`}>
+          <h2>{FINISHING[order.status]}</h2>
+          <Field name="note" label="Note" hint="why, kept with the order" />
+          <p class="actions">
+            {simple.map((to) => (
+              <button name="to" value={to} class={to === "COMPLETED" ? "primary" : undefined}>
+                {VERBS[to]}
+                {refundText(order, to)}
+              </button>
+            ))}
+          </p>
+        </Form>
+      )}
       {order.status === "PROCESSING" && (
         <Form action={`${path}/progress`} submit="Save the progress">
           <h2>Progress</h2>
@@ -178,20 +194,6 @@ function Changes({ order }: { order: Order }) {
           <Field name="note" label="Note" />
           <p class="actions">
             <button>End early and refund that part</button>
-          </p>
-        </Form>
-      )}
-      {simple.length > 0 && (
-        <Form action={`${path}/change`}>
-          <h2>{FINISHING[order.status]}</h2>
-          <Field name="note" label="Note" hint="why, kept with the order" />
-          <p class="actions">
-            {simple.map((to) => (
-              <button name="to" value={to} class={to === "COMPLETED" ? "primary" : undefined}>
-                {VERBS[to]}
-                {refundText(order, to)}
-              </button>
-            ))}
           </p>
         </Form>
       )}

@@ -1,9 +1,11 @@
 // Orders: the list of all resellers' orders, and changes of several at once.
 
+/** @jsxImportSource preact */
+
 import { listOperatorOrders } from "../db/operator-orders.ts";
 import { findOrder, type ListedOrder } from "../db/orders.ts";
 import { listProviders } from "../db/providers.ts";
-import { listServices } from "../db/services.ts";
+import { listServicesAfter } from "../db/service-lists.ts";
 import { findUserByAccount } from "../db/users.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { PLACEMENTS, placementOf } from "../domain/deliveries.ts";
@@ -34,7 +36,7 @@ export async function ordersPage(call: Call): Promise<View> {
     return {
       ...page,
       names: new Map(providers.map(({ providerId, name }) => [providerId, name])),
-      services: listServices(reader),
+      services: listServicesAfter(reader, {}, null, OFFERED_LIMIT),
     };
   });
   const mayChange = mayAct(call.administrator.role, "operator");
@@ -59,12 +61,12 @@ export async function ordersPage(call: Call): Promise<View> {
           <Field name="ids" label="Numbers or ids" />
           <Choice name="status" label="Status" options={ORDER_STATUSES} any="any" />
           <Field name="user" label="User" />
-          {services.length <= OFFERED_LIMIT ? (
+          {services.next === null ? (
             <Choice
               name="service"
               label="Service"
               any="any"
-              options={services.map(({ id, name }) => [id, name])}
+              options={services.rows.map(({ id, name }) => [id, name])}
             />
           ) : (
             <Field name="service" label="Service id" />

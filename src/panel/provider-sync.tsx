@@ -1,5 +1,7 @@
 // A provider's list into the catalogue: shown first, then applied exactly as it was shown, or refused.
 
+/** @jsxImportSource preact */
+
 import type { Provider } from "../db/providers.ts";
 import {
   CatalogueError,

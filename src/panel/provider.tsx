@@ -1,5 +1,7 @@
 // One provider: its address and key, a test of both, and its list of services into the catalogue.
 
+/** @jsxImportSource preact */
+
 import { countAttemptsSince } from "../db/provider-figures.ts";
 import type { Reader } from "../db/port.ts";
 import { findProvider, type Provider, readProviderOrders } from "../db/providers.ts";

@@ -1,5 +1,7 @@
 // Providers: what needs attention at each, and new ones.
 
+/** @jsxImportSource preact */
+
 import { type AttemptCount, countAttemptsSince } from "../db/provider-figures.ts";
 import {
   listProviders,

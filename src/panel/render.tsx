@@ -1,5 +1,7 @@
 // A view in its document, as a response.
 
+/** @jsxImportSource preact */
+
 import type { Administrator, Call, Panel, View } from "./call.ts";
 import { type ConfirmationNeeded, ConfirmationPage } from "./confirmation.tsx";
 import { Errors, Refused, type RefusedForm } from "./fields.tsx";
@@ -57,6 +59,7 @@ export function confirmationOf(
 ): Response {
   const body = (
     <ConfirmationPage
+      now={panel.now()}
       action={call.path}
       name={call.administrator.name}
       {...{ back, form, needed }}

@@ -1,5 +1,7 @@
 // Reports: orders, revenue, refunds and net, by day, service, reseller or provider.
 
+/** @jsxImportSource preact */
+
 import type { TimeWindow } from "../db/port.ts";
 import { REPORT_KEYS, type ReportKey } from "../db/reports.ts";
 import { formatMicros } from "../domain/money.ts";

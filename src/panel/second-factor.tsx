@@ -1,5 +1,7 @@
 // The second factor of who is signed in: set up with an authenticator, shown as a picture that it reads, and removed.
 
+/** @jsxImportSource preact */
+
 import { encode } from "uqr";
 import {
   authenticatorLink,

@@ -1,5 +1,7 @@
 // Import of services: all rows of a list or, if one is wrong, none; every row that is wrong is shown.
 
+/** @jsxImportSource preact */
+
 import { Refusal } from "../domain/refusals.ts";
 import {
   type Catalogue,

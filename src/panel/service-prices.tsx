@@ -1,5 +1,7 @@
 // The change of many prices by a percentage: each is shown first, and exactly those are changed.
 
+/** @jsxImportSource preact */
+
 import { listProviders } from "../db/providers.ts";
 import { listServicesAfter } from "../db/service-lists.ts";
 import { findService, type Service } from "../db/services.ts";

@@ -1,5 +1,7 @@
 // The fields of what a service is sold as, of a new one and of one that is there.
 
+/** @jsxImportSource preact */
+
 import type { Service } from "../db/services.ts";
 import { formatMicros } from "../domain/money.ts";
 import { QUANTITY_LIMIT } from "../domain/orders.ts";

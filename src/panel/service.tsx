@@ -1,5 +1,7 @@
 // One service: its terms, who may order it at what price, and the history of its prices.
 
+/** @jsxImportSource preact */
+
 import { listAuditEntries, type ListedAuditEntry } from "../db/audit.ts";
 import type { Reader } from "../db/port.ts";
 import { listProviders } from "../db/providers.ts";

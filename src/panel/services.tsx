@@ -1,5 +1,7 @@
 // Services: the catalogue, new services, and the change of many prices at once.
 
+/** @jsxImportSource preact */
+
 import { listProviders } from "../db/providers.ts";
 import { type ListedService, listServicesAfter, type ServiceFilter } from "../db/service-lists.ts";
 import type { Service } from "../db/services.ts";

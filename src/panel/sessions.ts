@@ -8,6 +8,7 @@ import type { Reader } from "../db/port.ts";
 import { isSessionLive } from "../domain/sign-ins.ts";
 import type { IncomingRequest } from "../http1/request.ts";
 import type { NewSession } from "../operations/sign-ins.ts";
+import { random } from "./random.ts";
 import { USER_AGENT_LIMIT } from "../domain/sign-ins.ts";
 
 /** Who sent a request, by a session that is live. */
@@ -78,11 +79,6 @@ export function findIdentity(
   if (!timingSafeEqual(Buffer.from(hashSecret(secret)), Buffer.from(session.hash))) return null;
   const administrator = findAdministrator(reader, session.administrator);
   return administrator?.active ? { administrator, session } : null;
-}
-
-/** Base64url of that many random bytes. */
-export function random(bytes: number): string {
-  return Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString("base64url");
 }
 
 export function hashSecret(secret: string): string {

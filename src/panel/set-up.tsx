@@ -1,6 +1,8 @@
 // Set-up: who has the link of an invitation chooses a password. The token is in the link's fragment, which no server and no
 // log gets; the script puts it into the field, and without it one pastes it.
 
+/** @jsxImportSource preact */
+
 import { findInvited } from "../db/administrators.ts";
 import { isPassword, PASSWORD_FORM } from "../domain/administrators.ts";
 import { refusal } from "../domain/refusals.ts";

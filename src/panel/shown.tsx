@@ -1,5 +1,7 @@
 // How values are shown: amounts, times, states, and text that callers typed.
 
+/** @jsxImportSource preact */
+
 import { formatMicros, type Micros } from "../domain/money.ts";
 import { showHidden } from "../domain/text.ts";
 

@@ -1,5 +1,7 @@
 // Signing in: name and password, then the code where there is a second factor; and signing out.
 
+/** @jsxImportSource preact */
+
 import { findAdministrator } from "../db/administrators.ts";
 import { refusal } from "../domain/refusals.ts";
 import type { Call, Panel, Redirect, Submission, View } from "./call.ts";

@@ -1,5 +1,7 @@
 // System: health, backups, failed sign-ins, versions, and the configuration with its sources.
 
+/** @jsxImportSource preact */
+
 import { listSignInAttempts } from "../db/sign-ins.ts";
 import { formatSize } from "../domain/units.ts";
 import type { Call, Panel, Redirect, Submission, View } from "./call.ts";

@@ -1,5 +1,7 @@
 // Today: what needs attention first, the last 24 hours beside the 24 before, 30 days as charts, the last changes.
 
+/** @jsxImportSource preact */
+
 import { readAttention } from "../db/attention.ts";
 import { PERIOD_MS } from "../db/activity.ts";
 import { listAuditEntries, type ListedAuditEntry } from "../db/audit.ts";

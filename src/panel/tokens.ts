@@ -1,6 +1,7 @@
 // Tokens of invitations.
 
-import { hashSecret, random } from "./sessions.ts";
+import { random } from "./random.ts";
+import { hashSecret } from "./sessions.ts";
 
 const TOKEN_BYTES = 32;
 

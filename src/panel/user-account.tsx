@@ -1,5 +1,7 @@
 // A user's names, and whether its keys are accepted.
 
+/** @jsxImportSource preact */
+
 import type { User } from "../db/users.ts";
 import { USER_NAME_LENGTH_LIMIT, USERNAME_FORM } from "../domain/users.ts";
 import type { Redirect, Submission } from "./call.ts";

@@ -1,5 +1,7 @@
 // Credits and debits by hand.
 
+/** @jsxImportSource preact */
+
 import type { Redirect, Submission } from "./call.ts";
 import { Money, moneyText } from "./shown.tsx";
 import { requireShownUser } from "./user.tsx";

@@ -1,5 +1,7 @@
 // A reseller's API keys: made, rotated, activated and deactivated. A key's text is shown once.
 
+/** @jsxImportSource preact */
+
 import { randomBytes } from "node:crypto";
 import { formatNetwork, parseNetwork } from "../config/networks.ts";
 import { findKey, type ListedKey } from "../db/keys.ts";

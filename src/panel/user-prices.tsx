@@ -1,5 +1,7 @@
 // Prices of a reseller's own, and private services that it may order.
 
+/** @jsxImportSource preact */
+
 import type { OwnPrice } from "../db/user-figures.ts";
 import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/money.ts";
 import type { Redirect, Submission } from "./call.ts";

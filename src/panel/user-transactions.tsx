@@ -1,5 +1,7 @@
 // A user's transactions: its side of the ledger, as a list and as CSV.
 
+/** @jsxImportSource preact */
+
 import {
   listTransactionsBelow,
   type TransactionQuery,

@@ -1,5 +1,7 @@
 // One user: money, orders, transactions, keys, own prices and child users.
 
+/** @jsxImportSource preact */
+
 import { listKeys, type ListedKey } from "../db/keys.ts";
 import type { Reader } from "../db/port.ts";
 import { listTransactionsBelow, type TransactionRow } from "../db/transactions.ts";

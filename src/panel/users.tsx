@@ -1,5 +1,7 @@
 // Users: resellers and their child users with balance, what they spent and when they were last here.
 
+/** @jsxImportSource preact */
+
 import type { User } from "../db/users.ts";
 import { findUserByAccount } from "../db/users.ts";
 import { readUserFigures, type UserFigures } from "../db/user-figures.ts";

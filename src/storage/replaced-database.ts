@@ -7,6 +7,7 @@ import {
   type Change,
   changesSince,
   type KeyState,
+  readDisabled,
   readKeys,
   readSettings,
 } from "./restore-changes.ts";
@@ -42,6 +43,8 @@ export interface SinceBackup {
     /** Created since. */
     lost: KeyState[];
   };
+  /** Administrators of the panel who are disabled there: they stay so. */
+  disabled: string[];
   /** Settings that were changed since. Only if the replaced database is a continuation of the backup. */
   changes: Change[];
 }
@@ -102,6 +105,7 @@ function compare(
       isKnown: unknownBecause === null,
       now,
     }),
+    disabled: (isContinuation && read(readDisabled)) || [],
     changes: settings ? changesSince(readSettings(backup), settings) : [],
   };
 }

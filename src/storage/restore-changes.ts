@@ -32,8 +32,8 @@ export type Settings = Map<string, Record<string, string>>;
 /** A column that an older version lacks is undefined. */
 type Row = Record<string, string | number | null | undefined>;
 
-/** A provider's key: compared, never shown. */
-const SECRET = "key";
+/** A provider's key, an administrator's password: compared, never shown. */
+const SECRETS: readonly string[] = ["key", "password"];
 
 /** By id. Columns that an older version lacks are null. */
 export function readKeys(sqlite: Database): Map<string, KeyState> {
@@ -73,7 +73,7 @@ export function readSettings(sqlite: Database): Settings {
   read(
     "SELECT name, protocol, url, key FROM providers ORDER BY name",
     ({ name }) => `provider ${name}`,
-    ({ protocol, url, key }) => ({ protocol, url, [SECRET]: key }),
+    ({ protocol, url, key }) => ({ protocol, url, key }),
   );
   read(
     `SELECT services.*, providers.name AS provider FROM services LEFT JOIN providers USING (provider_id)
@@ -90,7 +90,29 @@ export function readSettings(sqlite: Database): Settings {
     ({ service_id: service, username }) => `grant of ${service} to ${username}`,
     ({ price_micros: price }) => ({ price: dollars(price) }),
   );
+  if (!hasAdministrators(sqlite)) return settings;
+  read(
+    "SELECT * FROM administrators ORDER BY name",
+    ({ name }) => `administrator ${name}`,
+    ({ role, active, password_hash: password, totp_secret: secret }) => {
+      return { role, active: yes(active), password, secondFactor: secret === null ? "off" : "on" };
+    },
+  );
   return settings;
+}
+
+/** The names of administrators who are disabled. */
+export function readDisabled(sqlite: Database): string[] {
+  if (!hasAdministrators(sqlite)) return [];
+  const rows = sqlite.query<{ name: string }, []>(
+    "SELECT name FROM administrators WHERE active = 0",
+  );
+  return rows.all().map(({ name }) => name);
+}
+
+/** Versions before the panel have none. */
+function hasAdministrators(sqlite: Database): boolean {
+  return sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'administrators'").get() !== null;
 }
 
 /** Settings in `since` that differ from `restored`, and subjects that were created or removed. */
@@ -114,9 +136,11 @@ function diffFacts(
 ): Change[] {
   const names = Object.keys(is).filter((name) => is[name] !== was[name]);
   if (names.length === 0) return [];
-  const describe = (settings: Record<string, string>, key: string) =>
-    names.map((name) => (name === SECRET ? key : `${name} ${settings[name]}`)).join(", ");
-  return [{ subject, since: describe(was, "another key"), now: describe(is, "the backup's key") }];
+  const describe = (settings: Record<string, string>, whose: string) =>
+    names
+      .map((name) => (SECRETS.includes(name) ? `${whose} ${name}` : `${name} ${settings[name]}`))
+      .join(", ");
+  return [{ subject, since: describe(was, "another"), now: describe(is, "the backup's") }];
 }
 
 function dollars(micros: string | number | null | undefined): string | null {

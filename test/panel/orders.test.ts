@@ -91,10 +91,11 @@ describe("several orders", () => {
     expect(asked.text).toMatch(/bob<\/th><td class="number">\+2\.32 USD/);
     expect(asked.text).toContain("The order is COMPLETED, and COMPLETED cannot become CANCELLED");
     expect(market.fingerprint()).toBe(before);
-    const { confirmed } = market.confirmed(asked.text);
+    const { confirmed, once } = market.confirmed(asked.text);
+    const confirmation = { confirmed: confirmed!, once: once! };
     const answer = await post([mine, his, done], "CANCELLED", {
       query: "user=bob",
-      confirmed: confirmed!,
+      ...confirmation,
     });
     expect([answer.status, answer.headers.get("location")]).toEqual([303, "/orders?user=bob"]);
     expect([mine, his, done].map((id) => market.status(id))).toEqual([
@@ -104,16 +105,16 @@ describe("several orders", () => {
     ]);
     // Sent again, it changes nothing.
     const after = market.fingerprint();
-    await post([mine, his, done], "CANCELLED", { confirmed: confirmed! });
+    await post([mine, his, done], "CANCELLED", confirmation);
     expect(market.fingerprint()).toBe(after);
   });
 
   test("are asked for again when the amounts are no longer what was confirmed", async () => {
     const [one, two] = [market.order(), market.order()];
     const asked = await post([one!, two!], "CANCELLED");
-    const { confirmed } = market.confirmed(asked.text);
+    const { confirmed, once } = market.confirmed(asked.text);
     market.run("transitionOrder", { id: String(one), to: "CANCELLED", note: null });
-    const again = await post([one!, two!], "CANCELLED", { confirmed: confirmed! });
+    const again = await post([one!, two!], "CANCELLED", { confirmed: confirmed!, once: once! });
     expect(again.text).toContain("Cancel 1 order?");
     expect(market.status(two!)).toBe("PROCESSING");
   });

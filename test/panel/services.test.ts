@@ -154,7 +154,7 @@ describe("prices of many", () => {
     expect(shown.text).toMatch(/data-label="Then USD"><span class="money">2\.552/);
     expect(serviceOf("s00").priceMicros).toBe(2_320_000);
     const fields = hidden(shown);
-    body.set("plan", fields["plan"]!);
+    for (const name of ["plan", "once"]) body.set(name, fields[name]!);
     body.set("confirmed", fields["confirmed"]!);
     const done = await panel.ask("/service-prices", {
       method: "POST",

@@ -6,7 +6,8 @@ import { createLog } from "../../src/monitoring/log.ts";
 import type { PanelSettings } from "../../src/panel/call.ts";
 import { type PanelDeps, startPanel } from "../../src/panel/listener.ts";
 import { createPasswords } from "../../src/panel/passwords.ts";
-import { hashSecret, random } from "../../src/panel/sessions.ts";
+import { random } from "../../src/panel/random.ts";
+import { hashSecret } from "../../src/panel/sessions.ts";
 import { connectProvider } from "../../src/providers/protocols.ts";
 import { freshDatabase, openServerDatabase, type TestDatabase } from "./service.ts";
 

@@ -38,7 +38,7 @@ export interface Visit {
   page: Page;
   /** What the browser complained of: errors of scripts, refused by the policy, requests that failed. */
   complaints: string[];
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 export interface VisitOptions {
