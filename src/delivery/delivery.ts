@@ -38,8 +38,10 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
   let checkedAt = clock.now();
   const tick = async (now: number): Promise<number | null> => {
     clamping.run();
-    const read = [store.read(nextDueAt), store.read(listProviders)] as const;
-    const [dueAt, providers] = await Promise.all(read);
+    const [dueAt, providers] = await Promise.all([
+      Promise.resolve(store.read(nextDueAt)),
+      Promise.resolve(store.read(listProviders)),
+    ]);
     workers.reconnect(providers);
     if (dueAt !== null && dueAt <= now) await workers.begin(providers);
     if (Math.abs(now - checkedAt) >= CHECK_MS) {

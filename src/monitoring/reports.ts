@@ -45,9 +45,9 @@ export async function readReport(
   }
   const parts = [...sums.values()];
   const labels = await store.read((reader) => labelsOf(reader, by, parts));
-  const rows = parts.map(({ key: _, ...part }, at) => ({
-    ...labels[at]!,
+  const rows = parts.map((part, at) => ({
     ...part,
+    ...labels[at]!,
     netMicros: part.revenueMicros - part.refundsMicros,
   }));
   return rows.toSorted(by === "day" ? compareKeys : compareRevenue);

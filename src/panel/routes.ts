@@ -2,9 +2,10 @@
 //
 // How a page is added (panel/audit.tsx is an example):
 // 1. Its query, in db/NOUN.ts: by cursor, with a limit; it knows no HTML.
-// 2. Its file panel/NOUN.tsx: a function `Page` that reads (`await call.read((reader) => …)`) and returns a View, title
-//    and JSX. It takes filters from `call.filters` (the query string) and parameters of the path from `call.params`. It
-//    throws refusal("order_not_found") and the like for what is not there. No SQL, no `style` attribute, no inline script.
+// 2. Its file panel/NOUN.tsx, which names the library of JSX as the others do: a function `Page` that reads
+//    (`await call.read((reader) => …)`) and returns a View, title and JSX. It takes filters from `call.filters` (the query
+//    string) and parameters of the path from `call.params`. It throws refusal("order_not_found") and the like for what is not
+//    there. No SQL, no `style` attribute, no inline script.
 // 3. Its row here: get(path, the least role, page, its name in the navigation).
 // What callers typed goes through <Typed> or <TypedLink>, amounts through <Money>, times through <Time>, states through <Badge>.
 //
