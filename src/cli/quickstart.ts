@@ -3,7 +3,8 @@
 
 import type { Command } from "commander";
 import catalogue from "../../deploy/catalogue.example.csv" with { type: "text" };
-import { type Config, serveOptions } from "../config/flags.ts";
+import { serveOptions } from "../config/flags.ts";
+import type { Config } from "../config/settings.ts";
 import { transact, type Tx } from "../db/port.ts";
 import { listServices } from "../db/services.ts";
 import { listUsers } from "../db/users.ts";

@@ -1,13 +1,8 @@
 // `serve`: the server, until a signal stops it.
 
 import type { Command } from "commander";
-import {
-  type Config,
-  conflictOf,
-  freezeConfig,
-  serveOptions,
-  showSettings,
-} from "../config/flags.ts";
+import { freezeConfig, serveOptions, showSettings } from "../config/flags.ts";
+import { type Config, conflictOf } from "../config/settings.ts";
 import { missingForRemote } from "../config/remote-values.ts";
 import { refusedWithPostgres } from "../config/sqlite-settings.ts";
 import { requireRecipient } from "../offsite/encryption.ts";
