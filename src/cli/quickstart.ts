@@ -15,7 +15,7 @@ import { contextOf } from "../operations/context.ts";
 import { type CommonOptions, declare, signed, withDatabase } from "./command.ts";
 import { type DatabaseName, databaseOf } from "./database-name.ts";
 import { newKey } from "./keys.ts";
-import { DEFAULT_PANEL } from "./panel.ts";
+import { DEFAULT_PANEL } from "./administrators.ts";
 import { print } from "./output.ts";
 import { SAMPLE_ORDERS, sampleOrders } from "./sample-orders.ts";
 import { panelLink, serve } from "./serve.ts";

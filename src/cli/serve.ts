@@ -22,7 +22,7 @@ import {
   withDatabase,
 } from "./command.ts";
 import { databaseOf } from "./database-name.ts";
-import { invite } from "./panel.ts";
+import { invite } from "./administrators.ts";
 import { handleOutputFailure, print } from "./output.ts";
 
 export function declareServe(program: Command): void {
