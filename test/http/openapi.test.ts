@@ -3,12 +3,17 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseCatalogue } from "../../src/cli/service-import.ts";
-import type { DocumentExample, ExampleRequest } from "../../src/api-docs/document.ts";
+import type {
+  DocumentExample,
+  ExampleRequest,
+  OpenApiOperation,
+} from "../../src/api-docs/document.ts";
+import { WEBHOOK_EVENT_TYPES } from "../../src/domain/webhook-events.ts";
 import { EVENT_ID, REQUEST_ID, WEBHOOK_ID } from "../../src/api-docs/examples.ts";
 import { parseNetwork } from "../../src/config/networks.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import catalogue from "../../deploy/catalogue.example.csv" with { type: "text" };
-import { document, operations } from "../support/openapi.ts";
+import { document, expectEventDocumented, operations } from "../support/openapi.ts";
 import { type Body, freshService, OPERATOR, type TestService } from "../support/service.ts";
 import { ENGINE } from "../support/engine.ts";
 import { type Receiver, startReceiver } from "../support/webhook-receiver.ts";
@@ -171,6 +176,17 @@ describe("the document", () => {
       }
     }
   });
+});
+
+test("every event is described, with an example that its schema allows", () => {
+  const events = document.webhooks as Record<string, { post: OpenApiOperation }>;
+  expect(Object.keys(events)).toEqual([...WEBHOOK_EVENT_TYPES]);
+  for (const [type, { post }] of Object.entries(events)) {
+    const { examples } = post.requestBody!.content["application/json"]!;
+    const body = examples!["event"]!.value as { type: string };
+    expect(body.type).toBe(type);
+    expectEventDocumented(body);
+  }
 });
 
 describe("every example matches the server's response", () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseNetwork } from "../../src/config/networks.ts";
 import { EVENTS_FORM } from "../../src/domain/webhook-events.ts";
 import { type Body, freshService, type TestService } from "../support/service.ts";
+import { expectEventDocumented } from "../support/openapi.ts";
 import { OK, type Receiver, startReceiver } from "../support/webhook-receiver.ts";
 
 let service: TestService;
@@ -230,7 +231,9 @@ test("an order's event arrives as it is stored", async () => {
   const [stored] = service.query("SELECT body FROM webhook_events WHERE id = ?", delivery!.eventId);
   const sent = receiver.received.find(({ headers }) => headers["webhook-id"] === delivery!.eventId);
   expect(sent!.body).toBe(String(stored!["body"]));
-  const { order: shown } = JSON.parse(sent!.body).data;
+  const event = JSON.parse(sent!.body);
+  expectEventDocumented(event);
+  const { order: shown } = event.data;
   const status = await service.call("GET", `/orders/${placed.body.order.id}`, keys["alice"]);
   expect(shown).toEqual({ ...status.body.order, refunded: 0 });
 });

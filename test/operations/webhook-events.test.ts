@@ -7,6 +7,7 @@ import { DISABLED_RETENTION_MS } from "../../src/domain/webhooks.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../../src/operations/commands.ts";
 import { execute } from "../../src/operations/execute.ts";
 import type { Engine } from "../support/engine.ts";
+import { expectEventDocumented } from "../support/openapi.ts";
 import { ENGINES, freshStore, type TestStore } from "../support/stores.ts";
 
 const actor = { keyId: null, operator: "tester" };
@@ -77,6 +78,7 @@ async function openShop(engine: Engine): Promise<Shop> {
       const rows = await store.query(`SELECT body, reseller_account AS account,
         (SELECT count(*) FROM webhook_deliveries d WHERE d.event_id = e.event_id) AS endpoints
         FROM webhook_events e ORDER BY event_id`);
+      for (const row of rows) expectEventDocumented(JSON.parse(String(row["body"])));
       return rows.map((row) => ({
         body: JSON.parse(String(row["body"])),
         endpoints: Number(row["endpoints"]),

@@ -67,6 +67,12 @@ export function expectDocumented(method: string, path: string, answer: Answer): 
   }
 }
 
+/** Fails when the document does not describe the body of an event. */
+export function expectEventDocumented(body: { type: string }): void {
+  const members = ["webhooks", body.type, "post", "requestBody", "content", "application/json"];
+  expectValid(body.type, validatorAt(...members, "schema"), body);
+}
+
 function expectValid(called: string, validate: ValidateFunction, body: unknown): void {
   if (validate(body)) return;
   const [first] = validate.errors!;
