@@ -1,8 +1,10 @@
 // Orders by status and money by kind, in periods of time: counted once, then updated from the rows that were added since.
-// Each count is one statement over a range of rows, as in status-counts.ts; a period may come in several rows.
+// Each count is one statement over a range of rows, as in status-counts.ts; a period may come in several rows. Test orders
+// and the money of the test side are left out.
 
 import type { TransferKind } from "../domain/ledger.ts";
 import type { OrderStatus } from "../domain/orders.ts";
+import { NO_TEST_ORDER } from "./orders.ts";
 import type { Reader } from "./port.ts";
 import { query } from "./query.ts";
 import type { Position } from "./status-counts.ts";
@@ -35,7 +37,7 @@ const firstStatuses = (range: string) => `
         (SELECT from_status FROM order_events AS event
           WHERE event.order_id = orders.order_id ORDER BY seq LIMIT 1),
         status) AS first_status
-    FROM orders WHERE ${range} AND created_at >= :from
+    FROM orders WHERE ${range} AND created_at >= :from AND ${NO_TEST_ORDER}
   ) AS counted GROUP BY period, first_status`;
 
 /** What events did (`1`), or what is to be taken back of it (`-1`), in the periods of their orders. */
@@ -46,7 +48,7 @@ const moved = (events: string, sign: 1 | -1) =>
   SELECT orders.${PERIOD} AS "period", ${status} AS "status",
       ${status === "to_status" ? sign : -sign} * count(*) AS "orders"
     FROM order_events AS event JOIN orders ON orders.order_id = event.order_id
-    WHERE ${events} AND orders.created_at >= :from GROUP BY orders.${PERIOD}, ${status}`,
+    WHERE ${events} AND orders.created_at >= :from AND ${NO_TEST_ORDER} GROUP BY orders.${PERIOD}, ${status}`,
     )
     .join(" UNION ALL ");
 
@@ -55,7 +57,8 @@ const ORDERS_AT = query({
   takes: { after: number, upTo: number, eventSeq: number, from: number },
   gives: ORDER_CHANGE,
   text: `SELECT ${PERIOD} AS "period", status AS "status", count(*) AS "orders" FROM orders
-      WHERE order_id > :after AND order_id <= :upTo AND created_at >= :from GROUP BY ${PERIOD}, status
+      WHERE order_id > :after AND order_id <= :upTo AND created_at >= :from AND ${NO_TEST_ORDER}
+      GROUP BY ${PERIOD}, status
     UNION ALL ${moved("event.seq > :eventSeq AND event.order_id > :after AND event.order_id <= :upTo", -1)}`,
 });
 
@@ -92,6 +95,9 @@ const LAST_TRANSFER = query({
     (SELECT seq FROM transfers WHERE created_at <= :before ORDER BY seq DESC LIMIT 1), 0) AS "seq"`,
 });
 
+// On the test side one of both is its cash or its sales.
+const NO_TEST_TRANSFER = "debit_account > 0 AND credit_account > 0";
+
 // In two halves: sum() fails when it exceeds 64 bits, and a double is not exact above 2^53.
 const MONEY = query({
   takes: { after: number, upTo: number, from: number },
@@ -99,7 +105,7 @@ const MONEY = query({
   text: `SELECT ${PERIOD} AS "period", kind AS "kind",
       CAST(sum(amount_micros / 1000000000) AS BIGINT) AS "thousands",
       CAST(sum(amount_micros % 1000000000) AS BIGINT) AS "rest"
-    FROM transfers WHERE seq > :after AND seq <= :upTo AND created_at >= :from
+    FROM transfers WHERE seq > :after AND seq <= :upTo AND created_at >= :from AND ${NO_TEST_TRANSFER}
     GROUP BY ${PERIOD}, kind`,
 });
 
