@@ -6,6 +6,7 @@ import { users } from "../../src/db/tables.ts";
 import { freshDatabase, freshService, type TestService } from "../support/service.ts";
 import { askPanel, readAnswer } from "../support/panels.ts";
 import { sendRaw } from "../support/raw.ts";
+import { freePort } from "../support/postgres.ts";
 import { spawnServe } from "../support/process.ts";
 import { optionsOf } from "../support/cli.ts";
 
@@ -334,13 +335,15 @@ describe("what keeps its status:", () => {
   });
 });
 
-test("the key is in no line of the log, wherever it was sent; the action and a refusal's code are", async () => {
+test("the key is in no line of the log and no metric, wherever it was sent; the action and a refusal's code are", async () => {
   const database = freshDatabase();
   database.user("anna", "100");
   database.service({ price: "1" });
   const key = database.key("anna", "full").text;
   const mistyped = `${key.slice(0, -1)}${key.endsWith("a") ? "b" : "a"}`;
-  const serve = await spawnServe(database.folder, ...optionsOf(database), "--log-level", "debug");
+  const listen = `127.0.0.1:${await freePort()}`;
+  const options = [...optionsOf(database), "--log-level", "debug", "--metrics-listen", listen];
+  const serve = await spawnServe(database.folder, ...options);
   const at = (path: string, init: RequestInit = {}) =>
     fetch(serve.url + path, { method: "POST", ...init }).then((response) => response.text());
   for (const each of [key, mistyped]) {
@@ -361,7 +364,15 @@ test("the key is in no line of the log, wherever it was sent; the action and a r
     ).catch(() => {});
   }
   await at("/api/v2", { body: new URLSearchParams({ key, ...ADD }) });
+  const metrics = await (await fetch(`http://${listen}/metrics`)).text();
   const { stderr } = await serve.stop();
+  const count = (name: string, labels: string) =>
+    Number(new RegExp(`^${name}\\{[^}]*${labels}[^}]*\\} (\\d+)$`, "m").exec(metrics)?.[1]);
+  const requestsOf = (route: string) =>
+    count("reseller_http_request_duration_seconds_count", `route="${route}",status="200"`);
+  expect([requestsOf("/api/v2 add"), requestsOf("/api/v2 balance")]).toEqual([3, 6]);
+  expect(count("reseller_refusals_total", `code="field_missing"`)).toBe(1);
+  expect(metrics).not.toContain(key);
   database.close();
   expect(stderr).not.toContain(key);
   expect(stderr).not.toContain(mistyped);

@@ -88,6 +88,8 @@ describe("numbers that were given out", () => {
         orderId: given.orders.at(-1)! + 1,
         transaction: given.lastTransaction + 1,
         audit: newest!.seq + 1,
+        // The shop has two.
+        service: 3,
       });
       await binaryJson(folder, ..."admin user credit alice 5 --data".split(" "), folder);
       expect((await audited(folder))[0]!.seq).toBe(next.audit);
