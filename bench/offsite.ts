@@ -1,7 +1,8 @@
-// What a backup and its off-site copy cost orders at full load: `bun run build && bun bench/offsite.ts [ROUNDS] [SECONDS]`.
-// On one server with 200,000 orders, loads beside which backups are made and uploaded without a pause alternate with
-// loads that have the machine to themselves.
+// What a backup and its off-site copy cost orders at full load: `bun run build && bun bench/offsite.ts [PAIRS] [SECONDS]`.
+// On one server with 200,000 orders, beside which backups are made and uploaded without a pause, short loads in which their
+// processes run alternate with loads in which they are stopped (SIGSTOP), so that other load of the machine affects both.
 
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fillInBulk } from "../test/support/bulk.ts";
 import { ACCESS_KEY, BUCKET } from "../test/support/s3.ts";
@@ -18,11 +19,13 @@ const LINK_BYTES = 100;
 const CONNECTIONS = 128;
 /** Compilation of the hot code takes most of a processor for the first seconds. */
 const WARM_UP_SECONDS = 6;
-const POLL_MS = 200;
+const POLL_MS = 50;
 const STORE = new URL("../test/support/s3-server.ts", import.meta.url).pathname;
+const COPIED = "backup copied off-site";
+const REFUSED = "a backup is being made already";
 const CASES = ["alone", "beside backups"] as const;
 
-const [rounds = "6", seconds = "15"] = process.argv.slice(2);
+const [pairs = "20", seconds = "3"] = process.argv.slice(2);
 const results = new Results();
 try {
   const { data, shots } = market();
@@ -40,34 +43,47 @@ try {
   const measure = async (duration: number) =>
     (await load(server.ready, { shots, connections: CONNECTIONS, seconds: duration })).perSecond;
 
-  /** Backups one after the other until `isOver`; returns how many were copied. */
-  const backUpUntil = async (isOver: () => boolean): Promise<number> => {
-    let made = 0;
-    for (; !isOver(); made += 1) {
+  let phase: (typeof CASES)[number] | "over" = "beside backups";
+  let copies = 0;
+  const backUp = async (): Promise<void> => {
+    while (phase !== "over") {
       process.kill(server.pid, "SIGUSR1");
-      await events.next("backup copied off-site", "backup not");
+      if ((await events.next(COPIED, REFUSED, "backup not")) === COPIED) copies += 1;
     }
-    return made;
+  };
+  // Each process of a backup as soon as there is one.
+  const steer = async (): Promise<void> => {
+    while (phase !== "over") {
+      for (const pid of childrenOf(server.pid))
+        signal(pid, phase === "alone" ? "SIGSTOP" : "SIGCONT");
+      await Bun.sleep(POLL_MS);
+    }
+    for (const pid of childrenOf(server.pid)) signal(pid, "SIGCONT");
   };
 
   await measure(WARM_UP_SECONDS);
-  for (let round = 0; round < Number(rounds); round += 1) {
-    for (const name of round % 2 ? CASES.toReversed() : CASES) {
-      let isOver = name === "alone";
-      const backups = backUpUntil(() => isOver);
-      const perSecond = await measure(Number(seconds));
-      isOver = true;
-      const made = await backups;
-      results.add("offsite", `${ORDERS}`, name, "per second", perSecond);
-      say(`${name}: ${perSecond.toFixed(0)} orders a second, ${made} backups copied`);
+  const running = [backUp(), steer()];
+  const ratios: number[] = [];
+  for (let pair = 0; pair < Number(pairs); pair += 1) {
+    const measured: Record<string, number> = {};
+    for (const name of pair % 2 ? CASES.toReversed() : CASES) {
+      phase = name;
+      await Bun.sleep(2 * POLL_MS);
+      measured[name] = await measure(Number(seconds));
+      results.add("offsite", `${ORDERS}`, name, "per second", measured[name]);
     }
+    ratios.push(measured["beside backups"]! / measured["alone"]!);
+    say(`${JSON.stringify(measured)}, ${copies} backups copied`);
   }
+  phase = "over";
+  await Promise.all(running);
   const [alone, beside] = CASES.map((name) =>
     results.median("offsite", `${ORDERS}`, name, "per second"),
   ) as [number, number];
-  const cost = 100 * (1 - beside / alone);
+  const sorted = ratios.toSorted((one, other) => one - other);
+  const quantile = (share: number) => sorted[Math.floor(share * (sorted.length - 1))]!.toFixed(3);
   process.stdout.write(
-    `medians: ${alone.toFixed(0)} orders a second alone, ${beside.toFixed(0)} beside backups: ${cost.toFixed(1)} % less\n`,
+    `${copies} backups copied. Medians: ${alone.toFixed(0)} orders a second alone, ${beside.toFixed(0)} beside backups. Ratio of a pair: median ${quantile(0.5)}, quartiles ${quantile(0.25)} and ${quantile(0.75)}\n`,
   );
 } finally {
   await stopEverything();
@@ -90,10 +106,11 @@ function market(): { data: string; shots: Shot[] } {
 }
 
 /** Reads only what was added to the log. */
-function follow(log: string): { next(wanted: string, failure: string): Promise<void> } {
+function follow(log: string) {
   let read = 0;
   return {
-    async next(wanted, failure) {
+    /** Which of the two a new line has; throws for one with `failure`. */
+    async next(wanted: string, other: string, failure: string): Promise<string> {
       for (;;) {
         const text = await Bun.file(log).slice(read).text();
         const end = text.lastIndexOf("\n") + 1;
@@ -101,11 +118,26 @@ function follow(log: string): { next(wanted: string, failure: string): Promise<v
         const lines = text.slice(0, end).split("\n");
         const failed = lines.find((line) => line.includes(failure));
         if (failed) throw new Error(failed);
-        if (lines.some((line) => line.includes(wanted))) return;
+        const found = [wanted, other].find((words) => lines.some((line) => line.includes(words)));
+        if (found) return found;
         await Bun.sleep(POLL_MS);
       }
     },
   };
+}
+
+function childrenOf(pid: number): number[] {
+  const file = `/proc/${pid}/task/${pid}/children`;
+  return readFileSync(file, "utf8").trim().split(" ").filter(Boolean).map(Number);
+}
+
+/** It may have ended by now. */
+function signal(pid: number, name: "SIGSTOP" | "SIGCONT"): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }
 
 function environmentOf(port: string): Record<string, string> {
