@@ -6,6 +6,7 @@ import setReferences from "../../../migrations/postgres/0002_set_references.sql"
 import serviceNumbers from "../../../migrations/postgres/0003_service_numbers.sql" with { type: "text" };
 import type { Address } from "./address.ts";
 import { connect, type Connection } from "./connection.ts";
+import { sqlStateOf } from "./errors.ts";
 
 export interface Migration {
   version: number;
@@ -22,6 +23,13 @@ export const MIGRATIONS: readonly Migration[] = [
 
 /** "rslr", as an advisory lock. */
 const LOCK = "1920166002";
+/**
+ * Every batch locks rows of this table first: those in flight end, and later ones wait without a lock that a migration could
+ * wait for. Statements that read several tables are not kept out: with them there may be a deadlock.
+ */
+const LOCK_OUT_BATCHES = "LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE";
+const DEADLOCK_DETECTED = "40P01";
+const TRIES_LIMIT = 20;
 /** For all migrations together: they may have to read large tables. */
 const MIGRATE_MS = 3_600_000;
 const CONNECT_MS = 5000;
@@ -33,11 +41,28 @@ export class SchemaError extends Error {
   override name = "SchemaError";
 }
 
-/** Returns the names of what was applied. Throws SchemaError. */
+/**
+ * Returns the names of what was applied. Throws SchemaError. Servers of the version before may be at work meanwhile: where
+ * their transactions and this one wait for each other, it begins again.
+ */
 export async function migrate(
   address: Address,
   now: number,
   migrations: readonly Migration[] = MIGRATIONS,
+): Promise<string[]> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await migrateOnce(address, now, migrations);
+    } catch (error) {
+      if (tries === TRIES_LIMIT || sqlStateOf(error) !== DEADLOCK_DETECTED) throw error;
+    }
+  }
+}
+
+async function migrateOnce(
+  address: Address,
+  now: number,
+  migrations: readonly Migration[],
 ): Promise<string[]> {
   const connection = await connect(address, {
     turnMs: MIGRATE_MS,
@@ -63,6 +88,7 @@ export async function migrate(
     refuseOtherSchema(applied, migrations);
     const known = new Set(applied.map((each) => each.version));
     const pending = migrations.filter((each) => !known.has(each.version));
+    if (applied.length > 0 && pending.length > 0) await reserved.unsafe(LOCK_OUT_BATCHES);
     for (const migration of pending) {
       await reserved.unsafe(migration.sql);
       await reserved.unsafe(
