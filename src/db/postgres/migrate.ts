@@ -9,6 +9,7 @@ import sandbox from "../../../migrations/postgres/0005_sandbox.sql" with { type:
 import panel from "../../../migrations/postgres/0006_panel.sql" with { type: "text" };
 import type { Address } from "./address.ts";
 import { connect, type Connection } from "./connection.ts";
+import { sqlStateOf } from "./errors.ts";
 
 export interface Migration {
   version: number;
@@ -28,6 +29,13 @@ export const MIGRATIONS: readonly Migration[] = [
 
 /** "rslr", as an advisory lock. */
 const LOCK = "1920166002";
+/**
+ * Every batch locks rows of this table first: those in flight end, and later ones wait without a lock that a migration could
+ * wait for. Statements that read several tables are not kept out: with them there may be a deadlock.
+ */
+const LOCK_OUT_BATCHES = "LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE";
+const DEADLOCK_DETECTED = "40P01";
+const TRIES_LIMIT = 20;
 /** For all migrations together: they may have to read large tables. */
 const MIGRATE_MS = 3_600_000;
 const CONNECT_MS = 5000;
@@ -39,11 +47,28 @@ export class SchemaError extends Error {
   override name = "SchemaError";
 }
 
-/** Returns the names of what was applied. Throws SchemaError. */
+/**
+ * Returns the names of what was applied. Throws SchemaError. Servers of the version before may be at work meanwhile: where
+ * their transactions and this one wait for each other, it begins again.
+ */
 export async function migrate(
   address: Address,
   now: number,
   migrations: readonly Migration[] = MIGRATIONS,
+): Promise<string[]> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await migrateOnce(address, now, migrations);
+    } catch (error) {
+      if (tries === TRIES_LIMIT || sqlStateOf(error) !== DEADLOCK_DETECTED) throw error;
+    }
+  }
+}
+
+async function migrateOnce(
+  address: Address,
+  now: number,
+  migrations: readonly Migration[],
 ): Promise<string[]> {
   const connection = await connect(address, {
     turnMs: MIGRATE_MS,
@@ -69,6 +94,7 @@ export async function migrate(
     refuseOtherSchema(applied, migrations);
     const known = new Set(applied.map((each) => each.version));
     const pending = migrations.filter((each) => !known.has(each.version));
+    if (applied.length > 0 && pending.length > 0) await reserved.unsafe(LOCK_OUT_BATCHES);
     for (const migration of pending) {
       await reserved.unsafe(migration.sql);
       await reserved.unsafe(

@@ -2,10 +2,20 @@
 
 import { describe, expect, test } from "bun:test";
 import { migrate, MIGRATIONS, SchemaError } from "../../../src/db/postgres/migrate.ts";
+import { createPostgresStore } from "../../../src/db/postgres/store.ts";
+import { query } from "../../../src/db/query.ts";
+import { number } from "../../../src/db/table-definition.ts";
 import { TABLES } from "../../../src/db/tables.ts";
+import { createPostgresWriter } from "../../../src/writer/postgres-writer.ts";
 import { cluster, freshPostgres } from "../../support/postgres.ts";
 import { ENGINES, freshStore, insertKey, insertService, insertUser } from "../../support/stores.ts";
 
+/** Takes the locks of its tables in another order than a migration may. */
+const JOINED = query({
+  gives: { n: number },
+  text: `SELECT count(*) AS "n" FROM users JOIN orders ON reseller_account = account JOIN transfers USING (order_id)
+    JOIN services ON services.id = service_id`,
+});
 const CUID = "abcdefghijklmnopqrstuvwx";
 const ORDER =
   "order_id, id, reseller_account, service_id, service_name, price_micros, per, link, quantity, charge_micros, refunded_micros, status, start_count, remains, created_at, placement, provider_id, provider_service, provider_order, reported, next_place_at, next_check_at, checked_at, changed_at, reference";
@@ -305,3 +315,52 @@ describe("migrations of PostgreSQL", () => {
     expect(tables).toEqual([]);
   });
 });
+
+test("a migration is applied while servers of the version before place orders: none is lost or refused", async () => {
+  const server = await cluster();
+  const name = `busy_${crypto.randomUUID().replaceAll("-", "")}`;
+  await server.query("postgres", `CREATE DATABASE ${name}`);
+  const address = server.address(name);
+  await migrate(address, 1);
+  const store = createPostgresStore(address);
+  const [made] = await store.runBatch([
+    {
+      run: (tx) => {
+        insertService(tx, "likes");
+        const account = insertUser(tx, "anna", 1_000_000);
+        return { account, keyId: insertKey(tx, account) };
+      },
+    },
+  ]);
+  const { account, keyId } = (made as { done: { account: number; keyId: string } }).done;
+  const writer = createPostgresWriter({ store, now: Date.now });
+  const order = { resellerAccount: account, keyId, service: "likes", link: "x", quantity: 1 };
+  let placed = 0;
+  let isDone = false;
+  const load = Array.from({ length: 8 }, async () => {
+    while (!isDone) {
+      await writer.submit("placeOrder", order);
+      placed += 1;
+      await store.read((reader) => reader.one(JOINED));
+    }
+  });
+  // Each changes tables that batches and reads take in another order.
+  const later = Array.from({ length: 10 }, (_, index) => ({
+    version: 1000 + index,
+    name: `1000_later_${index}`,
+    sql: `ALTER TABLE transfers ADD COLUMN later_${index} bigint; ALTER TABLE orders ADD COLUMN later_${index} bigint;
+      ALTER TABLE users ADD COLUMN later_${index} bigint; ALTER TABLE services ADD COLUMN later_${index} bigint`,
+  }));
+  for (let count = 1; count <= later.length; count += 1) {
+    const before = placed;
+    await migrate(address, 2, [...MIGRATIONS, ...later.slice(0, count)]);
+    while (placed < before + 10) await new Promise((resolve) => setImmediate(resolve));
+  }
+  isDone = true;
+  await Promise.all(load);
+  await writer.close();
+  await store.close();
+  expect(await server.query(name, "SELECT count(*)::int AS n FROM orders")).toEqual([
+    { n: placed },
+  ]);
+}, 120_000);
