@@ -31,7 +31,7 @@ export function panelEndpoint(deps: ActionDeps): (context: RouteContext) => Prom
     try {
       const fields = await readFields(request);
       const known = actions.get(fields.text("action") ?? "");
-      if (known) Object.assign(context, { route: known.route, log: known.log });
+      if (known) ({ route: context.route, log: context.log } = known);
       return write(context, 200, await respond(deps, context, fields, known?.action));
     } catch (error) {
       return fail(context, errorResponseFor(context, error));

@@ -12,6 +12,7 @@ import { Refusal, refusal } from "../domain/refusals.ts";
 import { panelTerms } from "../domain/services.ts";
 import { invalidField, linkField } from "../http/body.ts";
 import type { ActionDeps, PanelCall } from "./actions.ts";
+import { INCORRECT_ORDER } from "./errors.ts";
 import type { Fields } from "./fields.ts";
 
 const DIGITS = /^\d+$/;
@@ -118,9 +119,7 @@ export function getStatus({ store }: ActionDeps, { fields, key }: PanelCall): Aw
   if (ids.length > 0) {
     return store.read((reader) => {
       const statuses = listStatuses(reader, resellerAccount, ids);
-      return Object.fromEntries(
-        ids.map((id) => [id, statuses(id) ?? { error: "Incorrect order ID" }]),
-      );
+      return Object.fromEntries(ids.map((id) => [id, statuses(id) ?? { error: INCORRECT_ORDER }]));
     });
   }
   const id = fields.text("order");
