@@ -1,5 +1,6 @@
-// The documentation pages, of the API and for owners of panels: each one HTML document that loads nothing, generated from the
-// OpenAPI document and the guides. Its Content-Security-Policy allows its script and style by their hashes and nothing else.
+// The documentation pages, of the API and for owners of panels: each one HTML document that loads nothing, generated
+// from the OpenAPI document and the guides.
+// Its Content-Security-Policy allows its script and style by their hashes and nothing else.
 
 import type { OpenApiDocument } from "./document.ts";
 import { renderEndpoint } from "./page-endpoints.ts";

@@ -53,20 +53,6 @@ function namedText(selected: string) {
   );
 }
 
-/** What became of an order and what it costs after refunds. */
-export type OrderOutcome = Pick<
-  Order,
-  | "orderId"
-  | "id"
-  | "resellerAccount"
-  | "quantity"
-  | "chargeMicros"
-  | "refundedMicros"
-  | "status"
-  | "startCount"
-  | "remains"
->;
-
 const OUTCOME_COLUMNS = [
   "orderId",
   "id",
@@ -78,6 +64,9 @@ const OUTCOME_COLUMNS = [
   "startCount",
   "remains",
 ] as const;
+
+/** What became of an order and what it costs after refunds. */
+export type OrderOutcome = Pick<Order, (typeof OUTCOME_COLUMNS)[number]>;
 
 const OUTCOMES = query({
   takes: { orderIds: numbers, ids: texts },

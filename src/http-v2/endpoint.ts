@@ -37,7 +37,7 @@ export function panelEndpoint(deps: ActionDeps): (context: RouteContext) => Prom
     try {
       const fields = await readFields(request);
       const known = actions.get(fields.text("action") ?? "");
-      if (known) Object.assign(context, { route: known.route, log: known.log });
+      if (known) ({ route: context.route, log: context.log } = known);
       const body = await respond(deps, context, fields, known?.action);
       if (body instanceof LostResponse) return closeUnanswered(context);
       return write(context, 200, textOf(body));

@@ -4,7 +4,8 @@ import { type ErrorResponse, INTERNAL } from "../http/errors.ts";
 
 const INCORRECT_REQUEST = "Incorrect request";
 const INVALID_KEY = "Invalid API key";
-const INCORRECT_SERVICE = "error.incorrect_service_id";
+/** Of one order among several too, whose status is told in its place. */
+export const INCORRECT_ORDER = "Incorrect order ID";
 
 /** By the refusal's code; those of a field that is missing or malformed are in FIELD_WORDS. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -17,19 +18,18 @@ const WORDS: Readonly<Record<string, string>> = {
   body_invalid: INCORRECT_REQUEST,
   body_too_large: INCORRECT_REQUEST,
   method_not_allowed: INCORRECT_REQUEST,
-  service_not_found: INCORRECT_SERVICE,
+  service_not_found: "error.incorrect_service_id",
   quantity_below_minimum: "neworder.error.min_quantity",
   quantity_above_maximum: "neworder.error.max_quantity",
   charge_too_large: "neworder.error.max_quantity",
   insufficient_balance: "neworder.error.not_enough_funds",
-  order_not_found: "Incorrect order ID",
+  order_not_found: INCORRECT_ORDER,
   too_many_requests: "Too many requests",
   service_unavailable: "Service temporarily unavailable",
   internal_error: INTERNAL.message,
 };
 
 const FIELD_WORDS: Readonly<Record<string, string>> = {
-  service: INCORRECT_SERVICE,
   link: "neworder.error.link",
   quantity: "neworder.error.min_quantity",
 };

@@ -9,6 +9,7 @@ const MULTIPART = /^multipart\/form-data\s*;/i;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 /** Some clients send JSON without saying so. No form begins like that. */
 const JSON_START = /^\s*\{/;
+const JSON_LIST_START = /^\s*[[{]/;
 /** A list as PHP writes it in a form: `orders[]`, `orders[0]`. */
 const LIST_NAME = /^([^[\]]+)\[\d*\]$/;
 
@@ -27,6 +28,10 @@ export class Fields {
     const value = this.#values.get(name);
     const text = typeof value === "string" ? value.trim() : "";
     return text === "" ? null : text;
+  }
+
+  isList(name: string): boolean {
+    return Array.isArray(this.#values.get(name));
   }
 
   /** The parts of a list: of an array, of one as JSON in a text, or separated by commas. */
@@ -100,18 +105,29 @@ function jsonFields(text: string): Map<string, string | string[]> {
   if (typeof json !== "object" || json === null || Array.isArray(json)) throw unreadable();
   const values = new Map<string, string | string[]>();
   for (const [name, value] of Object.entries(json)) {
-    if (Array.isArray(value)) values.set(name, value.map(scalarText));
-    else values.set(name, scalarText(value));
+    const isScalar = typeof value !== "object" || value === null;
+    values.set(name, isScalar ? scalarText(value) : listOf(value));
   }
   return values;
 }
 
+/** Of an object too: that is how PHP writes a list whose keys are not 0, 1, 2… */
+function listOf(value: object): string[] {
+  return Object.values(value).map(scalarText);
+}
+
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, exactNumber);
   } catch {
     throw unreadable();
   }
+}
+
+/** A number beyond those that are exact keeps its text: rounded, two references would become one. */
+function exactNumber(_: string, value: unknown, context?: { source: string }): unknown {
+  const isRounded = typeof value === "number" && !Number.isSafeInteger(value);
+  return isRounded ? (context?.source ?? value) : value;
 }
 
 /** Empty, which is as good as absent, for what is no text, number or boolean. */
@@ -133,9 +149,7 @@ function addPairs(values: Map<string, string | string[]>, pairs: Iterable<[strin
 }
 
 function splitList(text: string): string[] {
-  if (!text.trimStart().startsWith("[")) return text.split(",");
-  const json = parseJson(text);
-  return Array.isArray(json) ? json.map(scalarText) : [];
+  return JSON_LIST_START.test(text) ? listOf(parseJson(text) as object) : text.split(",");
 }
 
 function unreadable(): Refusal {

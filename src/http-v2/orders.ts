@@ -14,6 +14,7 @@ import { invalidField, linkField } from "../http/body.ts";
 import { LostResponse } from "../http/endpoint.ts";
 import { isLostOrder, refuseAsAsked } from "../http/sandbox.ts";
 import type { ActionDeps, PanelCall } from "./actions.ts";
+import { INCORRECT_ORDER } from "./errors.ts";
 import type { Fields } from "./fields.ts";
 
 const DIGITS = /^\d+$/;
@@ -28,25 +29,24 @@ const REPLACEMENT = "\ufffd";
  */
 export async function addOrder(deps: ActionDeps, { fields, key }: PanelCall): Promise<object> {
   const { resellerAccount } = key;
-  const reference = fields.text("reference");
-  const isNamed = reference !== null && isReference(reference);
-  const found = await readBefore(deps, (reader) => {
-    const first = isNamed ? findOrderByReference(reader, resellerAccount, reference) : undefined;
-    return { first, service: openService(reader, key.testOf ?? resellerAccount, fields) };
-  });
-  const { first, service } = found;
+  const reference = referenceOf(fields);
+  const { first, service } = await readBefore(deps, (reader) => ({
+    first: reference ? findOrderByReference(reader, resellerAccount, reference) : undefined,
+    service: openService(reader, key.testOf ?? resellerAccount, fields),
+  }));
   if (first) return { order: first.orderId };
   if (!service) throw refusal("service_not_found");
+  const link = linkOf(fields);
+  const quantity = quantityOf(fields, service);
+  if (reference === undefined) throw invalidField("reference", REFERENCE_FORM);
   const order = {
     resellerAccount,
     keyId: key.id,
     service: service.id,
-    link: linkOf(fields),
-    quantity: quantityOf(fields, service),
+    link,
+    quantity,
     reference,
   };
-  if (reference !== null && !isReference(reference))
-    throw invalidField("reference", REFERENCE_FORM);
   refuseAsAsked(key, [order]);
   try {
     const placed = await deps.writer.submit("placeOrder", order);
@@ -81,6 +81,16 @@ async function readBefore<T>(
   }
 }
 
+/**
+ * Null where none was given; undefined for what none can be. Bytes that are no UTF-8 are not told apart once they were
+ * decoded: two references would become one, and the second order would not be placed.
+ */
+function referenceOf(fields: Fields): string | null | undefined {
+  const reference = fields.text("reference");
+  if (reference === null) return fields.isList("reference") ? undefined : null;
+  return isReference(reference) && !reference.includes(REPLACEMENT) ? reference : undefined;
+}
+
 /** Undefined too for a service that panels have no words for. */
 function openService(reader: Reader, account: number, fields: Fields): OpenService | undefined {
   const [, digits] = NUMBER.exec(fields.text("service") ?? "") ?? [];
@@ -112,9 +122,7 @@ export function getStatus({ store }: ActionDeps, { fields, key }: PanelCall): Aw
   if (ids.length > 0) {
     return store.read((reader) => {
       const statuses = listStatuses(reader, resellerAccount, ids);
-      return Object.fromEntries(
-        ids.map((id) => [id, statuses(id) ?? { error: "Incorrect order ID" }]),
-      );
+      return Object.fromEntries(ids.map((id) => [id, statuses(id) ?? { error: INCORRECT_ORDER }]));
     });
   }
   const id = fields.text("order");

@@ -1,6 +1,6 @@
-// The response caches of the lists of services, of GET /services and of /api/v2: bodies are serialised once for each version of the catalogue, one for all
-// resellers without grants and one for each with grants. The database holds the version, and each request reads it,
-// so a change by any process shows in the next response.
+// The response caches of the lists of services, of GET /services and of /api/v2: bodies are serialised once for each
+// version of the catalogue, one for all resellers without grants and one for each with grants. The database holds the
+// version, and each request reads it, so a change by any process shows in the next response.
 // Gain, 1,000 services: 12,150k → 120k instructions a request, 1,500 → 29,000 requests/s.
 
 import { after, type Awaitable, type Reader, type ReadStore } from "../db/port.ts";

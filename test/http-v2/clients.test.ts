@@ -297,6 +297,30 @@ describe("others", () => {
     expect(Object.keys(asList)).toEqual([String(order), "999999"]);
   });
 
+  test("get an order for each reference that is a number, however long", async () => {
+    const place = async (reference: string) => {
+      const fields = `"key":"${key}","action":"add","service":1,"link":"x","quantity":50`;
+      return (await post(`{${fields},"reference":${reference}}`)).order;
+    };
+    const first = await place("1890123456789012345");
+    expect(await place("1890123456789012346")).not.toBe(first);
+    expect(await place("1890123456789012345")).toBe(first);
+    expect(await place('"1890123456789012345"')).toBe(first);
+  });
+
+  test("get the statuses of a list that PHP wrote as an object", async () => {
+    const [first, second] = [await place(), await place()];
+    const orders = { 1: first, 4: String(second) };
+    const asked = { key, action: "status" };
+    const statuses = await json({ ...asked, orders });
+    expect(Object.keys(statuses)).toEqual([String(first), String(second)]);
+    expect(Object.values<Body>(statuses).map(({ status }) => status)).toEqual([
+      "In progress",
+      "In progress",
+    ]);
+    expect(await form({ ...asked, orders: JSON.stringify(orders) })).toEqual(statuses);
+  });
+
   test("place one order for a reference, whatever else they send with it again", async () => {
     const fields = { key, action: "add", service: "1", link: "x", quantity: "100" };
     const first = await form({ ...fields, reference: "mine-1" });

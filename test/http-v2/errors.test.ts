@@ -140,6 +140,26 @@ describe("add:", () => {
 
   test("a reference that none can be", () => add({ reference: "x".repeat(65) }, INCORRECT));
 
+  test("a reference that is not UTF-8 is refused: decoded, it would be that of another order", async () => {
+    for (const reference of ["caf%E9", "caf%E8"]) {
+      const body = `key=${keys.order}&action=add&service=1&quantity=100&link=x&reference=${reference}`;
+      const headers = { "content-type": "application/x-www-form-urlencoded" };
+      const response = await fetch(`${service.url}/api/v2`, { method: "POST", body, headers });
+      expect((await readAnswer(response)).body).toEqual({ error: INCORRECT });
+    }
+  });
+
+  test("a reference that is a list is refused, not ignored", async () => {
+    await expectWords({ key: keys.order, ...ADD, "reference[]": "mine" }, INCORRECT);
+    for (const reference of [["mine"], { of: "mine" }, []]) {
+      const response = await fetch(`${service.url}/api/v2`, {
+        method: "POST",
+        body: JSON.stringify({ key: keys.order, ...ADD, reference }),
+      });
+      expect((await readAnswer(response)).body).toEqual({ error: INCORRECT });
+    }
+  });
+
   test("of several the first is told: service, link, quantity, balance", async () => {
     await add({ service: "", link: "", quantity: "" }, SERVICE);
     await add({ link: "", quantity: "" }, LINK);

@@ -1,5 +1,5 @@
-// The numbers of orders, transfers, audit entries and services, which callers and operators know. They only grow, also across a
-// restore: a number that was issued after the backup must not be issued again.
+// The numbers of orders, transfers, audit entries and services, which callers and operators know. They only grow, also
+// across a restore: a number that was issued after the backup must not be issued again.
 
 import type { Database } from "bun:sqlite";
 import type { Numbers } from "../number-floors.ts";

@@ -88,6 +88,8 @@ describe.each([...VIEWS])("the documentation page, $name", (snapshot) => {
       "[document.documentElement.scrollWidth, innerWidth]",
     );
     expect(content).toBe(window!);
+    const besides = "#fields ~ .scroll td:nth-child(4)";
+    expect((await page.locator(besides).first().boundingBox())!.width).toBeGreaterThan(200);
     expect(requests).toEqual([`${server.url}/docs/panels`]);
     expect(complaints).toEqual([]);
     await page.context().close();
