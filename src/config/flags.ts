@@ -71,8 +71,8 @@ export const SETTINGS = {
   ),
   "panel-insecure": setting(
     kinds.toggle,
-    "no",
-    "yes: the panel may speak plain HTTP beyond this machine, where others can read along",
+    "off",
+    "the panel may speak plain HTTP beyond this machine, where others can read along",
   ),
   "panel-confirm-above": setting(
     kinds.amount,
@@ -251,7 +251,7 @@ export function conflictOf(config: Config): string | null {
     return "--tls-cert and --tls-key belong together: give both or neither";
   }
   if (panelListen && !isPanelSecure(config) && !isLoopback(panelListen.host) && !panelInsecure) {
-    return "the panel would speak plain HTTP beyond this machine: give --tls-cert and --tls-key, or --panel-url https://… of the proxy before it, or --panel-insecure yes";
+    return "the panel would speak plain HTTP beyond this machine: give --tls-cert and --tls-key, or --panel-url https://… of the proxy before it, or --panel-insecure on";
   }
   return null;
 }
