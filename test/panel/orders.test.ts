@@ -62,6 +62,11 @@ describe("the list", () => {
     const { text } = await market.get(`/orders?ids=${id}`);
     expect(text).toContain("javascript:alert(1)//&lt;U+202E>txt.exe");
     expect(text).not.toContain('href="javascript');
+    market.run("updateService", { id: "likes", changes: { name: "Likes\u202egpj" } });
+    const { text: filtered } = await market.get("/orders?user=\u202enobody&status=\u200b");
+    expect(filtered).toContain("&lt;U+202E>gpj");
+    expect(filtered.match(/>[^<]*[\u202e\u200b]/)).toBeNull();
+    market.run("updateService", { id: "likes", changes: { name: "Likes" } });
     const shown = await market.get(`/orders/${market.order({ link: "https://example.com/a" })}`);
     expect(shown.text).toContain(
       '<a href="https://example.com/a" rel="noopener noreferrer" target="_blank">',
