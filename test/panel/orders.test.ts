@@ -124,6 +124,22 @@ describe("several orders", () => {
     expect(market.status(two!)).toBe("PROCESSING");
   });
 
+  test("pay what was confirmed alone: of two confirmations at the same time one is refused", async () => {
+    const id = market.order();
+    const path = `/orders/${id}`;
+    await market.post(`${path}/change`, { to: "COMPLETED" });
+    const ask = async (action: string, fields: Record<string, string>) => {
+      const { text } = await market.post(path + action, fields);
+      const { confirmed, once } = market.confirmed(text);
+      return () => market.post(path + action, { ...fields, confirmed: confirmed!, once: once! });
+    };
+    const partial = await ask("/partial", { remains: "40" });
+    const full = await ask("/change", { to: "REFUNDED" });
+    const replies = await Promise.all([partial(), full()]);
+    const shown = replies.map(({ status }) => status);
+    expect([shown, shown.filter((status) => status === 303).length]).toEqual([shown, 1]);
+  });
+
   test("none selected, none that can change: said, and nothing changed", async () => {
     const none = await post([], "CANCELLED");
     expect([none.status, none.text]).toEqual([
