@@ -61,6 +61,7 @@ const SENTENCES = {
     `--remains is above the order's quantity: give 0 to ${quantity}`,
   order_being_sent: () =>
     "the order is being sent to its provider right now: try again once that has ended",
+  order_changed: () => "the order changed meanwhile: nothing was changed, look again",
   order_not_unknown: ({ status, placement }) =>
     `the order is ${status} and its placement ${placement}: only a PENDING one that is unknown can be settled`,
   provider_not_found: () => "no provider has that name: see `reseller admin provider list`",

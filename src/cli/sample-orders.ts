@@ -55,8 +55,8 @@ export function sampleOrders(now: number): (tx: Tx) => void {
   const begin = now - (DAYS + 1) * DAY_MS;
   const createUser = prepare("createUser", begin);
   const creditUser = prepare("creditUser", begin);
-  const createKey = prepare("createKey", begin);
   const { input: key } = newKey({ user: USER, type: "order", reach: "all", label: "shop" });
+  const createKey = prepare("createKey", begin, key);
   const orders = AGES.map(({ age, of }, at) => {
     const placedAt = now - age * DAY_MS - (3 - of) * HOUR_MS;
     const endsAt = placedAt + DAY_MS / 2;
@@ -95,11 +95,12 @@ export function sampleOrders(now: number): (tx: Tx) => void {
   };
 }
 
-/** A command at a time; its ids are made once. */
+/** A command at a time; its ids are made once. `counted`: the input, where that says how many ids there are. */
 function prepare<Name extends CommandName>(
   name: Name,
   at: number,
+  counted: Partial<CommandInput<Name>> = {},
 ): (tx: Tx, input: CommandInput<Name>) => CommandOutput<Name> {
-  const ids = createCommandIds(name, null as never);
+  const ids = createCommandIds(name, counted as CommandInput<Name>);
   return (tx, input) => runCommand(tx, name, input, contextOf(at, ids, crypto.randomUUID()));
 }

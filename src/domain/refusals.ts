@@ -72,6 +72,8 @@ interface CommandLineOnlyRefusals {
   grant_not_found: null;
   order_not_processing: { status: string };
   order_being_sent: null;
+  /** Its refund is no longer the one that was confirmed. */
+  order_changed: null;
   order_not_unknown: { status: string; placement: string };
   provider_not_found: null;
   provider_name_taken: null;

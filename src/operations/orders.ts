@@ -5,6 +5,7 @@ import { Refusal, refusal } from "../domain/refusals.ts";
 import type { Claim } from "../domain/idempotency.ts";
 import { type Actor, refuseDebitAboveBalance, salesAccount } from "../domain/ledger.ts";
 import { decideTransition, refuseProgress, withProgress } from "../domain/order-transitions.ts";
+import type { Micros } from "../domain/money.ts";
 import { chargeMicros, type OrderStatus, refuseChargeAboveLimit } from "../domain/orders.ts";
 import { type Delivery, newDelivery, refuseOperatorTransition } from "../domain/deliveries.ts";
 import { orderResponse } from "../domain/responses.ts";
@@ -129,18 +130,22 @@ export interface TransitionOrder {
   to: Exclude<OrderStatus, "PENDING" | "PROCESSING">;
   /** Whole, not negative; for PARTIAL only. */
   remains?: number;
+  /** The refund that was confirmed; absent: whatever it comes to. */
+  refundMicros?: Micros;
   note: string | null;
   actor: Actor;
 }
 
 /**
  * The operator's transition of an order, with its refund, both or neither.
- * Refuses: order_not_found, order_transition_illegal, order_being_sent, remains_above_quantity.
+ * Refuses: order_not_found, order_transition_illegal, order_being_sent, remains_above_quantity, order_changed.
  */
 export function transitionOrder(tx: Tx, command: TransitionOrder, context: Context): Order {
   const order = requireOrder(tx, command.id);
   refuseOperatorTransition(order, command.to);
   const transition = decideTransition(order, command.to, command.remains);
+  const { refundMicros = transition.refundMicros } = command;
+  if (transition.refundMicros !== refundMicros) throw refusal("order_changed");
   return applyTransition(
     tx,
     order,

@@ -5,6 +5,7 @@
 
 import { type ComponentChildren, createContext } from "preact";
 import { useContext } from "preact/hooks";
+import { showHidden } from "../domain/text.ts";
 import type { Form as Values } from "./form.ts";
 
 /** A form that was refused. */
@@ -110,9 +111,12 @@ export function Errors({ id, form }: { id: string | null; form: Values }) {
     <div class="notice bad" role="alert">
       <p>Nothing was changed.</p>
       <ul>
-        {[...form.errors].map(([name, message]) => (
-          <li>{name === "" || id === null ? message : <a href={`#${id}-${name}`}>{message}</a>}</li>
-        ))}
+        {[...form.errors].map(([name, message]) => {
+          const text = showHidden(message);
+          return (
+            <li>{name === "" || id === null ? text : <a href={`#${id}-${name}`}>{text}</a>}</li>
+          );
+        })}
       </ul>
     </div>
   );
@@ -164,7 +168,7 @@ function Labelled({
       {children}
       {error && (
         <strong class="error" id={`${id}-error`}>
-          {error}
+          {showHidden(error)}
         </strong>
       )}
     </div>
@@ -232,7 +236,7 @@ export function Choice(
         {any !== undefined && <option value="">{any}</option>}
         {pairs.map(([each, text]) => (
           <option value={each} selected={each === value}>
-            {text}
+            {showHidden(text!)}
           </option>
         ))}
       </select>

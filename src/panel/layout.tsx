@@ -46,7 +46,7 @@ function Document({
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>{`${title} – reseller`}</title>
+        <title>{`${showHidden(title)} – reseller`}</title>
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href={STYLE.path} />
         <script src={SCRIPT.path} defer />

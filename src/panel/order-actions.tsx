@@ -46,7 +46,8 @@ async function change(submission: Submission, to: Target, remains: number): Prom
       ),
     });
   }
-  await submission.submit("transitionOrder", { id: String(order.orderId), to, remains, note });
+  const id = String(order.orderId);
+  await submission.submit("transitionOrder", { id, to, remains, refundMicros, note });
   const refunded = refundMicros === 0 ? "" : `, ${moneyText(refundMicros)} USD refunded`;
   return {
     to: `/orders/${order.orderId}`,

@@ -221,9 +221,11 @@ export async function changeOrders(submission: Submission): Promise<Redirect> {
     details: <Plans plans={plans} />,
   });
   const done = await Promise.allSettled(
-    possible.map(({ order }) =>
-      submission.submit("transitionOrder", { id: String(order.orderId), to, note: null }),
-    ),
+    possible.map(({ order, change }) => {
+      const refundMicros = change instanceof Refusal ? 0 : change.refundMicros;
+      const id = String(order.orderId);
+      return submission.submit("transitionOrder", { id, to, refundMicros, note: null });
+    }),
   );
   const failed = done.filter((each) => each.status === "rejected");
   const error: unknown = failed[0]?.reason;

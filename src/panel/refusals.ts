@@ -76,6 +76,7 @@ const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
     fields: ["remains"],
   },
   order_being_sent: says("The order is being sent to its provider right now: try again"),
+  order_changed: says("The order changed meanwhile: nothing was changed, look again"),
   order_not_unknown: {
     message: ({ status, placement }) =>
       `The order is ${status} and its placement ${placement}: only a PENDING one that is unknown can be settled`,

@@ -112,9 +112,9 @@ function Days({ rows, window }: { rows: readonly ReportRow[]; window: TimeWindow
   );
 }
 
-export async function reportsCsv(call: Call, panel: Panel): Promise<Response> {
+export async function reportsCsv(call: Call, panel: Panel): Promise<View | Response> {
   const { by, window } = reportOf(call.filters, panel.now());
-  call.filters.check();
+  if (call.filters.errors.size > 0) return reportsPage(call, panel);
   const rows = await readReport(panel.slowStore, by, window);
   const cells = rows.map(({ key, orders, ...row }) => [
     csvText(key ?? ""),

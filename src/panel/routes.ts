@@ -72,6 +72,13 @@ import { activateKey, createKey, deactivateKey, rotateKey } from "./user-keys.ts
 import { removeOwnPrice, setOwnPrice } from "./user-prices.tsx";
 import { transactionsCsv, transactionsPage } from "./user-transactions.tsx";
 import { createUser, usersPage } from "./users.tsx";
+import {
+  disableWebhook,
+  enableWebhook,
+  replayWebhook,
+  testWebhook,
+  webhookPage,
+} from "./webhooks.tsx";
 
 /** `anyone`: before signing in, too. */
 export type Access = Role | "anyone";
@@ -130,6 +137,12 @@ export const ROUTES: readonly Route[] = [
   post("/users/:user/keys/:key/deactivate", "operator", deactivateKey, "/users/:user"),
   post("/users/:user/prices", "operator", setOwnPrice, "/users/:user"),
   post("/users/:user/prices/remove", "operator", removeOwnPrice, "/users/:user"),
+
+  get("/webhooks/:webhook", "support", webhookPage),
+  post("/webhooks/:webhook/test", "operator", testWebhook, "/webhooks/:webhook"),
+  post("/webhooks/:webhook/replay", "operator", replayWebhook, "/webhooks/:webhook"),
+  post("/webhooks/:webhook/enable", "operator", enableWebhook, "/webhooks/:webhook"),
+  post("/webhooks/:webhook/disable", "operator", disableWebhook, "/webhooks/:webhook"),
 
   get("/services", "support", servicesPage, "Services"),
   post("/services", "operator", createService, "/services"),

@@ -114,5 +114,6 @@ function pathOf(next: string): string {
   const base = "http://panel";
   if (!next.startsWith("/") || !URL.canParse(next, base)) return "/";
   const { origin, pathname, search } = new URL(next, base);
-  return origin === base ? pathname + search : "/";
+  // `/..//host` is of this origin, but its normalized path is a link to that host.
+  return origin === base && !pathname.startsWith("//") ? pathname + search : "/";
 }

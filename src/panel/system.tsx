@@ -3,11 +3,13 @@
 /** @jsxImportSource preact */
 
 import { listSignInAttempts } from "../db/sign-ins.ts";
+import { listFailingWebhooks } from "../db/webhook-figures.ts";
 import { formatSize } from "../domain/units.ts";
 import type { Call, Panel, Redirect, Submission, View } from "./call.ts";
 import { Form } from "./fields.tsx";
 import { Facts, List } from "./lists.tsx";
 import { Badge, Time, Typed } from "./shown.tsx";
+import { Webhooks } from "./webhooks.tsx";
 
 /** What the page shows of the server; the server brings it. */
 export interface SystemFacts {
@@ -42,14 +44,16 @@ export interface BackupFacts {
 }
 
 const ATTEMPTS = 20;
+const WEBHOOKS = 50;
 const HOUR_MS = 3_600_000;
 
 export async function systemPage(call: Call, panel: Panel): Promise<View> {
   const { system } = panel;
   const { ready, checks } = await system.readiness();
-  const attempts = await call.read((reader) =>
-    listSignInAttempts(reader, Number.MAX_SAFE_INTEGER, ATTEMPTS),
-  );
+  const { attempts, failing } = await call.read((reader) => ({
+    attempts: listSignInAttempts(reader, Number.MAX_SAFE_INTEGER, ATTEMPTS),
+    failing: listFailingWebhooks(reader, WEBHOOKS),
+  }));
   const isOwner = call.administrator.role === "owner";
   return {
     title: "System",
@@ -78,6 +82,8 @@ export async function systemPage(call: Call, panel: Panel): Promise<View> {
           />
         </section>
         <Backups system={system} now={panel.now()} isOwner={isOwner} />
+        <h2 id="webhooks">Failing webhooks</h2>
+        <Webhooks caption="Failing webhooks" webhooks={failing} />
         <h2>Failed sign-ins</h2>
         <List
           caption="Failed sign-ins, newest first"

@@ -1,4 +1,4 @@
-// One user: money, orders, transactions, keys, own prices and child users.
+// One user: money, orders, transactions, keys, own prices, webhooks and child users.
 
 /** @jsxImportSource preact */
 
@@ -13,6 +13,7 @@ import {
   type UserFigures,
 } from "../db/user-figures.ts";
 import { findUser, findUserByAccount, type User } from "../db/users.ts";
+import { listWebhooks, type Webhook } from "../db/webhooks.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { ORDER_STATUSES } from "../domain/orders.ts";
 import { refusal } from "../domain/refusals.ts";
@@ -24,6 +25,7 @@ import { Account } from "./user-account.tsx";
 import { Keys } from "./user-keys.tsx";
 import { OwnPrices } from "./user-prices.tsx";
 import { Transactions } from "./user-transactions.tsx";
+import { Webhooks } from "./webhooks.tsx";
 
 /** Orders of a status that are counted. */
 const COUNTED = 10_000;
@@ -38,6 +40,7 @@ interface ShownUser {
   lines: TransactionRow[];
   keys: ListedKey[];
   prices: OwnPrice[];
+  webhooks: Webhook[];
   children: { username: string; name: string; balanceMicros: bigint }[];
 }
 
@@ -60,13 +63,14 @@ function readShownUser(reader: Reader, username: string): ShownUser {
     lines: listTransactionsBelow(reader, query, Number.MAX_SAFE_INTEGER, LINES).rows,
     keys: listKeys(reader, { account }, null, KEYS),
     prices: listOwnPrices(reader, account),
+    webhooks: listWebhooks(reader, account),
     children: listChildren(reader, account, 0, CHILDREN),
   };
 }
 
 export async function userPage(call: Call): Promise<View> {
   const shown = await call.read((reader) => readShownUser(reader, call.params["user"]!));
-  const { user, lines, keys, prices, children } = shown;
+  const { user, lines, keys, prices, webhooks, children } = shown;
   const { username } = user;
   const path = `/users/${encodeURIComponent(username)}`;
   const { role } = call.administrator;
@@ -115,6 +119,8 @@ export async function userPage(call: Call): Promise<View> {
           <>
             <Keys keys={keys} path={path} mayChange={mayChange} />
             <OwnPrices prices={prices} path={path} mayChange={mayChange} />
+            <h2>Webhooks</h2>
+            <Webhooks caption="Webhooks, oldest first" webhooks={webhooks} />
             <h2>Child users</h2>
             <List
               caption="Child users"

@@ -105,6 +105,37 @@ describe("the address of the database", () => {
   });
 });
 
+describe("the panel on plain HTTP", () => {
+  const conflict = async (...flags: string[]) => {
+    const { stdout } = await reseller(
+      "config",
+      "check",
+      "--json",
+      "--data",
+      freshFolder(),
+      ...flags,
+    );
+    return stdout.includes("plain HTTP beyond this machine");
+  };
+  const here = ["--panel-listen", "127.0.0.1:8081"];
+  const beyond = ["--panel-listen", "0.0.0.0:8081"];
+  test.each([
+    [here, false],
+    [[...here, "--panel-url", "http://localhost:9000"], false],
+    [[...here, "--panel-url", "http://[::1]:9000"], false],
+    [[...here, "--panel-url", "https://panel.example"], false],
+    [[...here, "--panel-url", "http://panel.example"], true],
+    [[...here, "--panel-url", "http://panel.example", "--panel-insecure"], false],
+    [beyond, true],
+    [[...beyond, "--panel-url", "http://localhost:9000"], true],
+    [[...beyond, "--panel-url", "https://panel.example"], false],
+    [[...beyond, "--panel-insecure", "on"], false],
+    [[...beyond, "--panel-insecure", "off"], true],
+  ])("%j is refused: %p", async (flags, isRefused) => {
+    expect(await conflict(...flags)).toBe(isRefused);
+  });
+});
+
 test("a server's name is short and without spaces", async () => {
   const { code, stderr } = await reseller("config", "show", "--server", "first one");
   expect(code).toBe(2);

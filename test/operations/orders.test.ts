@@ -124,6 +124,20 @@ describe("transitionOrder follows the table for every pair of states:", () => {
     expect([refusalOf(cancel), refusalOf(cancel)]).toEqual([null, "order_transition_illegal"]);
   });
 
+  test("with another refund than was confirmed nothing is done", () => {
+    const { id } = place(database.service({ price: "1", per: "1" }), 10);
+    const move = (to: Target, refundMicros: number) =>
+      database.run("transitionOrder", { id, to, remains: 4, refundMicros, note: null });
+    expect(refusalOf(() => move("CANCELLED", 9_999_999))).toBe("order_changed");
+    expect(reload(id).status).toBe("PROCESSING");
+    // Confirmed while nothing was refunded yet; meanwhile a part was.
+    move("PARTIAL", 4_000_000);
+    expect(refusalOf(() => move("REFUNDED", 10_000_000))).toBe("order_changed");
+    expect(reload(id)).toMatchObject({ status: "PARTIAL", refundedMicros: 4_000_000 });
+    move("REFUNDED", 6_000_000);
+    expect(reload(id).refundedMicros).toBe(10_000_000);
+  });
+
   test("an order is found by either id, and one that is not there is refused", () => {
     const order = place(database.service(), 10);
     const complete = (id: string) =>

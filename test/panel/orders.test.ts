@@ -62,6 +62,11 @@ describe("the list", () => {
     const { text } = await market.get(`/orders?ids=${id}`);
     expect(text).toContain("javascript:alert(1)//&lt;U+202E>txt.exe");
     expect(text).not.toContain('href="javascript');
+    market.run("updateService", { id: "likes", changes: { name: "Likes\u202egpj" } });
+    const { text: filtered } = await market.get("/orders?user=\u202enobody&status=\u200b");
+    expect(filtered).toContain("&lt;U+202E>gpj");
+    expect(filtered.match(/>[^<]*[\u202e\u200b]/)).toBeNull();
+    market.run("updateService", { id: "likes", changes: { name: "Likes" } });
     const shown = await market.get(`/orders/${market.order({ link: "https://example.com/a" })}`);
     expect(shown.text).toContain(
       '<a href="https://example.com/a" rel="noopener noreferrer" target="_blank">',
@@ -117,6 +122,22 @@ describe("several orders", () => {
     const again = await post([one!, two!], "CANCELLED", { confirmed: confirmed!, once: once! });
     expect(again.text).toContain("Cancel 1 order?");
     expect(market.status(two!)).toBe("PROCESSING");
+  });
+
+  test("pay what was confirmed alone: of two confirmations at the same time one is refused", async () => {
+    const id = market.order();
+    const path = `/orders/${id}`;
+    await market.post(`${path}/change`, { to: "COMPLETED" });
+    const ask = async (action: string, fields: Record<string, string>) => {
+      const { text } = await market.post(path + action, fields);
+      const { confirmed, once } = market.confirmed(text);
+      return () => market.post(path + action, { ...fields, confirmed: confirmed!, once: once! });
+    };
+    const partial = await ask("/partial", { remains: "40" });
+    const full = await ask("/change", { to: "REFUNDED" });
+    const replies = await Promise.all([partial(), full()]);
+    const shown = replies.map(({ status }) => status);
+    expect([shown, shown.filter((status) => status === 303).length]).toEqual([shown, 1]);
   });
 
   test("none selected, none that can change: said, and nothing changed", async () => {

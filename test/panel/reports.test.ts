@@ -60,6 +60,14 @@ test("what is wrong is named beside its field; nothing in a time is said so", as
   );
 });
 
+test("as CSV of what is wrong: the page names it", async () => {
+  for (const query of ["by=colour", "from=x", "from=2026-02-01&to=2026-01-01"]) {
+    const { status, headers, text } = await panel.get(`/reports.csv?${query}`);
+    expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(text).toMatch(/ must be /);
+  }
+});
+
 test("as CSV: no cell is a formula", async () => {
   const { text, headers } = await panel.get(`/reports.csv?by=reseller&from=${today}&to=${today}`);
   expect(text).toBe("key,orders,revenue,refunds,net\r\n'@alice,1,20,5,15\r\n");

@@ -194,6 +194,10 @@ describe("a password", () => {
       "/\\evil.example",
       "javascript:1",
       "\t//evil.example",
+      "/..//evil.example",
+      "/audit/..//evil.example",
+      "/.//evil.example",
+      "/%2e%2e//evil.example",
       "",
     ]) {
       expect([next, await leads(next)]).toEqual([next, "/"]);

@@ -130,11 +130,26 @@ describe("keys", () => {
     ]);
     await market.post(`${path}/activate`);
     expect(active()).toBe(1);
-    expect((await market.post(`${path}/rotate`, { grace: "0" })).text).toContain("rk_");
+    const rotated = await market.post(`${path}/rotate`, { grace: "0" });
+    expect(rotated.text).toMatch(/<pre id="key">rk_\w{28}<\/pre>/);
     const other = await market.post(`/users/alice/keys/${id}/deactivate`);
     expect([other.status, other.text]).toEqual([422, expect.stringContaining("Key not found")]);
     expect(active()).toBe(1);
   });
+});
+
+test("a test key is made, shown and rotated as one: by its text nobody takes it for a live one", async () => {
+  const isOne = /<pre id="key">rk_test_\w{28}<\/pre>/;
+  const of = { type: "full", reach: "all" };
+  const made = await market.post("/users/bob/keys", { ...of, label: "trial", test: "yes" });
+  expect(made.text).toMatch(isOne);
+  const { text } = await market.get("/users/bob");
+  expect(text).toContain("full, test");
+  const [, id] = /action="\/users\/bob\/keys\/(\w+)\/rotate"/.exec(
+    text.slice(text.indexOf("rk_test_")),
+  )!;
+  const rotated = await market.post(`/users/bob/keys/${id}/rotate`, { grace: "0" });
+  expect(rotated.text).toMatch(isOne);
 });
 
 test("own prices are set, replaced and removed", async () => {
