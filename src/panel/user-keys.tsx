@@ -14,6 +14,7 @@ import {
   KEY_RANDOM_BYTES,
   KEY_SCOPES,
   KEY_TYPES,
+  shownStart,
   startOfKey,
 } from "../domain/keys.ts";
 import { refusal } from "../domain/refusals.ts";
@@ -25,6 +26,7 @@ import { Badge, Time, Typed } from "./shown.tsx";
 
 const DAY_MS = 86_400_000;
 const LIFETIME_LIMIT_DAYS = 36_525;
+const SIDES = ["live", "test"] as const;
 const GRACE_HOURS = ["0", "1", "24", "168"] as const;
 
 export function Keys({
@@ -45,7 +47,7 @@ export function Keys({
         rows={keys}
         empty="No keys yet."
         columns={[
-          { heading: "Key", cell: ({ start }) => <code>{start}…</code> },
+          { heading: "Key", cell: (key) => <code>{shownStart(key)}…</code> },
           { heading: "Label", cell: ({ label }) => <Typed text={label} /> },
           { heading: "Type", cell: ({ type }) => type },
           {
@@ -72,6 +74,15 @@ export function Keys({
                 ["full", "full: orders, recharges, look-up of users"],
                 ["order", "order: orders alone"],
                 ["recharge", "recharge: recharges and look-up of users"],
+              ]}
+            />
+            <Choice
+              name="side"
+              label="Side"
+              value="live"
+              options={[
+                ["live", "live"],
+                ["test", "test: nothing costs money, nothing goes to a provider"],
               ]}
             />
             <Choice
@@ -157,15 +168,16 @@ function shownOnce(text: string, title: string, path: string): View {
   };
 }
 
-function newKey() {
-  const text = formatKey(randomBytes(KEY_RANDOM_BYTES));
+function newKey(isTest: boolean) {
+  const text = formatKey(randomBytes(KEY_RANDOM_BYTES), isTest);
   return { text, hash: hashKey(text), start: startOfKey(text) };
 }
 
 export async function createKey(submission: Submission): Promise<View> {
   const { form } = submission;
   const username = submission.params["user"]!;
-  const { text, hash, start } = newKey();
+  const test = form.optionalChoice("side", SIDES) === "test";
+  const { text, hash, start } = newKey(test);
   const days = form.optionalWhole("days", 1, LIFETIME_LIMIT_DAYS);
   await submission.submit("createKey", {
     username,
@@ -174,6 +186,7 @@ export async function createKey(submission: Submission): Promise<View> {
     label: form.optionalText("label", KEY_LABEL_LENGTH_LIMIT) ?? "",
     hash,
     start,
+    test,
     lifetimeMilliseconds: days === null ? null : days * DAY_MS,
     allow: networksOf(form),
   });
@@ -181,8 +194,8 @@ export async function createKey(submission: Submission): Promise<View> {
 }
 
 export async function rotateKey(submission: Submission): Promise<View> {
-  const id = await keyOf(submission);
-  const { text, hash, start } = newKey();
+  const { id, testOf } = await keyOf(submission);
+  const { text, hash, start } = newKey(testOf !== null);
   const graceMilliseconds = Number(submission.form.choice("grace", GRACE_HOURS)) * 3_600_000;
   await submission.submit("rotateKey", { id, hash, start, graceMilliseconds });
   return shownOnce(text, "The key that takes its place", userPath(submission));
@@ -193,18 +206,18 @@ export const deactivateKey = (submission: Submission, _panel: Panel) =>
   setActive(submission, false);
 
 async function setActive(submission: Submission, active: boolean): Promise<Redirect> {
-  const id = await keyOf(submission);
-  const { start } = await submission.submit("setKeyActive", { id, active });
+  const { id, ...key } = await keyOf(submission);
+  await submission.submit("setKeyActive", { id, active });
   const what = active ? "active again" : "refused from now on";
-  return { to: `${userPath(submission)}#keys`, note: `Key ${start}… is ${what}.` };
+  return { to: `${userPath(submission)}#keys`, note: `Key ${shownStart(key)}… is ${what}.` };
 }
 
-/** The id of a key of this user. Throws key_not_found. */
-async function keyOf(submission: Submission): Promise<string> {
+/** A key of this user. Throws key_not_found. */
+async function keyOf(submission: Submission): Promise<ListedKey> {
   const { key: id = "", user = "" } = submission.params;
   const key = await submission.read((reader) => findKey(reader, id));
   if (key?.username.toLowerCase() !== user.toLowerCase()) throw refusal("key_not_found");
-  return id;
+  return key;
 }
 
 function userPath({ params }: Submission): string {
