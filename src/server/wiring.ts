@@ -1,6 +1,7 @@
 // The dependencies of the API and of the deliveries, from the settings and the parts of the server that have started.
 
-import { backupFolder, type Config, isPanelLocal, isPanelSecure } from "../config/flags.ts";
+import { backupFolder } from "../config/flags.ts";
+import { type Config, isPanelLocal, isPanelSecure } from "../config/settings.ts";
 import { listSandboxOrders } from "../db/sandbox.ts";
 import { systemClock } from "../delivery/clock.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";

@@ -94,7 +94,7 @@ test("plain HTTP beyond this machine is refused at the start, but behind a proxy
   expect([code, stderr]).toEqual([2, expect.stringContaining("plain HTTP beyond this machine")]);
   for (const flags of [
     ["--panel-url", "https://panel.example"],
-    ["--panel-insecure", "yes"],
+    ["--panel-insecure", "on"],
   ]) {
     const server = await serving(folder, "serve", "--panel-listen", "0.0.0.0:0", ...flags);
     await panelOf(folder);
