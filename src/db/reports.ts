@@ -1,9 +1,9 @@
 // What orders brought and what was refunded, by day and one other thing: sums over a range of rows, so that a long
-// window is read in steps. The test side is left out.
+// window is read in steps. Test orders are left out.
 
 import { stepAbove } from "./activity.ts";
-import type { Reader, Span, TimeWindow } from "./port.ts";
 import { NO_TEST_ORDER } from "./orders.ts";
+import type { Reader, Span, TimeWindow } from "./port.ts";
 import { timesOf } from "./pages.ts";
 import { type Query, query } from "./query.ts";
 import { type Kind, type Kinds, nullable, number, text } from "./table-definition.ts";
