@@ -162,8 +162,8 @@ export function conflictOf(config: Config): string | null {
   if ((tlsCert === null) !== (tlsKey === null)) {
     return "--tls-cert and --tls-key belong together: give both or neither";
   }
-  if (panelListen && !isPanelSecure(config) && !isLoopback(panelListen.host) && !panelInsecure) {
-    return "the panel would speak plain HTTP beyond this machine: give --tls-cert and --tls-key, or --panel-url https://… of the proxy before it, or --panel-insecure yes";
+  if (panelListen && !isPanelSecure(config) && !isPanelNear(config) && !panelInsecure) {
+    return "the panel would speak plain HTTP beyond this machine: give --tls-cert and --tls-key, or --panel-url https://… of the proxy before it, or --panel-insecure on";
   }
   return null;
 }
@@ -174,6 +174,12 @@ export function isPanelSecure({
   panelUrl,
 }: Pick<Config, "tlsCert" | "panelUrl">): boolean {
   return panelUrl === null ? tlsCert !== null : panelUrl.startsWith("https:");
+}
+
+/** It neither listens nor is found beyond this machine. */
+function isPanelNear({ panelListen, panelUrl }: Config): boolean {
+  const hosts = [panelListen!.host, ...(panelUrl === null ? [] : [new URL(panelUrl).hostname])];
+  return hosts.every((host) => isLoopback(host.replace(/^\[|\]$/g, "")));
 }
 
 /** Only this machine reaches the panel. */

@@ -1,12 +1,12 @@
 // Orders by status and money by kind, in periods of time: counted once, then updated from the rows that were added since.
-// Each count is one statement over a range of rows, as in status-counts.ts; a period may come in several rows. Test orders
-// and the money of the test side are left out.
+// Each count is one statement over a range of rows, as in status-counts.ts; a period may come in several rows. The test
+// side counts nothing, but its rows are returned as zeros: a range without any row is taken for the end of the month.
 
 import type { TransferKind } from "../domain/ledger.ts";
 import type { OrderStatus } from "../domain/orders.ts";
-import { NO_TEST_ORDER } from "./orders.ts";
 import type { Reader } from "./port.ts";
 import { query } from "./query.ts";
+import { NO_TEST_ORDER } from "./orders.ts";
 import type { Position } from "./status-counts.ts";
 import { number, textOf } from "./table-definition.ts";
 
@@ -28,16 +28,20 @@ export interface MoneyChange {
 }
 
 const PERIOD = `created_at / ${PERIOD_MS}`;
+const LIVE_ORDERS = `CAST(sum(CASE WHEN ${NO_TEST_ORDER} THEN 1 ELSE 0 END) AS BIGINT)`;
+/** The accounts of cash and sales of the test side are below 0, and one of them is in each of its transfers. */
+const LIVE_MICROS =
+  "CASE WHEN debit_account > 0 AND credit_account > 0 THEN amount_micros ELSE 0 END";
 const ORDER_CHANGE = { period: number, status: textOf<OrderStatus>(), orders: number };
 
 /** Orders by the status in which they were created: an order's first event says what its status was before. */
 const firstStatuses = (range: string) => `
-  SELECT period AS "period", first_status AS "status", count(*) AS "orders" FROM (
-    SELECT ${PERIOD} AS period, coalesce(
+  SELECT period AS "period", first_status AS "status", CAST(sum(live) AS BIGINT) AS "orders" FROM (
+    SELECT ${PERIOD} AS period, CASE WHEN ${NO_TEST_ORDER} THEN 1 ELSE 0 END AS live, coalesce(
         (SELECT from_status FROM order_events AS event
           WHERE event.order_id = orders.order_id ORDER BY seq LIMIT 1),
         status) AS first_status
-    FROM orders WHERE ${range} AND created_at >= :from AND ${NO_TEST_ORDER}
+    FROM orders WHERE ${range} AND created_at >= :from
   ) AS counted GROUP BY period, first_status`;
 
 /** What events did (`1`), or what is to be taken back of it (`-1`), in the periods of their orders. */
@@ -46,9 +50,9 @@ const moved = (events: string, sign: 1 | -1) =>
     .map(
       (status) => `
   SELECT orders.${PERIOD} AS "period", ${status} AS "status",
-      ${status === "to_status" ? sign : -sign} * count(*) AS "orders"
+      ${status === "to_status" ? sign : -sign} * ${LIVE_ORDERS} AS "orders"
     FROM order_events AS event JOIN orders ON orders.order_id = event.order_id
-    WHERE ${events} AND orders.created_at >= :from AND ${NO_TEST_ORDER} GROUP BY orders.${PERIOD}, ${status}`,
+    WHERE ${events} AND orders.created_at >= :from GROUP BY orders.${PERIOD}, ${status}`,
     )
     .join(" UNION ALL ");
 
@@ -56,9 +60,8 @@ const moved = (events: string, sign: 1 | -1) =>
 const ORDERS_AT = query({
   takes: { after: number, upTo: number, eventSeq: number, from: number },
   gives: ORDER_CHANGE,
-  text: `SELECT ${PERIOD} AS "period", status AS "status", count(*) AS "orders" FROM orders
-      WHERE order_id > :after AND order_id <= :upTo AND created_at >= :from AND ${NO_TEST_ORDER}
-      GROUP BY ${PERIOD}, status
+  text: `SELECT ${PERIOD} AS "period", status AS "status", ${LIVE_ORDERS} AS "orders" FROM orders
+      WHERE order_id > :after AND order_id <= :upTo AND created_at >= :from GROUP BY ${PERIOD}, status
     UNION ALL ${moved("event.seq > :eventSeq AND event.order_id > :after AND event.order_id <= :upTo", -1)}`,
 });
 
@@ -95,17 +98,14 @@ const LAST_TRANSFER = query({
     (SELECT seq FROM transfers WHERE created_at <= :before ORDER BY seq DESC LIMIT 1), 0) AS "seq"`,
 });
 
-// On the test side one of both is its cash or its sales.
-const NO_TEST_TRANSFER = "debit_account > 0 AND credit_account > 0";
-
 // In two halves: sum() fails when it exceeds 64 bits, and a double is not exact above 2^53.
 const MONEY = query({
   takes: { after: number, upTo: number, from: number },
   gives: { period: number, kind: textOf<TransferKind>(), thousands: number, rest: number },
   text: `SELECT ${PERIOD} AS "period", kind AS "kind",
-      CAST(sum(amount_micros / 1000000000) AS BIGINT) AS "thousands",
-      CAST(sum(amount_micros % 1000000000) AS BIGINT) AS "rest"
-    FROM transfers WHERE seq > :after AND seq <= :upTo AND created_at >= :from AND ${NO_TEST_TRANSFER}
+      CAST(sum((${LIVE_MICROS}) / 1000000000) AS BIGINT) AS "thousands",
+      CAST(sum((${LIVE_MICROS}) % 1000000000) AS BIGINT) AS "rest"
+    FROM transfers WHERE seq > :after AND seq <= :upTo AND created_at >= :from
     GROUP BY ${PERIOD}, kind`,
 });
 

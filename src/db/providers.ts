@@ -56,9 +56,10 @@ const NEXT_DUE = query({
     ) AS due`,
 });
 
-/** Looked up case-insensitively. */
+/** Looked up case-insensitively. The sandbox's is no operator's: nothing of it can be changed. */
 export function findProvider(reader: Reader, name: string): Provider | undefined {
-  return reader.row(providers.byName, name);
+  const provider = reader.row(providers.byName, name);
+  return provider?.providerId === SANDBOX_PROVIDER ? undefined : provider;
 }
 
 /** The provider with that number, which must exist. */

@@ -50,9 +50,10 @@ const BALANCE = query({
   text: `SELECT ${select(users, "balanceMicros")} FROM users WHERE account = :account`,
 });
 
-/** Looked up case-insensitively. */
+/** Looked up case-insensitively. A test account is no user: the operator's commands are about the live side. */
 export function findUser(reader: Reader, username: string): User | undefined {
-  return withReseller(reader, reader.row(users.byUsername, username));
+  const user = withReseller(reader, reader.row(users.byUsername, username));
+  return user?.testOf === null ? user : undefined;
 }
 
 /** The test account of a user; undefined until it is made. */

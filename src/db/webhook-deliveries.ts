@@ -78,7 +78,7 @@ const INTERRUPTED = query({
   takes: { now: number, server: text },
   gives: fields(webhookDeliveries, "deliveryId"),
   text: `SELECT ${select(webhookDeliveries, "deliveryId")} FROM webhook_deliveries
-    WHERE state = 'sending' AND due_at > :now AND server <> :server AND NOT EXISTS (SELECT 1 FROM servers
+    WHERE state = 'sending' AND server <> :server AND NOT EXISTS (SELECT 1 FROM servers
       WHERE servers.id = webhook_deliveries.server AND servers.lease_until > :now)
     ORDER BY delivery_id`,
 });
@@ -220,7 +220,7 @@ export function nextWebhookDueAt(reader: Reader): number | null {
   return reader.one(NEXT_DUE)?.dueAt ?? null;
 }
 
-/** Under way at servers that are gone, and not due again yet. */
+/** Under way at servers that are gone. */
 export function listInterruptedDeliveries(reader: Reader, now: number, server: string): number[] {
   return reader.all(INTERRUPTED, { now, server }).map(({ deliveryId }) => deliveryId);
 }

@@ -7,15 +7,16 @@ import { webhookAttempts, webhookDeliveries, webhookEvents, webhooks } from "./t
 
 const TAKES = { before: number, limit: number };
 
+/** An attempt whose lease ended so long ago was never recorded. */
 const GIVE_UP = statement({
   takes: TAKES,
   writes: [webhookDeliveries],
-  text: `UPDATE webhook_deliveries SET state = 'failed', due_at = NULL, replay = 0, failures = tries
+  text: `UPDATE webhook_deliveries SET state = 'failed', due_at = NULL, server = NULL, replay = 0, failures = tries
     WHERE delivery_id IN (SELECT waiting.delivery_id FROM webhooks
       JOIN webhook_deliveries AS waiting ON waiting.webhook_id = webhooks.webhook_id
       JOIN webhook_events ON webhook_events.event_id = waiting.event_id
       WHERE webhooks.active = 0 AND (webhooks.disabled_at < :before OR webhooks.deleted_at IS NOT NULL)
-        AND waiting.due_at IS NOT NULL AND waiting.state = 'waiting'
+        AND waiting.due_at IS NOT NULL AND (waiting.state = 'waiting' OR waiting.due_at < :before)
         AND (webhook_events.created_at < :before OR webhooks.deleted_at IS NOT NULL)
       LIMIT :limit)`,
 });

@@ -3,11 +3,13 @@
 import { cashAccount, refuseCreditAboveLimit, refuseDebitAboveBalance } from "../domain/ledger.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { refusal } from "../domain/refusals.ts";
+import { testUsername } from "../domain/sandbox.ts";
 import type { Reader, Tx } from "../db/port.ts";
 import { postTransfer } from "../db/ledger.ts";
 import { listKeys } from "../db/keys.ts";
 import { keys } from "../db/tables.ts";
 import {
+  findTestAccount,
   findUser,
   findUserByAccount,
   insertUser,
@@ -67,6 +69,9 @@ export function updateUser(tx: Tx, command: UpdateUser, context: Context): { acc
   if (holder && holder.account !== account) throw refusal("username_taken");
   // Nothing is refused from here on.
   const after = updateUserFields(tx, account, command.changes);
+  // Or the next user of the old name could have no test account.
+  const test = findTestAccount(tx, account);
+  if (test) updateUserFields(tx, test.account, { username: testUsername({ ...after, account }) });
   audit(tx, context, {
     actor: command.actor,
     action: "user.update",
@@ -95,6 +100,9 @@ export function setUserActive(tx: Tx, command: SetUserActive, context: Context):
   if (parentAccount !== null) throw refusal("child_has_no_keys");
   // A key that is made meanwhile is made before this, and listed, or after it, and refused.
   tx.lock(account);
+  // Requests with test keys take that account's.
+  const test = findTestAccount(tx, account);
+  if (test) tx.lock(test.account);
   const changed = listKeys(tx, { account }).filter((key) => (active ? key.suspended : key.active));
   // Nothing is refused from here on.
   updateUserFields(tx, account, { active });

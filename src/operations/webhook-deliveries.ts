@@ -175,7 +175,10 @@ function settleDelivered(tx: Tx, delivery: WebhookDelivery): void {
   tx.update(webhookDeliveries, delivery, settled);
 }
 
-/** What servers that are gone had under way is due again at once. Returns how many. */
+/**
+ * What servers that are gone had under way waits again, due at once: also where nothing takes it when its lease ends,
+ * because its endpoint is disabled or deleted. Returns how many.
+ */
 export function releaseWebhookDeliveries(
   tx: Tx,
   { server }: { server: string },
@@ -183,7 +186,7 @@ export function releaseWebhookDeliveries(
 ): number {
   const interrupted = listInterruptedDeliveries(tx, now, server);
   tx.each(interrupted, (deliveryId) =>
-    tx.update(webhookDeliveries, { deliveryId }, { dueAt: now }),
+    tx.update(webhookDeliveries, { deliveryId }, { state: "waiting", dueAt: now, server: null }),
   );
   return interrupted.length;
 }

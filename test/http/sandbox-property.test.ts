@@ -3,11 +3,15 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { readAttention } from "../../src/db/attention.ts";
 import { listOperatorOrders, type OperatorOrderFilter } from "../../src/db/operator-orders.ts";
 import type { Reader } from "../../src/db/port.ts";
 import { listProviders, oldestUncheckedAt, readProviderOrders } from "../../src/db/providers.ts";
+import { REPORT_KEYS } from "../../src/db/reports.ts";
 import { listUsers } from "../../src/db/users.ts";
 import { countDisabledWebhooks, oldestUndeliveredAt } from "../../src/db/webhook-figures.ts";
+import { createActivityCounter } from "../../src/monitoring/activity.ts";
+import { readReport } from "../../src/monitoring/reports.ts";
 import { createStatusCounter } from "../../src/monitoring/status-counter.ts";
 import type { ProviderApi } from "../../src/providers/provider.ts";
 import { ENGINE } from "../support/engine.ts";
@@ -100,6 +104,7 @@ function liveProvider(): { api: ProviderApi; adds: string[] } {
 }
 
 /** Of the clock that stands still. */
+const DAY_MS = 86_400_000;
 const STORY_END = Date.UTC(2026, 0, 2);
 
 /** Without ids and numbers, which come from one sequence for both sides: each by its place among those of its side. */
@@ -179,7 +184,13 @@ function moveLiveOrder(shop: SandboxShop, { order, to }: Extract<Step, { kind: "
 }
 
 /** What the operator's lists and metrics say. */
-async function reports({ database }: SandboxShop): Promise<unknown> {
+async function reports({ database, clock }: SandboxShop): Promise<unknown> {
+  const now = clock.now();
+  const activity = await createActivityCounter(database.store, 0, () => now)(60_000);
+  const panel: unknown[] = [activity!(now - DAY_MS, now + DAY_MS)];
+  for (const by of REPORT_KEYS) {
+    panel.push(await readReport(database.store, by, { from: now - DAY_MS, to: now + DAY_MS }));
+  }
   const counts = await createStatusCounter(database.store)();
   const seen = database.read((reader) => ({
     orders: listOrders(reader),
@@ -189,8 +200,10 @@ async function reports({ database }: SandboxShop): Promise<unknown> {
     unchecked: oldestUncheckedAt(reader),
     undelivered: oldestUndeliveredAt(reader),
     disabled: countDisabledWebhooks(reader),
+    attention: { ...readAttention(reader, 0), lastRowAt: null },
   })); // prettier-ignore
-  return masked(JSON.stringify({ ...seen, live: counts.live }));
+  const text = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);
+  return masked(JSON.stringify({ ...seen, panel, live: counts.live }, text));
 }
 
 async function tell(steps: { live: Step; test: Step[] }[], isTested: boolean) {

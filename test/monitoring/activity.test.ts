@@ -85,6 +85,33 @@ test("an order counts in the period in which it came, whenever its state changes
   database.close();
 });
 
+test("test orders count nothing, and many in a row are not taken for the end of the month", async () => {
+  const database = freshSqliteDatabase();
+  database.user("alice", "100");
+  const [live, isTest] = [false, true].map((side) => database.key("alice", "full", "all", side));
+  const service = database.service({ min: 1, price: "0.001" });
+  const place = ({ id: keyId }: { id: string }, times: number) => {
+    const [{ account }] = database.query<{ account: number }>(
+      "SELECT reseller_account AS account FROM keys WHERE id = ?",
+      keyId,
+    ) as [{ account: number }];
+    const order = { resellerAccount: account, keyId, service, link: "x", quantity: 1000 };
+    const entries = Array.from({ length: times }, () => ({ order }));
+    database.run("placeOrders", { keyId, entries });
+  };
+  place(live!, 1);
+  const before = createActivityCounter(database.connection.store);
+  await before(60_000);
+  // More than two steps of a count.
+  for (let batch = 0; batch < 9; batch += 1) place(isTest!, 1000);
+  for (const count of [before, createActivityCounter(database.connection.store)]) {
+    const figures = (await count(60_000))!(Date.now() - DAY_MS, Date.now() + DAY_MS);
+    expect(figures.orders).toMatchObject({ PENDING: 0, PROCESSING: 1 });
+    expect(figures.chargedMicros).toBe(1000n);
+  }
+  database.close();
+});
+
 test("the first count does not keep a page waiting", async () => {
   let release = () => {};
   const held = new Promise<void>((resolve) => (release = resolve));

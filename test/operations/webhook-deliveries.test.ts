@@ -102,6 +102,34 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
+  test("what was under way to an endpoint that is disabled meanwhile can be replayed, and expires", async () => {
+    const shop = await openWebhookShop(engine);
+    const endpoint = await shop.endpoint();
+    const gone = await shop.endpoint();
+    const event = await shop.event(endpoint, 1000);
+    await shop.event(gone, 1000);
+    const [first] = await taken(shop, A, 1000);
+    expect(first!.eventId).toBe(event);
+    const failure = { attempts: [outcome(first!, 1000, FAILED)], jitter: 0 };
+    await shop.run("recordWebhookAttempts", failure, 1001);
+    const underWay = 1001 + 10_000;
+    expect((await taken(shop, A, underWay)).map(({ attempt }) => attempt)).toEqual([2]);
+    const actor = { keyId: null, operator: "root" };
+    await shop.run("disableWebhook", { id: endpoint.id, actor }, underWay);
+    await shop.run("deleteWebhook", { id: gone.id, actor }, underWay);
+    // The server is killed, and comes back after the lease.
+    const later = underWay + WEBHOOK_LEASE_MS + 1;
+    await shop.run("releaseWebhookDeliveries", { server: B }, later);
+    const replay = { id: endpoint.id, actor, what: { delivery: `${event}.1` } };
+    expect(await shop.run("replayWebhook", replay, later)).toBe(1);
+    const again = await taken(shop, B, later);
+    expect(again.map(({ eventId }) => eventId)).toEqual([event]);
+    // Killed again: nobody releases what it had under way.
+    while ((await shop.run("expireWebhooks", { limit: 10 }, later + 40 * 86_400_000)) > 0);
+    expect(await shop.deliveries()).toEqual([]);
+    await shop.store.close();
+  });
+
   test("an attempt whose lease had ended still delivers, and its failure changes nothing", async () => {
     const shop = await openWebhookShop(engine);
     const endpoint = await shop.endpoint();
