@@ -10,6 +10,7 @@ const MIB = 1024 * 1024;
 const ROOM_BAD_BYTES = 64 * MIB;
 const ROOM_LOW_BYTES = 1024 * MIB;
 const BACKUP_OLD_MS = 2 * 86_400_000;
+const OFFSITE_OLD_MS = 2 * 86_400_000;
 const CLOCK_BEHIND_MS = 5 * 60_000;
 /** As `admin provider list` has it. */
 const LATE_MS = 5 * 60_000;
@@ -25,7 +26,7 @@ export interface AttentionItem {
 }
 
 export function attentionItems(
-  { providers, lateOrders, lastRowAt }: Attention,
+  { providers, lateOrders, failedWebhooks, lastRowAt }: Attention,
   machine: MachineFacts,
   now: number,
 ): AttentionItem[] {
@@ -33,6 +34,14 @@ export function attentionItems(
     ...systemItems(machine, lastRowAt, now),
     ...providers.flatMap((provider) => providerItems(provider, now)),
   ];
+  for (const { username, webhooks } of failedWebhooks) {
+    items.push({
+      tone: "busy",
+      text: `${webhooks === 1 ? "A webhook" : `${webhooks} webhooks`} of ${username} failed and ${webhooks === 1 ? "is" : "are"} disabled`,
+      action: "See the user",
+      href: `/users/${encodeURIComponent(username)}#webhooks`,
+    });
+  }
   if (lateOrders > 0) {
     items.push({
       tone: "busy",
@@ -84,7 +93,7 @@ function providerItems(provider: ProviderAttention, now: number): AttentionItem[
 }
 
 function systemItems(
-  { newestBackupAt, freeBytes }: MachineFacts,
+  { newestBackupAt, newestRemoteAt, freeBytes }: MachineFacts,
   lastRowAt: number | null,
   now: number,
 ): AttentionItem[] {
@@ -98,6 +107,11 @@ function systemItems(
       `The last backup is ${formatDuration(dayFloor(now - newestBackupAt))} old`,
       "Make one",
     );
+  }
+  if (newestRemoteAt === null) add("bad", "No backup was copied off-site", "See the system");
+  else if (newestRemoteAt !== undefined && now - newestRemoteAt > OFFSITE_OLD_MS) {
+    const age = formatDuration(dayFloor(now - newestRemoteAt));
+    add("bad", `The last off-site copy is ${age} old`, "See the system");
   }
   if (freeBytes !== undefined && freeBytes < ROOM_LOW_BYTES) {
     const tone = freeBytes < ROOM_BAD_BYTES ? "bad" : "busy";

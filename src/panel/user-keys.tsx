@@ -14,11 +14,12 @@ import {
   KEY_RANDOM_BYTES,
   KEY_SCOPES,
   KEY_TYPES,
+  shownStart,
   startOfKey,
 } from "../domain/keys.ts";
 import { refusal } from "../domain/refusals.ts";
 import type { Panel, Redirect, Submission, View } from "./call.ts";
-import { Choice, Field, Fold, Form } from "./fields.tsx";
+import { Box, Choice, Field, Fold, Form } from "./fields.tsx";
 import type { Form as Values } from "./form.ts";
 import { List } from "./lists.tsx";
 import { Badge, Time, Typed } from "./shown.tsx";
@@ -45,9 +46,19 @@ export function Keys({
         rows={keys}
         empty="No keys yet."
         columns={[
-          { heading: "Key", cell: ({ start }) => <code>{start}…</code> },
+          { heading: "Key", cell: (key) => <code>{shownStart(key)}…</code> },
           { heading: "Label", cell: ({ label }) => <Typed text={label} /> },
-          { heading: "Type", cell: ({ type }) => type },
+          {
+            heading: "Type",
+            cell: ({ type, testOf }) =>
+              testOf === null ? (
+                type
+              ) : (
+                <>
+                  {type} <Badge state="test" />
+                </>
+              ),
+          },
           {
             heading: "Reach",
             cell: ({ reach }) => (reach === "all" ? "all users" : "its child users"),
@@ -96,6 +107,7 @@ export function Keys({
               label="Networks"
               hint="such as 10.0.0.0/8, 2001:db8::/32; empty: from anywhere"
             />
+            <Box name="test" label="A test key: for test orders with test money" />
           </Form>
         </Fold>
       )}
@@ -157,15 +169,16 @@ function shownOnce(text: string, title: string, path: string): View {
   };
 }
 
-function newKey() {
-  const text = formatKey(randomBytes(KEY_RANDOM_BYTES));
+function newKey(isTest: boolean) {
+  const text = formatKey(randomBytes(KEY_RANDOM_BYTES), isTest);
   return { text, hash: hashKey(text), start: startOfKey(text) };
 }
 
 export async function createKey(submission: Submission): Promise<View> {
   const { form } = submission;
   const username = submission.params["user"]!;
-  const { text, hash, start } = newKey();
+  const test = form.isChecked("test");
+  const { text, hash, start } = newKey(test);
   const days = form.optionalWhole("days", 1, LIFETIME_LIMIT_DAYS);
   await submission.submit("createKey", {
     username,
@@ -176,13 +189,14 @@ export async function createKey(submission: Submission): Promise<View> {
     start,
     lifetimeMilliseconds: days === null ? null : days * DAY_MS,
     allow: networksOf(form),
+    test,
   });
-  return shownOnce(text, `New key of ${username}`, userPath(submission));
+  return shownOnce(text, `New ${test ? "test key" : "key"} of ${username}`, userPath(submission));
 }
 
 export async function rotateKey(submission: Submission): Promise<View> {
-  const id = await keyOf(submission);
-  const { text, hash, start } = newKey();
+  const { id, testOf } = await keyOf(submission);
+  const { text, hash, start } = newKey(testOf !== null);
   const graceMilliseconds = Number(submission.form.choice("grace", GRACE_HOURS)) * 3_600_000;
   await submission.submit("rotateKey", { id, hash, start, graceMilliseconds });
   return shownOnce(text, "The key that takes its place", userPath(submission));
@@ -193,18 +207,18 @@ export const deactivateKey = (submission: Submission, _panel: Panel) =>
   setActive(submission, false);
 
 async function setActive(submission: Submission, active: boolean): Promise<Redirect> {
-  const id = await keyOf(submission);
-  const { start } = await submission.submit("setKeyActive", { id, active });
+  const { id } = await keyOf(submission);
+  const key = await submission.submit("setKeyActive", { id, active });
   const what = active ? "active again" : "refused from now on";
-  return { to: `${userPath(submission)}#keys`, note: `Key ${start}… is ${what}.` };
+  return { to: `${userPath(submission)}#keys`, note: `Key ${shownStart(key)}… is ${what}.` };
 }
 
-/** The id of a key of this user. Throws key_not_found. */
-async function keyOf(submission: Submission): Promise<string> {
+/** A key of this user, a test key too. Throws key_not_found. */
+async function keyOf(submission: Submission): Promise<ListedKey> {
   const { key: id = "", user = "" } = submission.params;
   const key = await submission.read((reader) => findKey(reader, id));
-  if (key?.username.toLowerCase() !== user.toLowerCase()) throw refusal("key_not_found");
-  return id;
+  if (!key || key.username.toLowerCase() !== user.toLowerCase()) throw refusal("key_not_found");
+  return key;
 }
 
 function userPath({ params }: Submission): string {
