@@ -3,6 +3,7 @@
 import type { Reader } from "./port.ts";
 import { type FailingWebhook, listFailingWebhooks } from "./webhook-figures.ts";
 import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
+import { NO_TEST_ORDER } from "./orders.ts";
 import { query } from "./query.ts";
 import { nullable, number, text } from "./table-definition.ts";
 
@@ -65,9 +66,10 @@ const FACTS = query({
     lastUserAt: nullable(number),
   },
   text: `SELECT
-    (SELECT count(DISTINCT order_id) FROM (
+    (SELECT count(DISTINCT newest.order_id) FROM (
         SELECT order_id, created_at FROM late_reports ORDER BY order_id DESC LIMIT ${LATE_REPORTS_LIMIT}
-      ) AS newest WHERE created_at >= :since) AS "lateOrders",
+      ) AS newest JOIN orders ON orders.order_id = newest.order_id
+      WHERE newest.created_at >= :since AND ${NO_TEST_ORDER}) AS "lateOrders",
     (SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1) AS "lastTransferAt",
     (SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1) AS "lastOrderAt",
     (SELECT created_at FROM users ORDER BY account DESC LIMIT 1) AS "lastUserAt"`,

@@ -69,7 +69,7 @@ export function providerOf(reader: Reader, providerId: number): Provider {
   return provider;
 }
 
-/** By name; without the sandbox, which is no provider to an operator. */
+/** By name; without the sandbox. */
 export function listProviders(reader: Reader): Provider[] {
   return listAllProviders(reader).filter(({ providerId }) => providerId !== SANDBOX_PROVIDER);
 }

@@ -11,6 +11,7 @@ const MIB = 1024 * 1024;
 const ROOM_BAD_BYTES = 64 * MIB;
 const ROOM_LOW_BYTES = 1024 * MIB;
 const BACKUP_OLD_MS = 2 * 86_400_000;
+const OFFSITE_OLD_MS = 2 * 86_400_000;
 const CLOCK_BEHIND_MS = 5 * 60_000;
 /** As `admin provider list` has it. */
 const LATE_MS = 5 * 60_000;
@@ -103,7 +104,7 @@ function webhookItems(
 }
 
 function systemItems(
-  { newestBackupAt, freeBytes }: MachineFacts,
+  { newestBackupAt, newestRemoteAt, freeBytes }: MachineFacts,
   lastRowAt: number | null,
   now: number,
 ): AttentionItem[] {
@@ -117,6 +118,11 @@ function systemItems(
       `The last backup is ${formatDuration(dayFloor(now - newestBackupAt))} old`,
       "Make one",
     );
+  }
+  if (newestRemoteAt === null) add("bad", "No backup was copied off-site", "See the system");
+  else if (newestRemoteAt !== undefined && now - newestRemoteAt > OFFSITE_OLD_MS) {
+    const age = formatDuration(dayFloor(now - newestRemoteAt));
+    add("bad", `The last off-site copy is ${age} old`, "See the system");
   }
   if (freeBytes !== undefined && freeBytes < ROOM_LOW_BYTES) {
     const tone = freeBytes < ROOM_BAD_BYTES ? "bad" : "busy";

@@ -118,6 +118,29 @@ test.each([
     ],
   ],
   ["no backup", QUIET, { newestBackupAt: null }, ["bad There is no backup"]],
+  ["no off-site copy", QUIET, { newestRemoteAt: null }, ["bad No backup was copied off-site"]],
+  ["a new off-site copy", QUIET, { newestRemoteAt: NOW - 47 * HOUR }, []],
+  [
+    "an old off-site copy",
+    QUIET,
+    { newestRemoteAt: NOW - 50 * HOUR },
+    ["bad The last off-site copy is 2d old"],
+  ],
+  [
+    "webhooks that failed",
+    {
+      ...QUIET,
+      failedWebhooks: [
+        { username: "alice", webhooks: 1 },
+        { username: "bob", webhooks: 2 },
+      ],
+    },
+    {},
+    [
+      "busy A webhook of alice failed and is disabled",
+      "busy 2 webhooks of bob failed and are disabled",
+    ],
+  ],
   ["little room", QUIET, { freeBytes: 1 }, ["bad The disk has 0 MiB free"]],
 ])("attention: %s", (_, attention, system, expected) => {
   const items = attentionItems(attention, system, NOW);
