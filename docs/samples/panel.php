@@ -27,7 +27,8 @@ function panel(string $action, array $fields = []): array
 }
 
 foreach (panel('services') as $service) {
-    echo "{$service['service']}: {$service['name']}, {$service['rate']} USD for 1000\n";
+    $unit = $service['type'] === 'Package' ? 'for all of it' : 'for 1000';
+    echo "{$service['service']}: {$service['name']}, {$service['rate']} USD $unit\n";
 }
 // With a reference of your own the order is placed once, however often it is sent.
 $order = panel('add', [

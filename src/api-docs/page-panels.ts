@@ -42,7 +42,10 @@ const PANELS: readonly [name: string, url: string, key: string, besides: string]
 
 const ERRORS: readonly [words: string, meaning: string][] = [
   ["Invalid API key", "The key is wrong, ended, or not for orders."],
-  ["Incorrect request", "The action is unknown here, or more than 100 orders were asked for."],
+  [
+    "Incorrect request",
+    "The action is unknown here, more than 100 orders were asked for, or the `reference` is none: 1 to 64 characters of UTF-8.",
+  ],
   ["error.incorrect_service_id", "The service is not offered to you, or not any more."],
   ["neworder.error.link", "The link is missing or malformed."],
   ["neworder.error.min_quantity", "The quantity is missing, not whole, or too small."],

@@ -36,7 +36,7 @@ const FIELDS: Schema = {
     service: number("Of `add`: the number of a service."),
     link: text(`Of \`add\`: what to deliver to, 1 to ${LINK_LENGTH_LIMIT} characters.`),
     quantity: number("Of `add`: how many; not for a service of type Package."),
-    reference: text(
+    reference: number(
       `Of \`add\`, if you like: your own name for the order, 1 to ${REFERENCE_LENGTH_LIMIT} characters. A second \`add\` with it returns the first order.`,
     ),
     order: number("Of `status`: the number of an order."),
