@@ -25,7 +25,7 @@ export interface AttentionItem {
 }
 
 export function attentionItems(
-  { providers, lateOrders, lastRowAt }: Attention,
+  { providers, lateOrders, failedWebhooks, lastRowAt }: Attention,
   machine: MachineFacts,
   now: number,
 ): AttentionItem[] {
@@ -39,6 +39,15 @@ export function attentionItems(
       text: `${ordersText(lateOrders)} changed at the provider after the end, within 7 days`,
       action: "Look whether a refund is due",
       href: "/orders?late=yes",
+    });
+  }
+  if (failedWebhooks > 0) {
+    const [are, webhooks] = failedWebhooks === 1 ? ["is", "webhook"] : ["are", "webhooks"];
+    items.push({
+      tone: "busy",
+      text: `${failedWebhooks} ${webhooks} ${are} disabled, because the receiver failed for days or is gone`,
+      action: "`reseller admin webhook list` names them: tell their owners",
+      href: "/system",
     });
   }
   return items.toSorted((a, b) => Number(a.tone === "busy") - Number(b.tone === "busy"));

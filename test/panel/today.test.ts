@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => market.stop());
 
-const QUIET = { providers: [], lateOrders: 0, lastRowAt: null };
+const QUIET = { providers: [], lateOrders: 0, failedWebhooks: 0, lastRowAt: null };
 const PROVIDER = {
   name: "acme",
   outOfFundsAt: null,
@@ -92,6 +92,12 @@ test.each([
       "busy The disk has 900 MiB free",
       "busy 2 orders changed at the provider after the end, within 7 days",
     ],
+  ],
+  [
+    "webhooks that failures disabled",
+    { ...QUIET, failedWebhooks: 2 },
+    {},
+    ["busy 2 webhooks are disabled, because the receiver failed for days or is gone"],
   ],
   ["no backup", QUIET, { newestBackupAt: null }, ["bad There is no backup"]],
   ["little room", QUIET, { freeBytes: 1 }, ["bad The disk has 0 MiB free"]],
