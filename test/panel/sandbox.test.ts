@@ -90,11 +90,11 @@ test("an order that waits for its developer, and a receiver of the test side, ne
       backoffMs: 0,
     } as never);
   finish({ outcome: "unknown", cause: "its link asks for that" });
-  expect(await facts()).toMatchObject(quiet);
+  expect(facts()).toMatchObject(quiet);
   const keyId = testKeys()[0]!["id"] as string;
   market.run("transitionTestOrder", { keyId, id: String(orderId), to: "PROCESSING", remains: 0 });
-  expect(await facts()).toMatchObject(quiet);
-  expect(await market.read((reader) => readAttention(reader, 0))).toMatchObject({
+  expect(facts()).toMatchObject(quiet);
+  expect(market.read((reader) => readAttention(reader, 0))).toMatchObject({
     failedWebhooks: 0,
   });
 });
