@@ -107,6 +107,9 @@ export function raiseSequences(tx: Tx, to: number): number {
 
 /** For figures and lists of the operator. */
 export const NO_TEST_ORDER = `(orders.provider_id IS NULL OR orders.provider_id <> ${SANDBOX_PROVIDER})`;
+/** How many orders the operator is to settle: a test order waits for its developer. */
+export const UNKNOWN_PLACEMENTS = `SELECT count(*) FROM orders
+  WHERE placement = 'unknown' AND status = 'PENDING' AND ${NO_TEST_ORDER}`;
 export const IS_TEST_ORDER = `orders.provider_id = ${SANDBOX_PROVIDER}`;
 
 /** By a CHECK of the table a row has provider, service and a placement other than `manual`, or none of these. */

@@ -1,5 +1,6 @@
 // What `doctor` reads from the rows of a database at this program's schema.
 
+import { NO_TEST_ORDER, UNKNOWN_PLACEMENTS } from "./orders.ts";
 import { OLDEST_DUE_POLL } from "./polling.ts";
 import type { Reader } from "./port.ts";
 import { query } from "./query.ts";
@@ -19,8 +20,8 @@ const FACTS = query({
     (SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1) AS "lastTransferAt",
     (SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1) AS "lastOrderAt",
     (SELECT max(created_at) FROM users) AS "lastUserAt",
-    (SELECT count(*) FROM orders WHERE placement = 'unknown' AND status = 'PENDING') AS "unknownPlacements",
-    (${OLDEST_DUE_POLL}) AS "oldestDuePollAt",
+    (${UNKNOWN_PLACEMENTS}) AS "unknownPlacements",
+    (${OLDEST_DUE_POLL} AND ${NO_TEST_ORDER}) AS "oldestDuePollAt",
     (${FAILED_WEBHOOKS}) AS "failedWebhooks"`,
 });
 

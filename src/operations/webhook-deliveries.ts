@@ -9,9 +9,16 @@ import {
   storedResponse,
   WEBHOOK_LEASE_MS,
 } from "../domain/webhooks.ts";
+import { isTest } from "../domain/sandbox.ts";
 import type { DisabledReason } from "../domain/webhook-events.ts";
 import type { Tx } from "../db/port.ts";
-import { webhookAttempts, webhookDeliveries, webhookEvents, webhooks } from "../db/tables.ts";
+import {
+  users,
+  webhookAttempts,
+  webhookDeliveries,
+  webhookEvents,
+  webhooks,
+} from "../db/tables.ts";
 import {
   listDueDeliveries,
   listDueEndpoints,
@@ -46,6 +53,8 @@ export interface DueWebhookDelivery {
   /** The current one first; a second one while a rotation's grace lasts. */
   secrets: string[];
   body: string;
+  /** Of the test side: no metric counts it. */
+  isTest: boolean;
 }
 
 /** Each is under way from now on, until its attempt is recorded or its lease ends. */
@@ -82,6 +91,7 @@ function take(tx: Tx, deliveryId: number, server: string, now: number): DueWebho
     url: webhook.url,
     secrets: signingSecrets(webhook, now),
     body: event.body,
+    isTest: isTest(tx.row(users.byKey, webhook.resellerAccount)!),
   };
 }
 

@@ -1,5 +1,6 @@
 // What `doctor` reads from the database.
 
+import { NO_TEST_ORDER, UNKNOWN_PLACEMENTS } from "../db/orders.ts";
 import { OLDEST_DUE_POLL } from "../db/polling.ts";
 import { FAILED_WEBHOOKS } from "../db/webhook-figures.ts";
 import type { RowFacts } from "./findings.ts";
@@ -45,12 +46,10 @@ export function factsOf(path: string): DatabaseFacts {
           coalesce((SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1), 0),
           coalesce((SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1), 0),
           coalesce((SELECT max(created_at) FROM users), 0)) AS value`) || null,
-      unknownPlacements: hasPolling
-        ? scalar(
-            "SELECT count(*) AS value FROM orders WHERE placement = 'unknown' AND status = 'PENDING'",
-          )
-        : 0,
-      oldestDuePollAt: hasPolling ? scalar(`SELECT (${OLDEST_DUE_POLL}) AS value`) : null,
+      unknownPlacements: hasPolling ? scalar(`SELECT (${UNKNOWN_PLACEMENTS}) AS value`) : 0,
+      oldestDuePollAt: hasPolling
+        ? scalar(`SELECT (${OLDEST_DUE_POLL} AND ${NO_TEST_ORDER}) AS value`)
+        : null,
       failedWebhooks: hasWebhooks ? scalar(`SELECT (${FAILED_WEBHOOKS}) AS value`) : 0,
     };
   } finally {

@@ -55,6 +55,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       url: "https://example.test/hook",
       secrets: [endpoint.secret],
       body: '{"type":"webhook.test"}',
+      isTest: false,
     });
     const record = { attempts: [outcome(due!, 1000)], jitter: 0.5 };
     expect(await shop.run("recordWebhookAttempts", record, 1100)).toEqual([

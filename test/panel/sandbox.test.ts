@@ -2,6 +2,8 @@
 // of it.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readAttention } from "../../src/db/attention.ts";
+import { readRowFacts } from "../../src/db/row-facts.ts";
 import { verifyStore } from "../support/verify.ts";
 import { openPanelMarket, type PanelMarket } from "../support/panel-market.ts";
 
@@ -77,6 +79,31 @@ test("figures and reports are the same with and without test orders and their re
   const { text } = await market.get(`/orders/${orders[1]}`);
   expect(text).toContain(`<a href="/users/alice">alice</a>`);
   expect(text).toContain("<dt>Side</dt><dd>test</dd>");
+});
+
+test("an order that waits for its developer, and a receiver of the test side, need nobody's attention", async () => {
+  const facts = () => market.read((reader) => readRowFacts(reader));
+  const quiet = { unknownPlacements: 0, oldestDuePollAt: null, failedWebhooks: 0 };
+  const orderId = testOrder();
+  const started = market.run("startAttempt", { orderId, server: "test", placeRetryMs: 1000 });
+  if (!started.send) throw new Error("not sent");
+  const { attemptId } = started;
+  const finish = (result: object) =>
+    market.run("finishAttempt", {
+      orderId,
+      attemptId,
+      result,
+      placeRetryMs: 1000,
+      backoffMs: 0,
+    } as never);
+  finish({ outcome: "unknown", cause: "its link asks for that" });
+  expect(facts()).toMatchObject(quiet);
+  const keyId = testKeys()[0]!["id"] as string;
+  market.run("transitionTestOrder", { keyId, id: String(orderId), to: "PROCESSING", remains: 0 });
+  expect(facts()).toMatchObject(quiet);
+  expect(market.read((reader) => readAttention(reader, 0))).toMatchObject({
+    failingWebhooks: [],
+  });
 });
 
 test("a test account is no user of the panel: no live money reaches it", async () => {

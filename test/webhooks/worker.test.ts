@@ -4,6 +4,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { parseNetwork } from "../../src/config/networks.ts";
+import { createId } from "../../src/db/ids.ts";
+import { insertUser } from "../../src/db/users.ts";
 import { systemClock } from "../../src/delivery/clock.ts";
 import { startTicker, type Ticker } from "../../src/delivery/ticker.ts";
 import { refusal } from "../../src/domain/refusals.ts";
@@ -94,6 +96,30 @@ describe.each(ENGINES)("on %s", (engine) => {
       expect(body).toBe(event.body);
       new Webhook(event.secret).verify(body, headers);
     }
+    await receiver.stop();
+    await shop.store.close();
+  });
+
+  test("no metric counts what is sent to the test side", async () => {
+    const shop = await openWebhookShop(engine);
+    const receiver = await startReceiver();
+    const url = `http://127.0.0.1:${receiver.port}/`;
+    const live = await shop.endpoint({ url });
+    const account = await shop.store.run((tx) => {
+      const names = { username: "test:alice", name: "", parentAccount: null };
+      return insertUser(tx, { ...names, id: createId(), createdAt: 1, testOf: live.account });
+    });
+    for (const endpoint of [live, await shop.endpoint({ url, account })]) {
+      await shop.event(endpoint, Date.now());
+    }
+    const outcomes: string[] = [];
+    const service = startWebhooks(depsOf(shop, { onAttempt: (outcome) => outcomes.push(outcome) }));
+    await until("both are delivered", async () =>
+      (await states(shop)).every((state) => state === "delivered 1"),
+    );
+    await service.stop(1000);
+    expect(receiver.received).toHaveLength(2);
+    expect(outcomes).toEqual(["delivered"]);
     await receiver.stop();
     await shop.store.close();
   });
