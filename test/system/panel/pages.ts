@@ -58,7 +58,11 @@ function failWebhook(panel: TestPanel): string {
   const due = { server: "a".repeat(24), limit: 10, perEndpoint: 10 };
   const reply = { httpStatus: 503, error: "http_status", response: HARMFUL.replace("\0", "") };
   const attempts = panel.run("takeDueWebhookDeliveries", due).map(({ deliveryId, attempt }) => ({
-    ...{ deliveryId, attempt, at: Date.now(), durationMs: 12, retryAfterSeconds: null },
+    deliveryId,
+    attempt,
+    at: Date.now(),
+    durationMs: 12,
+    retryAfterSeconds: null,
     ...reply,
   }));
   panel.run("recordWebhookAttempts", { attempts, jitter: 0 });
