@@ -49,7 +49,10 @@ export async function changePrices(submission: Submission): Promise<Redirect> {
     plan: prices,
   });
   await submission.submit("changePrices", { prices });
-  return { to: query === "" ? "/services" : `/services?${query}`, note: `${count} changed.` };
+  return {
+    to: query === "" ? "/services" : `/services?${new URLSearchParams(query)}`,
+    note: `${count} changed.`,
+  };
 }
 
 function Prices({

@@ -111,11 +111,17 @@ function Changes({ webhook: { id, active } }: { webhook: Webhook }) {
   const path = `/webhooks/${id}`;
   return (
     <section class="card">
-      <Form action={`${path}/test`} submit="Send a test event" />
-      <Form action={`${path}/replay`} submit="Send again what failed">
+      <Form action={`${path}/test`}>
+        <h2>Try it</h2>
+        <p class="actions">
+          <button>Send a test event</button>
+        </p>
+      </Form>
+      <Form action={`${path}/replay`} submit="Send it again">
+        <h2>Send again</h2>
         <Choice
           name="hours"
-          label="Of the last"
+          label="What failed in the last"
           value="24"
           options={[
             ["1", "hour"],
@@ -126,7 +132,11 @@ function Changes({ webhook: { id, active } }: { webhook: Webhook }) {
         />
       </Form>
       {active ? (
-        <Form action={`${path}/disable`} submit="Disable" />
+        <Form action={`${path}/disable`}>
+          <p class="actions">
+            <button>Disable</button>
+          </p>
+        </Form>
       ) : (
         <Form action={`${path}/enable`} submit="Enable">
           <Box name="replay" label="send what was kept meanwhile" checked />

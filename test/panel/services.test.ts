@@ -176,6 +176,18 @@ describe("prices of many", () => {
     expect(serviceOf("s02").priceMicros).toBe(7);
   });
 
+  test("lead back to their list, whatever its address was", async () => {
+    const fields = { percent: "1", service: "s03", query: "search=x\r\nset-cookie: a=b" };
+    const { text } = await panel.post("/service-prices", fields);
+    const hidden = [...text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
+    const more = Object.fromEntries(hidden.map(([, name, value]) => [name!, value!]));
+    const { status, headers } = await panel.post("/service-prices", { ...more, ...fields });
+    expect([status, headers.get("location")]).toEqual([
+      303,
+      "/services?search=x%0D%0Aset-cookie%3A+a%3Db",
+    ]);
+  });
+
   test("of all that the filters leave, or of none: a percentage and a choice are needed", async () => {
     const shown = await panel.post("/service-prices", {
       percent: "1",

@@ -8,10 +8,11 @@ import { fillMarket, PAGES } from "./pages.ts";
 
 let browser: Browser;
 let panel: TestPanel;
+let ids: ReturnType<typeof fillMarket>;
 
 beforeAll(async () => {
   panel = await freshPanel("owner");
-  fillMarket(panel);
+  ids = fillMarket(panel);
   browser = await launch();
 });
 afterAll(async () => {
@@ -25,7 +26,7 @@ describe.each([...VIEWS])("$name", (view) => {
       view,
       ...(isPublic ? {} : { as: "tester" }),
     });
-    const response = await page.goto(panel.url + path);
+    const response = await page.goto(panel.url + path.replace(":webhook", ids.webhook));
     expect(response!.status()).toBe(200);
     await screenshot(page, `${name}-${view.name}`);
     await expectSound(page, complaints);

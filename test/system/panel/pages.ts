@@ -1,5 +1,7 @@
 // The pages that are looked at in every view: a page that is added gets a line here. And what they show.
 
+import { ALL_EVENTS } from "../../../src/domain/webhook-events.ts";
+import { formatSecret } from "../../../src/domain/webhooks.ts";
 import type { TestPanel } from "../../support/panel.ts";
 
 export interface LookedAt {
@@ -22,7 +24,7 @@ export const PAGES: readonly LookedAt[] = [
   { name: "users", path: "/users" },
   { name: "user", path: "/users/alice" },
   { name: "user-child", path: "/users/bob" },
-  { name: "webhook", path: "/webhooks/WEBHOOK" },
+  { name: "webhook", path: "/webhooks/:webhook" },
   { name: "transactions", path: "/users/alice/transactions" },
   { name: "audit", path: "/audit" },
   { name: "audit-none", path: "/audit?subject=nothing" },
@@ -43,8 +45,32 @@ export const PAGES: readonly LookedAt[] = [
 /** Names and notes as people type them, and as those do who mean harm. */
 export const HARMFUL = "<b>\u202eevil\u0000</b>\"'&\u200b<script>alert(1)</script>";
 
-/** A market with something of everything. */
-export function fillMarket(panel: TestPanel): void {
+/** A webhook that fails, and whose address and answers mean harm. */
+function failWebhook(panel: TestPanel): string {
+  const { id } = panel.run("createWebhook", {
+    username: "alice",
+    url: "https://shop.example/hooks?a=<b>&c=\u202e",
+    events: ALL_EVENTS,
+    balanceLowBelow: null,
+    secret: formatSecret(new Uint8Array(32)),
+  });
+  panel.run("testWebhook", { id });
+  const due = { server: "a".repeat(24), limit: 10, perEndpoint: 10 };
+  const reply = { httpStatus: 503, error: "http_status", response: HARMFUL.replace("\0", "") };
+  const attempts = panel.run("takeDueWebhookDeliveries", due).map(({ deliveryId, attempt }) => ({
+    deliveryId,
+    attempt,
+    at: Date.now(),
+    durationMs: 12,
+    retryAfterSeconds: null,
+    ...reply,
+  }));
+  panel.run("recordWebhookAttempts", { attempts, jitter: 0 });
+  return id;
+}
+
+/** A market with something of everything; the ids that stand for the parameters of PAGES. */
+export function fillMarket(panel: TestPanel): { webhook: string } {
   panel.user("alice", "1000");
   panel.user("bob", "20", "alice");
   panel.run("creditUser", { username: "alice", amountMicros: 5_000_000, note: HARMFUL });
@@ -56,6 +82,7 @@ export function fillMarket(panel: TestPanel): void {
   panel.administrator("sam", "support");
   panel.administrator("olga", "operator");
   panel.session("sam");
+  return { webhook: failWebhook(panel) };
 }
 
 /** Orders by hand in several states, and one of which it is not known whether the provider has it. */
