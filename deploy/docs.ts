@@ -1,7 +1,8 @@
 // `bun run docs`: writes the parts of the documentation that are made from the code: the table of the settings.
 
 import { readFileSync, writeFileSync } from "node:fs";
-import { SETTINGS, variableOf } from "../src/config/flags.ts";
+import { variableOf } from "../src/config/flags.ts";
+import { SETTINGS } from "../src/config/settings.ts";
 
 const CONFIGURATION = new URL("../docs/configuration.md", import.meta.url);
 const GENERATED = /(?<=<!-- settings: generated -->\n\n)[^]*?(?=\n\n<!-- \/settings -->)/;

@@ -2,7 +2,8 @@
 
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { type Config, settingOption } from "../config/flags.ts";
+import { settingOption } from "../config/flags.ts";
+import type { Config } from "../config/settings.ts";
 import { COPY_THREAD } from "../config/source-files.ts";
 import { backUp } from "../storage/copy.ts";
 import { mebibytes, sizeOf } from "../storage/files.ts";

@@ -3,13 +3,8 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
-import {
-  type Config,
-  conflictOf,
-  serveOptions,
-  showSettings,
-  unknownVariables,
-} from "../config/flags.ts";
+import { serveOptions, showSettings, unknownVariables } from "../config/flags.ts";
+import { type Config, conflictOf } from "../config/settings.ts";
 import { formatRemote, missingForRemote } from "../config/remote-values.ts";
 import { refusedWithPostgres } from "../config/sqlite-settings.ts";
 import { formatEndpoint } from "../config/values.ts";

@@ -1,7 +1,8 @@
 // `doctor`: checks everything that a service on this machine needs, one line each. Exit 1 when a check fails.
 
 import type { Command } from "commander";
-import { backupFolder, type Config, ConfigError, settingOption } from "../config/flags.ts";
+import { backupFolder, ConfigError, settingOption } from "../config/flags.ts";
+import type { Config } from "../config/settings.ts";
 import { refusedWithPostgres } from "../config/sqlite-settings.ts";
 import { runDoctor } from "../storage/doctor.ts";
 import type { Finding } from "../storage/findings.ts";

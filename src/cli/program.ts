@@ -15,7 +15,7 @@ import { declareKeys } from "./keys.ts";
 import { declareLicenses } from "./licenses.ts";
 import { declareMove } from "./move.ts";
 import { declareOrders } from "./orders.ts";
-import { declarePanel } from "./panel.ts";
+import { declarePanel } from "./administrators.ts";
 import { declareProviders } from "./providers.ts";
 import { declareQuickstart } from "./quickstart.ts";
 import { declareReports } from "./reports.ts";

@@ -3,7 +3,8 @@
 
 import type { Command } from "commander";
 import catalogue from "../../deploy/catalogue.example.csv" with { type: "text" };
-import { type Config, serveOptions } from "../config/flags.ts";
+import { serveOptions } from "../config/flags.ts";
+import type { Config } from "../config/settings.ts";
 import { transact, type Tx } from "../db/port.ts";
 import { listServices } from "../db/services.ts";
 import { listUsers } from "../db/users.ts";
@@ -14,7 +15,7 @@ import { contextOf } from "../operations/context.ts";
 import { type CommonOptions, declare, signed, withDatabase } from "./command.ts";
 import { type DatabaseName, databaseOf } from "./database-name.ts";
 import { newKey } from "./keys.ts";
-import { DEFAULT_PANEL } from "./panel.ts";
+import { DEFAULT_PANEL } from "./administrators.ts";
 import { print } from "./output.ts";
 import { SAMPLE_ORDERS, sampleOrders } from "./sample-orders.ts";
 import { panelLink, serve } from "./serve.ts";

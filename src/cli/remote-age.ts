@@ -2,7 +2,8 @@
 // not respond can be given up.
 
 import { PROGRAM } from "../config/source-files.ts";
-import { environmentWith, REMOTE_FLAGS } from "../config/flags.ts";
+import { environmentWith } from "../config/flags.ts";
+import { REMOTE_FLAGS } from "../config/settings.ts";
 import { formatRemote } from "../config/remote-values.ts";
 import type { Finding } from "../storage/findings.ts";
 import { readInstanceId } from "../storage/instance.ts";

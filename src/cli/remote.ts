@@ -1,7 +1,8 @@
 // The store of off-site backups for a command: its options, and what it prints while it uses the store.
 
 import { type Command, Option } from "commander";
-import { type Config, REMOTE_FLAGS, settingOption } from "../config/flags.ts";
+import { settingOption } from "../config/flags.ts";
+import { type Config, REMOTE_FLAGS } from "../config/settings.ts";
 import { missingForRemote, type RemoteFolder } from "../config/remote-values.ts";
 import { readSmallFile } from "../config/small-files.ts";
 import { mebibytes } from "../storage/files.ts";

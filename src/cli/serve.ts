@@ -1,13 +1,8 @@
 // `serve`: the server, until a signal stops it.
 
 import type { Command } from "commander";
-import {
-  type Config,
-  conflictOf,
-  freezeConfig,
-  serveOptions,
-  showSettings,
-} from "../config/flags.ts";
+import { freezeConfig, serveOptions, showSettings } from "../config/flags.ts";
+import { type Config, conflictOf } from "../config/settings.ts";
 import { missingForRemote } from "../config/remote-values.ts";
 import { refusedWithPostgres } from "../config/sqlite-settings.ts";
 import { requireRecipient } from "../offsite/encryption.ts";
@@ -27,7 +22,7 @@ import {
   withDatabase,
 } from "./command.ts";
 import { databaseOf } from "./database-name.ts";
-import { invite } from "./panel.ts";
+import { invite } from "./administrators.ts";
 import { handleOutputFailure, print } from "./output.ts";
 
 export function declareServe(program: Command): void {

@@ -10,6 +10,7 @@ import { refusal } from "../domain/refusals.ts";
 import { ALL_EVENTS } from "../domain/webhook-events.ts";
 import {
   formatSecret,
+  isDisabledByFailures,
   publicWebhook,
   SECRET_GRACE_LIMIT_SECONDS,
   WEBHOOK_SECRET_BYTES,
@@ -67,7 +68,12 @@ function declareCreate(group: Command): void {
 }
 
 function declareList(group: Command): void {
-  declare(group, "list", "list webhooks", "reseller admin webhook list --user alice")
+  declare(
+    group,
+    "list",
+    "list webhooks and what needs attention",
+    "reseller admin webhook list --user alice",
+  )
     .option("--user <username>", "only this reseller's", username)
     .action(async (options: CommonOptions & { user?: string }) => {
       const webhooks = await withDatabase(options, ({ store }) =>
@@ -77,8 +83,15 @@ function declareList(group: Command): void {
           ),
         ),
       );
-      print(options.json, webhooks.map(webhookJson), (rows) =>
-        table(rows.map(shown), "no webhooks yet: create one with `reseller admin webhook create`"),
+      const listed = webhooks.map((each) => ({
+        ...webhookJson(each),
+        attention: attentionOf(each),
+      }));
+      print(options.json, listed, (rows) =>
+        table(
+          rows.map((row) => ({ ...shown(row), attention: row.attention.join("; ") })),
+          "no webhooks yet: create one with `reseller admin webhook create`",
+        ),
       );
     });
 }
@@ -220,6 +233,15 @@ async function printSecret(options: CommonOptions, change: Change<Webhook>): Pro
 function webhookJson(webhook: ListedWebhook) {
   const { username: name } = webhook;
   return { ...publicWebhook(webhook), username: name };
+}
+
+/** What its owner should be told. */
+function attentionOf(webhook: ListedWebhook): string[] {
+  const { disabledReason, disabledAt, failures, failingSince } = webhook;
+  if (isDisabledByFailures(webhook))
+    return [`disabled since ${isoTime(disabledAt)}: ${disabledReason}`];
+  if (!webhook.active || failingSince === null) return [];
+  return [`${failures} failures since ${isoTime(failingSince)}`];
 }
 
 function shown({ events, ...row }: ReturnType<typeof webhookJson>) {

@@ -1,165 +1,10 @@
-// The settings, one row each: flags and environment → one frozen, validated Config. The only file that reads the
-// environment's variables. Precedence: the flag (--log-level), the variable (RESELLER_LOG_LEVEL), the file that the
+// Flags and environment → one frozen, validated Config. The only file that reads the environment's variables. Precedence: the flag (--log-level), the variable (RESELLER_LOG_LEVEL), the file that the
 // variable with the suffix _FILE names (RESELLER_LOG_LEVEL_FILE), the default. docs/specification.md#settings.
 
-import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { LOG_FORMATS, LOG_LEVELS } from "../monitoring/log.ts";
-import { isLoopback } from "./networks.ts";
 import { readSmallFile } from "./small-files.ts";
-import * as remote from "./remote-values.ts";
-import * as kinds from "./values.ts";
-
-export interface Setting<Value> extends kinds.ValueKind<Value> {
-  default: Value;
-  /** The default as text that `parse` takes, or a word for its absence. */
-  defaultText: string;
-  help: string;
-  /** Given by variable or file only: the command line of a process can be read by everyone on the machine. */
-  isSecret?: true;
-}
-
-const CHECKPOINT_MODES = ["internal", "external"] as const;
-
-/** By flag. The order is that of help, `config show` and docs/configuration.md. */
-export const SETTINGS = {
-  data: setting(kinds.text("DIR"), "./data", "folder of the database (reseller.db)"),
-  database: optional(
-    kinds.databaseAddress,
-    "PostgreSQL database, postgres://user:password@host/name, in place of the one in --data",
-  ),
-  server: {
-    ...kinds.serverName,
-    default: hostname(),
-    defaultText: "the host's name",
-    help: "name of this server among those of one PostgreSQL database",
-  },
-  host: setting(kinds.text("ADDRESS"), "127.0.0.1", "address to listen on"),
-  port: setting(kinds.port, "8080", "port to listen on; 0 takes a free one"),
-  "tls-cert": optional(
-    kinds.text("FILE"),
-    "certificate chain (PEM) to speak TLS with; SIGHUP reads it again",
-  ),
-  "tls-key": optional(kinds.text("FILE"), "private key (PEM) of the certificate"),
-  "trusted-proxy": {
-    ...kinds.networks,
-    default: [],
-    defaultText: "none",
-    help: "proxies whose X-Forwarded-For counts",
-  },
-  "rate-limit": setting(
-    kinds.rateLimit,
-    "100/s",
-    "requests of one key: N/s, N/m or N/h, at once twice that; 0: no limit, of addresses neither",
-  ),
-  "metrics-listen": {
-    ...kinds.endpoint,
-    default: null,
-    defaultText: "off",
-    help: "where Prometheus may ask for /metrics; 0 turns it off",
-  },
-  "panel-listen": {
-    ...kinds.endpoint,
-    default: null,
-    defaultText: "off",
-    help: "where the operator's panel listens; 0 turns it off",
-  },
-  "panel-url": optional(
-    kinds.origin,
-    "where browsers find the panel, when it is behind a proxy: https://panel.example",
-  ),
-  "panel-insecure": setting(
-    kinds.toggle,
-    "off",
-    "the panel may speak plain HTTP beyond this machine, where others can read along",
-  ),
-  "panel-confirm-above": setting(
-    kinds.amount,
-    "100",
-    "credits, debits and refunds above this ask the panel's administrator for a password or code again",
-  ),
-  "disk-floor": setting(
-    kinds.size,
-    "64MiB",
-    "free room below which the server is not ready; 0: any",
-  ),
-  "place-wait": setting(
-    kinds.duration(0),
-    "10s",
-    "how long POST /orders waits for the provider's reply",
-  ),
-  "place-retry": setting(
-    kinds.duration(0),
-    "1h",
-    "how long an order that could not be sent is tried again",
-  ),
-  "provider-timeout": setting(kinds.duration(1), "30s", "how long one call to a provider may take"),
-  "poll-interval": setting(
-    kinds.duration(1),
-    "60s",
-    "shortest pause between two polls of an order; the longest is 30 times that",
-  ),
-  "webhook-allow": {
-    ...kinds.networks,
-    default: [],
-    defaultText: "none",
-    help: "networks that are not public and that webhooks may be sent to all the same",
-  },
-  "webhook-allow-http": setting(kinds.toggle, "off", "webhooks may be sent to http addresses too"),
-  "backup-every": setting(kinds.duration(0), "24h", "time between two backups; 0 turns them off"),
-  "backup-dir": {
-    ...optional(kinds.text("DIR"), "folder of the backups; services may share one"),
-    defaultText: "backups in --data",
-  },
-  "backup-keep": setting(kinds.backupCount, "7", "backups to keep"),
-  "backup-to": optional(remote.remoteFolder, "S3 folder that each backup is copied to"),
-  "backup-keep-remote": setting(kinds.backupCount, "30", "copies to keep there"),
-  "backup-recipient": optional(remote.recipient, "age recipient that the copies are encrypted to"),
-  "s3-endpoint": {
-    ...optional(remote.httpUrl, "server of the bucket"),
-    defaultText: "Amazon's",
-  },
-  "s3-region": setting(remote.region, "us-east-1", "region of the bucket"),
-  "s3-access-key": { ...optional(remote.secret, "access key of the bucket"), isSecret: true },
-  "s3-secret-key": { ...optional(remote.secret, "secret key of the bucket"), isSecret: true },
-  checkpoint: setting(
-    kinds.choice("MODE", CHECKPOINT_MODES),
-    "internal",
-    "who checkpoints the write-ahead log; external: Litestream does",
-  ),
-  "log-level": setting(kinds.choice("LEVEL", LOG_LEVELS), "info", "least important event to log"),
-  "log-format": setting(
-    kinds.choice("FORMAT", LOG_FORMATS),
-    "auto",
-    "json: a line an event; pretty: for people; auto: pretty on a terminal",
-  ),
-  "log-reads": setting(
-    kinds.share,
-    "all",
-    "which share of the successful reads to log: all, none or 1%",
-  ),
-} satisfies Record<string, Setting<unknown>>;
-
-export type Flag = keyof typeof SETTINGS;
-
-/** The settings with which a command finds the copies of backups. */
-export const REMOTE_FLAGS = [
-  "backup-to",
-  "s3-endpoint",
-  "s3-region",
-  "s3-access-key",
-  "s3-secret-key",
-] as const satisfies readonly Flag[];
-
-type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
-  ? `${Head}${Capitalize<CamelCase<Tail>>}`
-  : Text;
-
-/** Each value under its flag in camel case, as commander names it. */
-export type Config = {
-  [Name in Flag as CamelCase<Name>]: ReturnType<(typeof SETTINGS)[Name]["parse"]>;
-};
+import { type Config, type Flag, type Setting, SETTINGS } from "./settings.ts";
 
 /** Wrong usage that no single flag causes. */
 export class ConfigError extends Error {
@@ -244,37 +89,6 @@ export function freezeConfig(options: Config): Config {
   return Object.freeze({ ...options });
 }
 
-/** The conflict between settings that are each valid by themselves; null when there is none. */
-export function conflictOf(config: Config): string | null {
-  const { tlsCert, tlsKey, panelListen, panelInsecure } = config;
-  if ((tlsCert === null) !== (tlsKey === null)) {
-    return "--tls-cert and --tls-key belong together: give both or neither";
-  }
-  if (panelListen && !isPanelSecure(config) && !isPanelNear(config) && !panelInsecure) {
-    return "the panel would speak plain HTTP beyond this machine: give --tls-cert and --tls-key, or --panel-url https://… of the proxy before it, or --panel-insecure on";
-  }
-  return null;
-}
-
-/** Browsers speak TLS with the panel, or with the proxy before it. */
-export function isPanelSecure({
-  tlsCert,
-  panelUrl,
-}: Pick<Config, "tlsCert" | "panelUrl">): boolean {
-  return panelUrl === null ? tlsCert !== null : panelUrl.startsWith("https:");
-}
-
-/** It neither listens nor is found beyond this machine. */
-function isPanelNear({ panelListen, panelUrl }: Config): boolean {
-  const hosts = [panelListen!.host, ...(panelUrl === null ? [] : [new URL(panelUrl).hostname])];
-  return hosts.every((host) => isLoopback(host.replace(/^\[|\]$/g, "")));
-}
-
-/** Only this machine reaches the panel. */
-export function isPanelLocal({ panelListen, panelUrl }: Pick<Config, "panelListen" | "panelUrl">) {
-  return panelUrl === null && panelListen !== null && isLoopback(panelListen.host);
-}
-
 /** Reads the files that variables with the suffix _FILE name, for settings given neither by flag nor by variable. */
 export function readValueFiles(command: Command): void {
   for (const option of command.options) {
@@ -349,18 +163,4 @@ function originOf(flag: Flag, source: string | undefined): string {
 
 function isFlag(name: string): name is Flag {
   return name in SETTINGS;
-}
-
-function setting<Value>(
-  kind: kinds.ValueKind<Value>,
-  defaultText: string,
-  help: string,
-): Setting<Value> {
-  return { ...kind, default: kind.parse(defaultText), defaultText, help };
-}
-
-/** A setting that is null unless it is given. */
-function optional<Value>(kind: kinds.ValueKind<Value>, help: string): Setting<Value | null> {
-  const format = (value: Value | null) => (value === null ? "" : kind.format(value));
-  return { ...kind, format, default: null, defaultText: "none", help };
 }

@@ -1,6 +1,6 @@
 // What only a SQLite database has: PostgreSQL's own tools make its backups and keep its write-ahead log.
 
-import type { Config } from "./flags.ts";
+import type { Config } from "./settings.ts";
 
 /** Why these settings are refused together with --database; null when they are not. */
 export function refusedWithPostgres({

@@ -11,7 +11,7 @@ import { type Dialect, isOneOf } from "./query.ts";
 /** Orders that are examined for a page with filters that no index serves: 5 ms. */
 const EXAMINED_LIMIT = 5000;
 /** Orders of a status that are examined: so many of each of so many resellers may have to be merged. */
-const EXAMINED_OF_STATUS_LIMIT = 400;
+const EXAMINED_OF_STATUS_LIMIT = 100;
 
 /** A filter of a single value, which can be looked at order by order. */
 type Given = Exclude<keyof OperatorOrderFilter, "window" | "ids">;
@@ -76,14 +76,14 @@ export function orderSource(filter: OperatorOrderFilter): Source {
     : ((filter.placement && STATUSES_OF[filter.placement]) ?? null);
   if (isGiven(filter.resellerAccount)) {
     return source(
-      `reseller ${String(statuses)}`,
+      `reseller ${statuses?.join() ?? "all"}`,
       ["status", "resellerAccount"],
       (byTime, dialect, most) => ofReseller(statuses ?? ORDER_STATUSES, byTime, dialect, most),
     );
   }
   if (statuses === null) return source("all", [], all);
   return source(
-    `statuses ${String(statuses)}`,
+    `statuses ${statuses.join()}`,
     ["status"],
     (byTime, dialect) => ofStatuses(statuses, byTime, dialect),
     EXAMINED_OF_STATUS_LIMIT,
@@ -108,31 +108,35 @@ function all(byTime: boolean, dialect: Dialect): string {
     WHERE order_id BETWEEN :first AND :last ${inWindow(byTime, dialect)} ${NEWEST_FIRST}`;
 }
 
-function named(): string {
+function named(byTime: boolean, dialect: Dialect): string {
+  const window = inWindow(byTime, dialect);
   return `SELECT order_id FROM (
-      SELECT order_id FROM orders WHERE order_id IN (:numbers)
-      UNION SELECT order_id FROM orders WHERE id IN (:ids)
+      SELECT order_id FROM orders WHERE order_id IN (:numbers) ${window}
+      UNION SELECT order_id FROM orders WHERE id IN (:ids) ${window}
     ) AS named WHERE order_id BETWEEN :first AND :last ${NEWEST_FIRST}`;
 }
 
 /** A reference is unique to a reseller: the index is searched once for each. */
-function withReference(_byTime: boolean, dialect: Dialect): string {
+function withReference(byTime: boolean, dialect: Dialect): string {
   const resellers = "SELECT account FROM users WHERE parent_account IS NULL";
   return `SELECT order_id FROM orders
     WHERE ${isOneOf("reseller_account", resellers, dialect)} AND reference = :reference
-      AND order_id BETWEEN :first AND :last ${NEWEST_FIRST}`;
+      AND order_id BETWEEN :first AND :last ${inWindow(byTime, dialect)} ${NEWEST_FIRST}`;
 }
 
-function atProvider(_byTime: boolean, dialect: Dialect): string {
+function atProvider(byTime: boolean, dialect: Dialect): string {
   const providers = "SELECT provider_id FROM providers";
   return `SELECT order_id FROM orders
     WHERE ${isOneOf("provider_id", providers, dialect)} AND provider_order = :providerOrder
-      AND order_id BETWEEN :first AND :last ${NEWEST_FIRST}`;
+      AND order_id BETWEEN :first AND :last ${inWindow(byTime, dialect)} ${NEWEST_FIRST}`;
 }
 
-function reportedLate(): string {
-  return `SELECT DISTINCT order_id FROM late_reports
-    WHERE order_id BETWEEN :first AND :last ${NEWEST_FIRST}`;
+function reportedLate(byTime: boolean, dialect: Dialect): string {
+  // The time of an order is its own, not that of the report.
+  const order = `SELECT 1 FROM orders WHERE orders.order_id = late_reports.order_id`;
+  const isInWindow = `AND EXISTS (${order} AND orders.created_at BETWEEN :from AND :to)`;
+  return `SELECT DISTINCT order_id FROM late_reports WHERE order_id BETWEEN :first AND :last
+    ${byTime && dialect === "postgres" ? isInWindow : ""} ${NEWEST_FIRST}`;
 }
 
 /** The conditions are those of the partial index orders_unknown. */

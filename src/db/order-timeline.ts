@@ -31,17 +31,21 @@ const BLANK = { from: null, to: null, actor: null, note: null, micros: null };
 
 export function readOrderTimeline(reader: Reader, order: Order): TimelineEntry[] {
   const { orderId } = order;
-  // The sort is stable: of entries with the same time, an attempt stays before the transition that it led to.
+  const transferred = listTransfersOfOrder(reader, orderId).map((transfer) => {
+    const { createdAt: at, kind, amountMicros, actor } = transfer;
+    const micros = kind === "order" ? -amountMicros : amountMicros;
+    return { ...BLANK, at, what: kind, actor, micros };
+  });
+  // The sort is stable: of entries with the same time, the charge is first, and an attempt stays before the transition
+  // that it led to.
   return [
+    ...transferred.filter(({ what }) => what === "order"),
     ...attemptEntries(reader, orderId),
     ...listOrderEvents(reader, orderId).map((event) => {
       const { createdAt: at, fromStatus: from, toStatus: to, actor, note } = event;
       return { ...BLANK, at, what: "status", from, to, actor, note };
     }),
-    ...listTransfersOfOrder(reader, orderId).map(({ createdAt, kind, amountMicros, actor }) => {
-      const micros = kind === "order" ? -amountMicros : amountMicros;
-      return { ...BLANK, at: createdAt, what: kind, actor, micros };
-    }),
+    ...transferred.filter(({ what }) => what !== "order"),
     ...auditEntries(reader, orderId),
     ...listLateReports(reader, orderId).map(({ createdAt: at, status: from, reported: to }) => {
       return { ...BLANK, at, what: "late", from, to, note: "reported after the end, not applied" };

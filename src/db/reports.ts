@@ -1,7 +1,8 @@
 // What orders brought and what was refunded, by day and one other thing: sums over a range of rows, so that a long
-// window is read in steps.
+// window is read in steps. Test orders are left out.
 
 import { stepAbove } from "./activity.ts";
+import { NO_TEST_ORDER } from "./orders.ts";
 import type { Reader, Span, TimeWindow } from "./port.ts";
 import { timesOf } from "./pages.ts";
 import { type Query, query } from "./query.ts";
@@ -40,13 +41,14 @@ const SOURCES: Record<ReportSource, (by: ReportKey) => string> = {
   orders: (by) => `SELECT ${KEYS[by].sql("orders")} AS "key", count(*) AS "orders",
       ${sums("orders.charge_micros")}
     FROM orders WHERE order_id > :after AND order_id <= :upTo AND created_at BETWEEN :from AND :to
+      AND ${NO_TEST_ORDER}
     GROUP BY ${KEYS[by].sql("orders")}`,
   transfers: (by) => `SELECT ${KEYS[by].sql("transfers")} AS "key", 0 AS "orders",
       ${sums("transfers.amount_micros")}
     FROM transfers JOIN orders ON orders.order_id = transfers.order_id
     WHERE transfers.seq > :after AND transfers.seq <= :upTo
       AND transfers.kind IN ('refund', 'partial_refund')
-      AND transfers.created_at BETWEEN :from AND :to
+      AND transfers.created_at BETWEEN :from AND :to AND ${NO_TEST_ORDER}
     GROUP BY ${KEYS[by].sql("transfers")}`,
 };
 

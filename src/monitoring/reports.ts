@@ -45,10 +45,11 @@ export async function readReport(
   }
   const parts = [...sums.values()];
   const labels = await store.read((reader) => labelsOf(reader, by, parts));
-  const rows = parts.map((each, at) => {
-    const { key: _, ...part } = each;
-    return { ...labels[at]!, ...part, netMicros: part.revenueMicros - part.refundsMicros };
-  });
+  const rows = parts.map((part, at) => ({
+    ...part,
+    ...labels[at]!,
+    netMicros: part.revenueMicros - part.refundsMicros,
+  }));
   return rows.toSorted(by === "day" ? compareKeys : compareRevenue);
 }
 

@@ -16,6 +16,7 @@ import {
 } from "../db/users.ts";
 import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
+import { renameTestAccount } from "./test-accounts.ts";
 import { recordCreditEvent, recordDebitEvents } from "./webhook-events.ts";
 
 export interface CreateUser {
@@ -67,6 +68,7 @@ export function updateUser(tx: Tx, command: UpdateUser, context: Context): { acc
   if (holder && holder.account !== account) throw refusal("username_taken");
   // Nothing is refused from here on.
   const after = updateUserFields(tx, account, command.changes);
+  renameTestAccount(tx, { ...before, ...after });
   audit(tx, context, {
     actor: command.actor,
     action: "user.update",

@@ -1,7 +1,6 @@
 // What needs the operator's attention, the worst first, each with where it is settled.
 
 import type { Attention, ProviderAttention } from "../db/attention.ts";
-import type { FailingWebhook } from "../db/webhook-figures.ts";
 import { formatDuration } from "../domain/units.ts";
 import type { MachineFacts } from "./call.ts";
 import { timeText } from "./shown.tsx";
@@ -11,6 +10,7 @@ const MIB = 1024 * 1024;
 const ROOM_BAD_BYTES = 64 * MIB;
 const ROOM_LOW_BYTES = 1024 * MIB;
 const BACKUP_OLD_MS = 2 * 86_400_000;
+const OFFSITE_OLD_MS = 2 * 86_400_000;
 const CLOCK_BEHIND_MS = 5 * 60_000;
 /** As `admin provider list` has it. */
 const LATE_MS = 5 * 60_000;
@@ -26,15 +26,22 @@ export interface AttentionItem {
 }
 
 export function attentionItems(
-  { providers, lateOrders, failingWebhooks, lastRowAt }: Attention,
+  { providers, lateOrders, failedWebhooks, lastRowAt }: Attention,
   machine: MachineFacts,
   now: number,
 ): AttentionItem[] {
   const items = [
     ...systemItems(machine, lastRowAt, now),
     ...providers.flatMap((provider) => providerItems(provider, now)),
-    ...failingWebhooks.flatMap((webhook) => webhookItems(webhook, now)),
   ];
+  for (const { username, webhooks } of failedWebhooks) {
+    items.push({
+      tone: "busy",
+      text: `${webhooks === 1 ? "A webhook" : `${webhooks} webhooks`} of ${username} failed and ${webhooks === 1 ? "is" : "are"} disabled`,
+      action: "See the user",
+      href: `/users/${encodeURIComponent(username)}#webhooks`,
+    });
+  }
   if (lateOrders > 0) {
     items.push({
       tone: "busy",
@@ -85,25 +92,8 @@ function providerItems(provider: ProviderAttention, now: number): AttentionItem[
   return items;
 }
 
-/** A failure that the next try makes good is none that anyone must see. */
-function webhookItems(
-  { id, username, active, failingSince }: FailingWebhook,
-  now: number,
-): AttentionItem[] {
-  if (active && now - failingSince! <= LATE_MS) return [];
-  const since = failingSince === null ? "" : ` since ${timeText(failingSince)} UTC`;
-  return [
-    {
-      tone: active ? "busy" : "bad",
-      text: `A webhook of ${username} fails${since}${active ? "" : " and was disabled"}`,
-      action: "See what it answers",
-      href: `/webhooks/${id}`,
-    },
-  ];
-}
-
 function systemItems(
-  { newestBackupAt, freeBytes }: MachineFacts,
+  { newestBackupAt, newestRemoteAt, freeBytes }: MachineFacts,
   lastRowAt: number | null,
   now: number,
 ): AttentionItem[] {
@@ -117,6 +107,11 @@ function systemItems(
       `The last backup is ${formatDuration(dayFloor(now - newestBackupAt))} old`,
       "Make one",
     );
+  }
+  if (newestRemoteAt === null) add("bad", "No backup was copied off-site", "See the system");
+  else if (newestRemoteAt !== undefined && now - newestRemoteAt > OFFSITE_OLD_MS) {
+    const age = formatDuration(dayFloor(now - newestRemoteAt));
+    add("bad", `The last off-site copy is ${age} old`, "See the system");
   }
   if (freeBytes !== undefined && freeBytes < ROOM_LOW_BYTES) {
     const tone = freeBytes < ROOM_BAD_BYTES ? "bad" : "busy";

@@ -1,6 +1,6 @@
 // The TLS certificate of the listeners of API and panel: read at the start, and again on SIGHUP.
 
-import type { Config } from "../config/flags.ts";
+import type { Config } from "../config/settings.ts";
 import { readTls, type Tls, TlsError, type TlsFiles } from "../config/tls.ts";
 import type { Server } from "../http1/listen.ts";
 import type { Logger } from "../monitoring/log.ts";

@@ -1,6 +1,7 @@
 // The values that are read at each scrape.
 
-import { backupFolder, type Config } from "../config/flags.ts";
+import { backupFolder } from "../config/flags.ts";
+import type { Config } from "../config/settings.ts";
 import { type Awaitable, TransientError } from "../db/port.ts";
 import { oldestUncheckedAt } from "../db/providers.ts";
 import { countDisabledWebhooks, oldestUndeliveredAt } from "../db/webhook-figures.ts";

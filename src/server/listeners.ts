@@ -1,7 +1,7 @@
 // The listeners of the API, the panel and the metrics, and the file with the API's address.
 
 import { rmSync, writeFileSync } from "node:fs";
-import type { Config } from "../config/flags.ts";
+import type { Config } from "../config/settings.ts";
 import { type Endpoint, formatEndpoint } from "../config/values.ts";
 import { startMetricsServer } from "../http/metrics.ts";
 import { errorCode } from "../domain/refusals.ts";

@@ -3,7 +3,7 @@
 
 import { mkdirSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Config } from "../config/flags.ts";
+import type { Config } from "../config/settings.ts";
 import { createId } from "../db/ids.ts";
 import { findCallerKeyByHash } from "../db/keys.ts";
 import type { Store } from "../db/port.ts";

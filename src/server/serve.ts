@@ -2,7 +2,8 @@
 
 import { rmSync } from "node:fs";
 import packageJson from "../../package.json" with { type: "json" };
-import { backupFolder, type Config, environmentWith, REMOTE_FLAGS } from "../config/flags.ts";
+import { backupFolder, environmentWith } from "../config/flags.ts";
+import { type Config, REMOTE_FLAGS } from "../config/settings.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
 import { startServer } from "../http/server.ts";
 import { panelRoutes } from "../http-v2/routes.ts";
@@ -86,6 +87,7 @@ export async function startService(
       configuration,
       readiness: deps.readiness,
       backups: () => backups,
+      newestRemoteAt: () => offsite?.newestAt() ?? null,
     });
     listeners = startListeners(config, metrics, {
       api: (address) => startServer(deps, address, tls, panelRoutes(deps)),

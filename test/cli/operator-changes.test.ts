@@ -190,7 +190,9 @@ describe("changes", () => {
       "--key-stdin",
     ]);
     expect([replaced.code, replaced.stderr]).toEqual([0, ""]);
-    expect(shop.query("SELECT url, key FROM providers")).toEqual([{ url, key: "new-key" }]);
+    expect(shop.query("SELECT url, key FROM providers WHERE name = 'apex'")).toEqual([
+      { url, key: "new-key" },
+    ]);
     await expectFailure(
       shop,
       ["admin", "provider", "update", "apex"],

@@ -6,7 +6,7 @@ import { openShop } from "../support/cli.ts";
 const USER = ["id", "username", "name", "balance", "childBalance", "resellerId"];
 const LISTED_USER = [...USER, "active"];
 const ADJUSTED = [...USER, "previousBalance", "amount"];
-const KEY = ["id", "type", "reach", "username", "label", "active", "expiresAt", "allow"];
+const KEY = ["id", "type", "reach", "username", "label", "active", "test", "expiresAt", "allow"];
 const NEW_KEY = [...KEY, "key"];
 const LISTED_KEY = [...KEY, "start", "lastUsedAt", "replacedBy"];
 const SERVICE = [

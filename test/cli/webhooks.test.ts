@@ -43,7 +43,7 @@ test("a webhook's life: made, shown, changed, tested, rotated, disabled, enabled
   });
   expect(made.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   const { id } = made;
-  expect(await webhook("list")).toEqual([{ ...made, secret: undefined }]);
+  expect(await webhook("list")).toEqual([{ ...made, secret: undefined, attention: [] }]);
   expect(await webhook("list", "--user", "bob")).toEqual([]);
 
   const changed = await webhook("update", id, "--events", "order.completed, order.failed");

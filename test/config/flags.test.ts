@@ -4,7 +4,8 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createProgram } from "../../src/cli/program.ts";
-import { type Setting, SETTINGS, variableOf } from "../../src/config/flags.ts";
+import { variableOf } from "../../src/config/flags.ts";
+import { type Setting, SETTINGS } from "../../src/config/settings.ts";
 import { reseller } from "../support/cli.ts";
 import { freshFolder } from "../support/service.ts";
 

@@ -3,11 +3,22 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { readAttention } from "../../src/db/attention.ts";
 import { listOperatorOrders, type OperatorOrderFilter } from "../../src/db/operator-orders.ts";
 import type { Reader } from "../../src/db/port.ts";
 import { listProviders, oldestUncheckedAt, readProviderOrders } from "../../src/db/providers.ts";
+import { REPORT_KEYS } from "../../src/db/reports.ts";
+import { readUserFigures } from "../../src/db/user-figures.ts";
+import { listUsersBelow } from "../../src/db/user-lists.ts";
 import { listUsers } from "../../src/db/users.ts";
 import { countDisabledWebhooks, oldestUndeliveredAt } from "../../src/db/webhook-figures.ts";
+import {
+  ACTIVITY_DAYS,
+  createActivityCounter,
+  DAY_MS,
+  startOfDay,
+} from "../../src/monitoring/activity.ts";
+import { readReport, type ReportRow } from "../../src/monitoring/reports.ts";
 import { createStatusCounter } from "../../src/monitoring/status-counter.ts";
 import type { ProviderApi } from "../../src/providers/provider.ts";
 import { ENGINE } from "../support/engine.ts";
@@ -179,18 +190,28 @@ function moveLiveOrder(shop: SandboxShop, { order, to }: Extract<Step, { kind: "
 }
 
 /** What the operator's lists and metrics say. */
-async function reports({ database }: SandboxShop): Promise<unknown> {
+async function reports({ database, clock }: SandboxShop): Promise<unknown> {
   const counts = await createStatusCounter(database.store)();
+  const window = { from: null, to: null };
+  const books: ReportRow[][] = [];
+  for (const by of REPORT_KEYS) books.push(await readReport(database.store, by, window));
+  const figures = await createActivityCounter(database.store, 0, () => clock.now())(60_000);
+  const today = startOfDay(clock.now());
+  const month = figures!(today - (ACTIVITY_DAYS - 1) * DAY_MS, today + DAY_MS);
   const seen = database.read((reader) => ({
     orders: listOrders(reader),
     unknown: listOrders(reader, { status: "PENDING", placement: "unknown" }),
     users: listUsers(reader).map((user) => ({ ...user, balanceMicros: String(user.balanceMicros), depositedMicros: String(user.depositedMicros) })),
     providers: reader.each(listProviders(reader), (provider) => [provider, readProviderOrders(reader, provider.providerId)]),
     unchecked: oldestUncheckedAt(reader),
+    attention: { ...readAttention(reader, 0), lastRowAt: null },
+    listed: listUsersBelow(reader, {}, Number.MAX_SAFE_INTEGER, 100).rows.map(({ username }) => username),
+    figures: reader.each(listUsers(reader), ({ account }) => ({ ...readUserFigures(reader, account, 1000), keyUsedAt: null })),
     undelivered: oldestUndeliveredAt(reader),
     disabled: countDisabledWebhooks(reader),
   })); // prettier-ignore
-  return masked(JSON.stringify({ ...seen, live: counts.live }));
+  const texts = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);
+  return masked(JSON.stringify({ ...seen, books, month, live: counts.live }, texts));
 }
 
 async function tell(steps: { live: Step; test: Step[] }[], isTested: boolean) {

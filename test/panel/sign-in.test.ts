@@ -150,7 +150,8 @@ describe("a password", () => {
         { name, address: "::1", network: `network-${place}`, userAgent: "" },
         now,
       );
-    let now = Date.now();
+    // After the sign-in: what was before it counts no more.
+    let now = Date.now() + 1;
     for (let each = 0; each < 3; each++) tryAt(now, "tester", each);
     const waits: number[] = [];
     for (let each = 3; each < 12; each++) {

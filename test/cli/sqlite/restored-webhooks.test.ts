@@ -30,7 +30,7 @@ test("what waits in the backup is sent with the id it had, sequences go on above
   const { code, json } = await reseller("restore", file, "--data", shop.folder, "--json");
   expect([code, json.webhooksWaiting]).toEqual([0, 1]);
   expect(json.changes).toEqual([
-    { subject: `webhook ${id} of alice`, since: "another key", now: "the backup's key" },
+    { subject: `webhook ${id} of alice`, since: "another secret", now: "the backup's secret" },
     { subject: `webhook ${later} of bob`, since: "made", now: "gone" },
   ]);
   const data = ["--data", shop.folder];

@@ -169,7 +169,7 @@ test("a special address in any spelling is refused when it is given and at each 
   await Promise.all([v4.stop(), v6.stop()]);
 });
 
-test("an endpoint that failures disabled is in the metrics and named by doctor", async () => {
+test("an endpoint that failures disabled is on the list of the operator, in the metrics and named by doctor", async () => {
   const folder = freshFolder();
   const flags = [...FLAGS, "--metrics-listen", "127.0.0.1:0"];
   const { server, key } = await stall(folder, ...flags);
@@ -180,6 +180,8 @@ test("an endpoint that failures disabled is in the metrics and named by doctor",
   await binaryJson(folder, "admin", "order", "cancel", String(orderId));
   const shown = () => binaryJson(folder, "admin", "webhook", "show", String(id));
   await until("it is disabled", async () => (await shown()).disabledReason === "gone");
+  const [listed] = await binaryJson(folder, "admin", "webhook", "list");
+  expect(listed.attention).toEqual([expect.stringMatching(/^disabled since 20\S+Z: gone$/)]);
   const metricsUrl = /"metrics":"(http[^"]+)"/.exec(server.stderr())![1]!;
   const metrics = await (await fetch(metricsUrl)).text();
   expect(metrics).toContain('reseller_webhooks_disabled{reason="gone"} 1');
