@@ -1,7 +1,6 @@
 // What needs the operator's attention, read by index searches alone: it costs the same at ten million orders.
 
 import type { Reader } from "./port.ts";
-import { type FailingWebhook, listFailingWebhooks } from "./webhook-figures.ts";
 import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import { NO_TEST_ORDER } from "./orders.ts";
 import { query } from "./query.ts";
@@ -9,7 +8,6 @@ import { nullable, number, text } from "./table-definition.ts";
 
 /** Late reports that are looked at: those of the newest orders. */
 const LATE_REPORTS_LIMIT = 10_000;
-const WEBHOOKS_LIMIT = 10;
 
 export interface ProviderAttention {
   name: string;
@@ -29,7 +27,8 @@ export interface Attention {
   providers: ProviderAttention[];
   /** Orders of which a provider reported a change after their end, since `lateSince`. */
   lateOrders: number;
-  failingWebhooks: FailingWebhook[];
+  /** Users whose webhooks were disabled because they failed, with how many. */
+  failedWebhooks: FailedWebhooks[];
   /** The latest time of a transfer, order or user; null without one. */
   lastRowAt: number | null;
 }
@@ -79,6 +78,5 @@ export function readAttention(reader: Reader, lateSince: number): Attention {
   const providers = reader.all(PROVIDERS);
   const { lateOrders, ...times } = reader.one(FACTS, { since: lateSince })!;
   const lastRowAt = Math.max(0, ...Object.values(times).map((time) => time ?? 0)) || null;
-  const failingWebhooks = listFailingWebhooks(reader, WEBHOOKS_LIMIT);
-  return { providers, lateOrders, failingWebhooks, lastRowAt };
+  return { providers, lateOrders, failedWebhooks: listFailedWebhooks(reader), lastRowAt };
 }

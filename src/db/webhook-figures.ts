@@ -3,7 +3,7 @@
 import { DISABLED_REASONS, type DisabledReason } from "../domain/webhook-events.ts";
 import type { Reader } from "./port.ts";
 import { query } from "./query.ts";
-import { boolean, nullable, number, text, textOf } from "./table-definition.ts";
+import { nullable, number, text } from "./table-definition.ts";
 
 /** Nobody but their developers watches the webhooks of test accounts. */
 const IS_LIVE =
@@ -23,38 +23,6 @@ const DISABLED = query({
   text: `SELECT disabled_reason AS reason, count(*) AS endpoints FROM webhooks
     WHERE deleted_at IS NULL AND active = 0 AND ${IS_LIVE} GROUP BY disabled_reason`,
 });
-
-/** That failed last, or were disabled because they failed; those that fail for the longest first. */
-const FAILING = query({
-  takes: { limit: number },
-  gives: {
-    id: text,
-    username: text,
-    url: text,
-    active: boolean,
-    disabledReason: nullable(textOf<DisabledReason>()),
-    failingSince: nullable(number),
-  },
-  text: `SELECT webhooks.id AS id, username, url, webhooks.active AS active,
-      disabled_reason AS "disabledReason", failing_since AS "failingSince"
-    FROM webhooks JOIN users ON account = webhooks.reseller_account
-    WHERE deleted_at IS NULL AND users.test_of IS NULL
-      AND ((webhooks.active = 1 AND failing_since IS NOT NULL) OR disabled_reason = 'failures' OR disabled_reason = 'gone')
-    ORDER BY failing_since, webhook_id LIMIT :limit`,
-});
-
-export interface FailingWebhook {
-  id: string;
-  username: string;
-  url: string;
-  active: boolean;
-  disabledReason: DisabledReason | null;
-  failingSince: number | null;
-}
-
-export function listFailingWebhooks(reader: Reader, limit: number): FailingWebhook[] {
-  return reader.all(FAILING, { limit });
-}
 
 /** How many endpoints were disabled because they failed; `gone`: by a 410. */
 export const FAILED_WEBHOOKS = `SELECT count(*) FROM webhooks

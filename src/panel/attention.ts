@@ -1,7 +1,6 @@
 // What needs the operator's attention, the worst first, each with where it is settled.
 
 import type { Attention, ProviderAttention } from "../db/attention.ts";
-import type { FailingWebhook } from "../db/webhook-figures.ts";
 import { formatDuration } from "../domain/units.ts";
 import type { MachineFacts } from "./call.ts";
 import { timeText } from "./shown.tsx";
@@ -27,14 +26,13 @@ export interface AttentionItem {
 }
 
 export function attentionItems(
-  { providers, lateOrders, failingWebhooks, lastRowAt }: Attention,
+  { providers, lateOrders, failedWebhooks, lastRowAt }: Attention,
   machine: MachineFacts,
   now: number,
 ): AttentionItem[] {
   const items = [
     ...systemItems(machine, lastRowAt, now),
     ...providers.flatMap((provider) => providerItems(provider, now)),
-    ...failingWebhooks.flatMap((webhook) => webhookItems(webhook, now)),
   ];
   if (lateOrders > 0) {
     items.push({
@@ -84,23 +82,6 @@ function providerItems(provider: ProviderAttention, now: number): AttentionItem[
     });
   }
   return items;
-}
-
-/** A failure that the next try makes good is none that anyone must see. */
-function webhookItems(
-  { id, username, active, failingSince }: FailingWebhook,
-  now: number,
-): AttentionItem[] {
-  if (active && now - failingSince! <= LATE_MS) return [];
-  const since = failingSince === null ? "" : ` since ${timeText(failingSince)} UTC`;
-  return [
-    {
-      tone: active ? "busy" : "bad",
-      text: `A webhook of ${username} fails${since}${active ? "" : " and was disabled"}`,
-      action: "See what it answers",
-      href: `/webhooks/${id}`,
-    },
-  ];
 }
 
 function systemItems(

@@ -50,7 +50,14 @@ export function Keys({
           { heading: "Label", cell: ({ label }) => <Typed text={label} /> },
           {
             heading: "Type",
-            cell: ({ type, testOf }) => (testOf === null ? type : `${type}, test`),
+            cell: ({ type, testOf }) =>
+              testOf === null ? (
+                type
+              ) : (
+                <>
+                  {type} <Badge state="test" />
+                </>
+              ),
           },
           {
             heading: "Reach",
@@ -100,10 +107,7 @@ export function Keys({
               label="Networks"
               hint="such as 10.0.0.0/8, 2001:db8::/32; empty: from anywhere"
             />
-            <Box
-              name="test"
-              label="Test key: orders are delivered by the sandbox, for test money"
-            />
+            <Box name="test" label="A test key: for test orders with test money" />
           </Form>
         </Fold>
       )}
@@ -187,7 +191,7 @@ export async function createKey(submission: Submission): Promise<View> {
     allow: networksOf(form),
     test,
   });
-  return shownOnce(text, `New ${test ? "test " : ""}key of ${username}`, userPath(submission));
+  return shownOnce(text, `New ${test ? "test key" : "key"} of ${username}`, userPath(submission));
 }
 
 export async function rotateKey(submission: Submission): Promise<View> {
@@ -209,11 +213,11 @@ async function setActive(submission: Submission, active: boolean): Promise<Redir
   return { to: `${userPath(submission)}#keys`, note: `Key ${shownStart(key)}… is ${what}.` };
 }
 
-/** A key of this user. Throws key_not_found. */
+/** A key of this user, a test key too. Throws key_not_found. */
 async function keyOf(submission: Submission): Promise<ListedKey> {
   const { key: id = "", user = "" } = submission.params;
   const key = await submission.read((reader) => findKey(reader, id));
-  if (key?.username.toLowerCase() !== user.toLowerCase()) throw refusal("key_not_found");
+  if (!key || key.username.toLowerCase() !== user.toLowerCase()) throw refusal("key_not_found");
   return key;
 }
 

@@ -119,8 +119,7 @@ export async function userPage(call: Call): Promise<View> {
           <>
             <Keys keys={keys} path={path} mayChange={mayChange} />
             <OwnPrices prices={prices} path={path} mayChange={mayChange} />
-            <h2>Webhooks</h2>
-            <Webhooks caption="Webhooks, oldest first" webhooks={webhooks} />
+            <Webhooks webhooks={webhooks} />
             <h2>Child users</h2>
             <List
               caption="Child users"

@@ -1,9 +1,8 @@
-// Webhooks: those of a user and those that fail, and one of them with what was sent to it.
+// Webhooks: those of a user, and one of them with what was sent to it.
 
 /** @jsxImportSource preact */
 
 import { countWaiting, listWebhookAttempts } from "../db/webhook-deliveries.ts";
-import type { FailingWebhook } from "../db/webhook-figures.ts";
 import { findWebhook, type Webhook, withUsername } from "../db/webhooks.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { refusal } from "../domain/refusals.ts";
@@ -17,46 +16,34 @@ const PAGE = 50;
 const HOUR_MS = 3_600_000;
 const REPLAY_HOURS = ["1", "24", "168", "336"] as const;
 
-type Shown = Pick<Webhook, "id" | "url" | "active" | "disabledReason" | "failingSince">;
-
-export function Webhooks({
-  caption,
-  webhooks,
-}: {
-  caption: string;
-  webhooks: readonly (Shown | FailingWebhook)[];
-}) {
+export function Webhooks({ webhooks }: { webhooks: readonly Webhook[] }) {
   return (
-    <List
-      caption={caption}
-      rows={webhooks}
-      empty="None."
-      columns={[
-        { heading: "Webhook", cell: ({ id }) => <a href={`/webhooks/${id}`}>{id}</a> },
-        ...(webhooks.some((each) => "username" in each)
-          ? [
-              {
-                heading: "User",
-                cell: (each: Shown | FailingWebhook) =>
-                  "username" in each && (
-                    <a href={`/users/${encodeURIComponent(each.username)}`}>{each.username}</a>
-                  ),
-              },
-            ]
-          : []),
-        { heading: "Address", cell: ({ url }) => <Typed text={url} /> },
-        { heading: "State", cell: (each) => <State of={each} /> },
-        { heading: "Failing since (UTC)", cell: ({ failingSince }) => <Time at={failingSince} /> },
-      ]}
-    />
+    <>
+      <h2 id="webhooks">Webhooks</h2>
+      <List
+        caption="Webhooks, oldest first"
+        rows={webhooks}
+        empty="No webhooks."
+        columns={[
+          { heading: "Webhook", cell: ({ id }) => <a href={`/webhooks/${id}`}>{id}</a> },
+          { heading: "Address", cell: ({ url }) => <Typed text={url} /> },
+          { heading: "State", cell: (each) => <State of={each} /> },
+          {
+            heading: "Failing since (UTC)",
+            cell: ({ failingSince }) => <Time at={failingSince} />,
+          },
+        ]}
+      />
+    </>
   );
 }
 
-function State({ of: { active, disabledReason, failingSince } }: { of: Shown }) {
+function State({ of: webhook }: { of: Webhook }) {
+  const { active, disabledReason, failingSince } = webhook;
   if (active) {
     return failingSince === null ? <Badge state="active" /> : <Badge state="failing" tone="bad" />;
   }
-  const isFailed = isDisabledByFailures({ active, disabledReason, disabledAt: null });
+  const isFailed = isDisabledByFailures(webhook);
   return <Badge state={`disabled: ${disabledReason}`} tone={isFailed ? "bad" : "quiet"} />;
 }
 

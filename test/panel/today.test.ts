@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => market.stop());
 
-const QUIET = { providers: [], lateOrders: 0, failingWebhooks: [], lastRowAt: null };
+const QUIET = { providers: [], lateOrders: 0, failedWebhooks: [], lastRowAt: null };
 const PROVIDER = {
   name: "acme",
   outOfFundsAt: null,
@@ -22,14 +22,6 @@ const PROVIDER = {
   oldestUncheckedAt: null,
   submissionDueAt: null,
   pollDueAt: null,
-};
-const WEBHOOK = {
-  id: "w",
-  username: "alice",
-  url: "https://example.com/",
-  active: true,
-  disabledReason: null,
-  failingSince: null,
 };
 const NOW = Date.UTC(2026, 10, 22);
 const HOUR = 3_600_000;
@@ -101,22 +93,6 @@ test.each([
       "busy 2 orders changed at the provider after the end, within 7 days",
     ],
   ],
-  [
-    "webhooks that failed for a while, or for good",
-    {
-      ...QUIET,
-      failingWebhooks: [
-        { ...WEBHOOK, failingSince: NOW - 60_000 },
-        { ...WEBHOOK, failingSince: NOW - HOUR },
-        { ...WEBHOOK, active: false, disabledReason: "gone" as const },
-      ],
-    },
-    {},
-    [
-      "bad A webhook of alice fails and was disabled",
-      "busy A webhook of alice fails since 2026-11-21 23:00:00 UTC",
-    ],
-  ],
   ["no backup", QUIET, { newestBackupAt: null }, ["bad There is no backup"]],
   ["no off-site copy", QUIET, { newestRemoteAt: null }, ["bad No backup was copied off-site"]],
   ["a new off-site copy", QUIET, { newestRemoteAt: NOW - 47 * HOUR }, []],
@@ -145,5 +121,5 @@ test.each([
 ])("attention: %s", (_, attention, system, expected) => {
   const items = attentionItems(attention, system, NOW);
   expect(items.map(({ tone, text }) => `${tone} ${text}`)).toEqual(expected);
-  for (const { href } of items) expect(href).toMatch(/^\/(orders\?|system|webhooks\/w)/);
+  for (const { href } of items) expect(href).toMatch(/^\/(orders\?|system|users\/\w+#webhooks)/);
 });

@@ -130,26 +130,31 @@ describe("keys", () => {
     ]);
     await market.post(`${path}/activate`);
     expect(active()).toBe(1);
-    const rotated = await market.post(`${path}/rotate`, { grace: "0" });
-    expect(rotated.text).toMatch(/<pre id="key">rk_\w{28}<\/pre>/);
+    expect((await market.post(`${path}/rotate`, { grace: "0" })).text).toContain("rk_");
     const other = await market.post(`/users/alice/keys/${id}/deactivate`);
     expect([other.status, other.text]).toEqual([422, expect.stringContaining("Key not found")]);
     expect(active()).toBe(1);
   });
 });
 
-test("a test key is made, shown and rotated as one: by its text nobody takes it for a live one", async () => {
-  const isOne = /<pre id="key">rk_test_\w{28}<\/pre>/;
-  const of = { type: "full", reach: "all" };
-  const made = await market.post("/users/bob/keys", { ...of, label: "trial", test: "yes" });
-  expect(made.text).toMatch(isOne);
-  const { text } = await market.get("/users/bob");
-  expect(text).toContain("full, test");
-  const [, id] = /action="\/users\/bob\/keys\/(\w+)\/rotate"/.exec(
-    text.slice(text.indexOf("rk_test_")),
-  )!;
-  const rotated = await market.post(`/users/bob/keys/${id}/rotate`, { grace: "0" });
-  expect(rotated.text).toMatch(isOne);
+test("a test key is made, rotated and deactivated beside the others; its account has no page", async () => {
+  const terms = { type: "full", reach: "all", test: "yes" };
+  const made = await market.post("/users/bob/keys", terms);
+  expect(made.text).toMatch(/<pre id="key">rk_test_\w{28}<\/pre>/);
+  const [key] = market.query("SELECT id, start FROM keys WHERE test_of IS NOT NULL");
+  const path = `/users/bob/keys/${String(key!["id"])}`;
+  const row = async () =>
+    (await market.get("/users/bob")).text.match(
+      new RegExp(`<tr>(?:(?!</tr>).)*${path}.*?</tr>`, "s"),
+    );
+  expect((await row())![0]).toContain(`<code>rk_test_${String(key!["start"])}…</code>`);
+  expect((await row())![0]).toMatch(/full <span class="badge[^>]*>test</);
+  expect((await market.post(`${path}/rotate`, { grace: "24" })).text).toContain("rk_test_");
+  expect((await market.post(`${path}/deactivate`)).status).toBe(303);
+  expect((await row())![0]).toContain("inactive");
+  expect((await market.get("/users/test:bob")).status).toBe(404);
+  expect((await market.get("/providers/test:sandbox")).status).toBe(404);
+  expect((await market.get("/users")).text).not.toContain("test:");
 });
 
 test("own prices are set, replaced and removed", async () => {
