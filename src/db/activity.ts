@@ -1,14 +1,14 @@
 // Orders by status and money by kind, in periods of time: counted once, then updated from the rows that were added since.
-// Each count is one statement over a range of rows, as in status-counts.ts; a period may come in several rows. The test
-// side counts nothing, but its rows are returned as zeros: a range without any row is taken for the end of the month.
+// Each count is one statement over a range of rows, as in status-counts.ts; a period may come in several rows. Rows of the
+// test side are counted by themselves.
 
 import type { TransferKind } from "../domain/ledger.ts";
 import type { OrderStatus } from "../domain/orders.ts";
+import { NO_TEST_ORDER } from "./orders.ts";
 import type { Reader } from "./port.ts";
 import { query } from "./query.ts";
-import { NO_TEST_ORDER } from "./orders.ts";
 import type { Position } from "./status-counts.ts";
-import { number, textOf } from "./table-definition.ts";
+import { boolean, number, textOf } from "./table-definition.ts";
 
 /** The length of a period in milliseconds. A period's number is its start divided by this. */
 export const PERIOD_MS = 300_000;
@@ -17,6 +17,7 @@ export const PERIOD_MS = 300_000;
 export interface OrderChange {
   period: number;
   status: OrderStatus;
+  isTest: boolean;
   orders: number;
 }
 
@@ -24,35 +25,39 @@ export interface OrderChange {
 export interface MoneyChange {
   period: number;
   kind: TransferKind;
+  isTest: boolean;
   micros: bigint;
 }
 
 const PERIOD = `created_at / ${PERIOD_MS}`;
-const LIVE_ORDERS = `CAST(sum(CASE WHEN ${NO_TEST_ORDER} THEN 1 ELSE 0 END) AS BIGINT)`;
-/** The accounts of cash and sales of the test side are below 0, and one of them is in each of its transfers. */
-const LIVE_MICROS =
-  "CASE WHEN debit_account > 0 AND credit_account > 0 THEN amount_micros ELSE 0 END";
-const ORDER_CHANGE = { period: number, status: textOf<OrderStatus>(), orders: number };
+const ORDER_CHANGE = {
+  period: number,
+  status: textOf<OrderStatus>(),
+  isTest: boolean,
+  orders: number,
+};
+const IS_TEST = `CASE WHEN ${NO_TEST_ORDER} THEN 0 ELSE 1 END`;
 
 /** Orders by the status in which they were created: an order's first event says what its status was before. */
 const firstStatuses = (range: string) => `
-  SELECT period AS "period", first_status AS "status", CAST(sum(live) AS BIGINT) AS "orders" FROM (
-    SELECT ${PERIOD} AS period, CASE WHEN ${NO_TEST_ORDER} THEN 1 ELSE 0 END AS live, coalesce(
+  SELECT period AS "period", first_status AS "status", is_test AS "isTest", count(*) AS "orders" FROM (
+    SELECT ${PERIOD} AS period, coalesce(
         (SELECT from_status FROM order_events AS event
           WHERE event.order_id = orders.order_id ORDER BY seq LIMIT 1),
-        status) AS first_status
+        status) AS first_status, ${IS_TEST} AS is_test
     FROM orders WHERE ${range} AND created_at >= :from
-  ) AS counted GROUP BY period, first_status`;
+  ) AS counted GROUP BY period, first_status, is_test`;
 
 /** What events did (`1`), or what is to be taken back of it (`-1`), in the periods of their orders. */
 const moved = (events: string, sign: 1 | -1) =>
   (["from_status", "to_status"] as const)
     .map(
       (status) => `
-  SELECT orders.${PERIOD} AS "period", ${status} AS "status",
-      ${status === "to_status" ? sign : -sign} * ${LIVE_ORDERS} AS "orders"
+  SELECT orders.${PERIOD} AS "period", ${status} AS "status", ${IS_TEST} AS "isTest",
+      ${status === "to_status" ? sign : -sign} * count(*) AS "orders"
     FROM order_events AS event JOIN orders ON orders.order_id = event.order_id
-    WHERE ${events} AND orders.created_at >= :from GROUP BY orders.${PERIOD}, ${status}`,
+    WHERE ${events} AND orders.created_at >= :from
+    GROUP BY orders.${PERIOD}, ${status}, ${IS_TEST}`,
     )
     .join(" UNION ALL ");
 
@@ -60,8 +65,9 @@ const moved = (events: string, sign: 1 | -1) =>
 const ORDERS_AT = query({
   takes: { after: number, upTo: number, eventSeq: number, from: number },
   gives: ORDER_CHANGE,
-  text: `SELECT ${PERIOD} AS "period", status AS "status", ${LIVE_ORDERS} AS "orders" FROM orders
-      WHERE order_id > :after AND order_id <= :upTo AND created_at >= :from GROUP BY ${PERIOD}, status
+  text: `SELECT ${PERIOD} AS "period", status AS "status", ${IS_TEST} AS "isTest", count(*) AS "orders"
+      FROM orders WHERE order_id > :after AND order_id <= :upTo AND created_at >= :from
+      GROUP BY ${PERIOD}, status, ${IS_TEST}
     UNION ALL ${moved("event.seq > :eventSeq AND event.order_id > :after AND event.order_id <= :upTo", -1)}`,
 });
 
@@ -98,15 +104,24 @@ const LAST_TRANSFER = query({
     (SELECT seq FROM transfers WHERE created_at <= :before ORDER BY seq DESC LIMIT 1), 0) AS "seq"`,
 });
 
+// On the test side one of both is its cash or its sales.
+const IS_TEST_TRANSFER = "CASE WHEN debit_account < 0 OR credit_account < 0 THEN 1 ELSE 0 END";
+
 // In two halves: sum() fails when it exceeds 64 bits, and a double is not exact above 2^53.
 const MONEY = query({
   takes: { after: number, upTo: number, from: number },
-  gives: { period: number, kind: textOf<TransferKind>(), thousands: number, rest: number },
-  text: `SELECT ${PERIOD} AS "period", kind AS "kind",
-      CAST(sum((${LIVE_MICROS}) / 1000000000) AS BIGINT) AS "thousands",
-      CAST(sum((${LIVE_MICROS}) % 1000000000) AS BIGINT) AS "rest"
+  gives: {
+    period: number,
+    kind: textOf<TransferKind>(),
+    isTest: boolean,
+    thousands: number,
+    rest: number,
+  },
+  text: `SELECT ${PERIOD} AS "period", kind AS "kind", ${IS_TEST_TRANSFER} AS "isTest",
+      CAST(sum(amount_micros / 1000000000) AS BIGINT) AS "thousands",
+      CAST(sum(amount_micros % 1000000000) AS BIGINT) AS "rest"
     FROM transfers WHERE seq > :after AND seq <= :upTo AND created_at >= :from
-    GROUP BY ${PERIOD}, kind`,
+    GROUP BY ${PERIOD}, kind, ${IS_TEST_TRANSFER}`,
 });
 
 /** The tables whose rows are counted, with the column of their numbers. */

@@ -2,9 +2,10 @@
 
 import type { Reader } from "./port.ts";
 import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
+import { NO_TEST_ORDER } from "./orders.ts";
 import { query } from "./query.ts";
 import { nullable, number, text } from "./table-definition.ts";
-import { FAILED_WEBHOOKS } from "./webhook-figures.ts";
+import { type FailedWebhooks, listFailedWebhooks } from "./webhook-figures.ts";
 
 /** Late reports that are looked at: those of the newest orders. */
 const LATE_REPORTS_LIMIT = 10_000;
@@ -27,8 +28,8 @@ export interface Attention {
   providers: ProviderAttention[];
   /** Orders of which a provider reported a change after their end, since `lateSince`. */
   lateOrders: number;
-  /** Endpoints that are disabled because they failed. */
-  failedWebhooks: number;
+  /** Users whose webhooks were disabled because they failed, with how many. */
+  failedWebhooks: FailedWebhooks[];
   /** The latest time of a transfer, order or user; null without one. */
   lastRowAt: number | null;
 }
@@ -60,16 +61,15 @@ const FACTS = query({
   takes: { since: number },
   gives: {
     lateOrders: number,
-    failedWebhooks: number,
     lastTransferAt: nullable(number),
     lastOrderAt: nullable(number),
     lastUserAt: nullable(number),
   },
   text: `SELECT
-    (SELECT count(DISTINCT order_id) FROM (
+    (SELECT count(DISTINCT newest.order_id) FROM (
         SELECT order_id, created_at FROM late_reports ORDER BY order_id DESC LIMIT ${LATE_REPORTS_LIMIT}
-      ) AS newest WHERE created_at >= :since) AS "lateOrders",
-    (${FAILED_WEBHOOKS}) AS "failedWebhooks",
+      ) AS newest JOIN orders ON orders.order_id = newest.order_id
+      WHERE newest.created_at >= :since AND ${NO_TEST_ORDER}) AS "lateOrders",
     (SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1) AS "lastTransferAt",
     (SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1) AS "lastOrderAt",
     (SELECT created_at FROM users ORDER BY account DESC LIMIT 1) AS "lastUserAt"`,
@@ -77,7 +77,7 @@ const FACTS = query({
 
 export function readAttention(reader: Reader, lateSince: number): Attention {
   const providers = reader.all(PROVIDERS);
-  const { lateOrders, failedWebhooks, ...times } = reader.one(FACTS, { since: lateSince })!;
+  const { lateOrders, ...times } = reader.one(FACTS, { since: lateSince })!;
   const lastRowAt = Math.max(0, ...Object.values(times).map((time) => time ?? 0)) || null;
-  return { providers, lateOrders, failedWebhooks, lastRowAt };
+  return { providers, lateOrders, failedWebhooks: listFailedWebhooks(reader), lastRowAt };
 }

@@ -27,7 +27,7 @@ export const DAY_MS = 86_400_000;
 /** Days that are kept, the present one included. */
 export const ACTIVITY_DAYS = 30;
 
-/** What happened from one time to another. */
+/** What happened from one time to another, without the test side. */
 export interface Activity {
   /** Orders that were created, by the state they are in now. */
   orders: Record<OrderStatus, number>;
@@ -191,10 +191,11 @@ function nothing(): Activity {
 }
 
 function apply(periods: Periods, { orders, money }: Changes): void {
-  for (const { period, status, orders: count } of orders) {
-    inPeriod(periods, period).orders[status] += count;
+  for (const { period, status, isTest, orders: count } of orders) {
+    if (!isTest) inPeriod(periods, period).orders[status] += count;
   }
-  for (const { period, kind, micros } of money) {
+  for (const { period, kind, isTest, micros } of money) {
+    if (isTest) continue;
     const activity = inPeriod(periods, period);
     if (kind === "order") activity.chargedMicros += micros;
     if (kind === "refund" || kind === "partial_refund") activity.refundedMicros += micros;

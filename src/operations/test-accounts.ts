@@ -4,7 +4,7 @@ import { type Actor, cashAccount } from "../domain/ledger.ts";
 import { TEST_CREDIT_MICROS, testUsername } from "../domain/sandbox.ts";
 import { postTransfer } from "../db/ledger.ts";
 import type { Tx } from "../db/port.ts";
-import { findTestAccount, insertUser, type User } from "../db/users.ts";
+import { findTestAccount, insertUser, updateUserFields, type User } from "../db/users.ts";
 import type { Context } from "./context.ts";
 
 /** The number of a reseller's test account, with TEST_CREDIT_MICROS on it if it is made here. */
@@ -39,4 +39,10 @@ export function insertTestAccount(
     createdAt: context.now,
     testOf: user.account,
   });
+}
+
+/** Follows the names of its user: another user may get the old username, and a test account with it. */
+export function renameTestAccount(tx: Tx, user: Pick<User, "account" | "username" | "name">): void {
+  const found = findTestAccount(tx, user.account);
+  if (found) updateUserFields(tx, found.account, { username: testUsername(user), name: user.name });
 }

@@ -3,7 +3,6 @@
 import { cashAccount, refuseCreditAboveLimit, refuseDebitAboveBalance } from "../domain/ledger.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { refusal } from "../domain/refusals.ts";
-import { testUsername } from "../domain/sandbox.ts";
 import type { Reader, Tx } from "../db/port.ts";
 import { postTransfer } from "../db/ledger.ts";
 import { listKeys } from "../db/keys.ts";
@@ -18,6 +17,7 @@ import {
 } from "../db/users.ts";
 import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
+import { renameTestAccount } from "./test-accounts.ts";
 import { recordCreditEvent, recordDebitEvents } from "./webhook-events.ts";
 
 export interface CreateUser {
@@ -69,9 +69,7 @@ export function updateUser(tx: Tx, command: UpdateUser, context: Context): { acc
   if (holder && holder.account !== account) throw refusal("username_taken");
   // Nothing is refused from here on.
   const after = updateUserFields(tx, account, command.changes);
-  // Or the next user of the old name could have no test account.
-  const test = findTestAccount(tx, account);
-  if (test) updateUserFields(tx, test.account, { username: testUsername({ ...after, account }) });
+  renameTestAccount(tx, { ...before, ...after });
   audit(tx, context, {
     actor: command.actor,
     action: "user.update",

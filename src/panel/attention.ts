@@ -10,6 +10,7 @@ const MIB = 1024 * 1024;
 const ROOM_BAD_BYTES = 64 * MIB;
 const ROOM_LOW_BYTES = 1024 * MIB;
 const BACKUP_OLD_MS = 2 * 86_400_000;
+const OFFSITE_OLD_MS = 2 * 86_400_000;
 const CLOCK_BEHIND_MS = 5 * 60_000;
 /** As `admin provider list` has it. */
 const LATE_MS = 5 * 60_000;
@@ -33,21 +34,20 @@ export function attentionItems(
     ...systemItems(machine, lastRowAt, now),
     ...providers.flatMap((provider) => providerItems(provider, now)),
   ];
+  for (const { username, webhooks } of failedWebhooks) {
+    items.push({
+      tone: "busy",
+      text: `${webhooks === 1 ? "A webhook" : `${webhooks} webhooks`} of ${username} failed and ${webhooks === 1 ? "is" : "are"} disabled`,
+      action: "See the user",
+      href: `/users/${encodeURIComponent(username)}#webhooks`,
+    });
+  }
   if (lateOrders > 0) {
     items.push({
       tone: "busy",
       text: `${ordersText(lateOrders)} changed at the provider after the end, within 7 days`,
       action: "Look whether a refund is due",
       href: "/orders?late=yes",
-    });
-  }
-  if (failedWebhooks > 0) {
-    const [are, webhooks] = failedWebhooks === 1 ? ["is", "webhook"] : ["are", "webhooks"];
-    items.push({
-      tone: "busy",
-      text: `${failedWebhooks} ${webhooks} ${are} disabled, because the receiver failed for days or is gone`,
-      action: "`reseller admin webhook list` names them: tell their owners",
-      href: "/system",
     });
   }
   return items.toSorted((a, b) => Number(a.tone === "busy") - Number(b.tone === "busy"));
@@ -93,7 +93,7 @@ function providerItems(provider: ProviderAttention, now: number): AttentionItem[
 }
 
 function systemItems(
-  { newestBackupAt, freeBytes }: MachineFacts,
+  { newestBackupAt, newestRemoteAt, freeBytes }: MachineFacts,
   lastRowAt: number | null,
   now: number,
 ): AttentionItem[] {
@@ -107,6 +107,11 @@ function systemItems(
       `The last backup is ${formatDuration(dayFloor(now - newestBackupAt))} old`,
       "Make one",
     );
+  }
+  if (newestRemoteAt === null) add("bad", "No backup was copied off-site", "See the system");
+  else if (newestRemoteAt !== undefined && now - newestRemoteAt > OFFSITE_OLD_MS) {
+    const age = formatDuration(dayFloor(now - newestRemoteAt));
+    add("bad", `The last off-site copy is ${age} old`, "See the system");
   }
   if (freeBytes !== undefined && freeBytes < ROOM_LOW_BYTES) {
     const tone = freeBytes < ROOM_BAD_BYTES ? "bad" : "busy";

@@ -63,6 +63,8 @@ export interface Panel {
 export interface MachineFacts {
   /** Null: there is none. */
   newestBackupAt?: number | null;
+  /** When the newest backup was begun that was copied off-site; null: none is known to be. */
+  newestRemoteAt?: number | null;
   freeBytes?: number;
 }
 

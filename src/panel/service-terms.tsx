@@ -5,7 +5,11 @@
 import type { Service } from "../db/services.ts";
 import { formatMicros } from "../domain/money.ts";
 import { QUANTITY_LIMIT } from "../domain/orders.ts";
-import { PRICE_UNITS, SERVICE_NAME_LENGTH_LIMIT } from "../domain/services.ts";
+import {
+  CATEGORY_LENGTH_LIMIT,
+  PRICE_UNITS,
+  SERVICE_NAME_LENGTH_LIMIT,
+} from "../domain/services.ts";
 import { Choice, Field } from "./fields.tsx";
 import type { Form as Values } from "./form.ts";
 
@@ -30,6 +34,13 @@ export function TermsFields({
   return (
     <>
       <Field name="name" label="Name" value={service?.name ?? ""} required />
+      <Field
+        name="category"
+        label="Category"
+        hint="where panels of resellers list it"
+        value={service?.category ?? ""}
+        required={service !== undefined}
+      />
       <div class="pair">
         <Field
           name="price"
@@ -91,6 +102,7 @@ export function TermsFields({
 /** The fields of TermsFields. */
 export function termsOf(form: Values) {
   const name = form.text("name", SERVICE_NAME_LENGTH_LIMIT);
+  const category = form.optionalText("category", CATEGORY_LENGTH_LIMIT);
   const priceMicros = form.price("price");
   const per = form.choice("per", PRICE_UNITS);
   const min = form.whole("min", 1, QUANTITY_LIMIT);
@@ -104,5 +116,6 @@ export function termsOf(form: Values) {
   }
   if (provider === null && service !== null) form.note("provider", "provider is required");
   const link = provider === null || service === null ? null : { name: provider, service };
-  return { terms: { name, priceMicros, per, min, max, private: isPrivate }, link };
+  const terms = { name, priceMicros, per, min, max, private: isPrivate };
+  return { terms: category === null ? terms : { ...terms, category }, link };
 }

@@ -118,6 +118,7 @@ function Price({ facts }: { facts: ListedAuditEntry["before"] }) {
 function ServiceFacts({ service, provider }: { service: Service; provider: string | undefined }) {
   const byHand = [
     service.nameByHand && "name",
+    service.categoryByHand && "category",
     service.priceByHand && "price",
     service.minByHand && "smallest order",
     service.maxByHand && "largest order",
@@ -125,7 +126,9 @@ function ServiceFacts({ service, provider }: { service: Service; provider: strin
   return (
     <Facts
       facts={[
+        ["Number", service.number],
         ["Id", <code>{service.id}</code>],
+        ["Category", <Typed text={service.category} />],
         [
           "Price USD",
           <>

@@ -101,7 +101,9 @@ function columnsOf(names: ReadonlyMap<number, string>, mayChange: boolean) {
         </a>
       ),
     },
+    { heading: "Number", number: true, cell: ({ number }: ListedService) => number },
     { heading: "Id", cell: ({ id }: ListedService) => <code>{id}</code> },
+    { heading: "Category", cell: ({ category }: ListedService) => <Typed text={category} /> },
     {
       heading: "Price USD",
       number: true,

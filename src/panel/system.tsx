@@ -3,6 +3,8 @@
 /** @jsxImportSource preact */
 
 import { listSignInAttempts } from "../db/sign-ins.ts";
+import { countDisabledWebhooks, oldestUndeliveredAt } from "../db/webhook-figures.ts";
+import { DISABLED_REASONS, type DisabledReason } from "../domain/webhook-events.ts";
 import { formatSize } from "../domain/units.ts";
 import type { Call, Panel, Redirect, Submission, View } from "./call.ts";
 import { Form } from "./fields.tsx";
@@ -47,9 +49,11 @@ const HOUR_MS = 3_600_000;
 export async function systemPage(call: Call, panel: Panel): Promise<View> {
   const { system } = panel;
   const { ready, checks } = await system.readiness();
-  const attempts = await call.read((reader) =>
-    listSignInAttempts(reader, Number.MAX_SAFE_INTEGER, ATTEMPTS),
-  );
+  const { attempts, oldestAt, disabled } = await call.read((reader) => ({
+    attempts: listSignInAttempts(reader, Number.MAX_SAFE_INTEGER, ATTEMPTS),
+    oldestAt: oldestUndeliveredAt(reader),
+    disabled: countDisabledWebhooks(reader),
+  }));
   const isOwner = call.administrator.role === "owner";
   return {
     title: "System",
@@ -77,7 +81,8 @@ export async function systemPage(call: Call, panel: Panel): Promise<View> {
             ]}
           />
         </section>
-        <Backups system={system} now={panel.now()} isOwner={isOwner} />
+        <Backups panel={panel} isOwner={isOwner} />
+        <Webhooks oldestAt={oldestAt} disabled={disabled} />
         <h2>Failed sign-ins</h2>
         <List
           caption="Failed sign-ins, newest first"
@@ -117,7 +122,35 @@ export async function systemPage(call: Call, panel: Panel): Promise<View> {
   };
 }
 
-function Backups({ system, now, isOwner }: { system: SystemFacts; now: number; isOwner: boolean }) {
+const REASONS: Record<DisabledReason, string> = {
+  owner: "disabled by their owners",
+  operator: "disabled by operators",
+  failures: "disabled because they failed",
+  gone: "disabled because they answered 410 Gone",
+};
+
+function Webhooks({
+  oldestAt,
+  disabled,
+}: {
+  oldestAt: number | null;
+  disabled: Record<DisabledReason, number>;
+}) {
+  return (
+    <section id="webhooks" data-refresh>
+      <h2>Webhooks</h2>
+      <Facts
+        facts={[
+          ["Oldest event not delivered (UTC)", <Time at={oldestAt} />],
+          ...DISABLED_REASONS.map((reason) => [REASONS[reason], disabled[reason]] as const),
+        ]}
+      />
+    </section>
+  );
+}
+
+function Backups({ panel, isOwner }: { panel: Panel; isOwner: boolean }) {
+  const { system } = panel;
   if (system.backups === null) {
     return (
       <>
@@ -128,12 +161,15 @@ function Backups({ system, now, isOwner }: { system: SystemFacts; now: number; i
   }
   const { folder, isRunning, backups } = system.backups.status();
   const [newest] = backups;
-  const age = newest && Math.max(0, Math.floor((now - newest.begunAt) / HOUR_MS));
+  const hoursSince = (at: number) => Math.max(0, Math.floor((panel.now() - at) / HOUR_MS));
+  const { newestRemoteAt } = panel.machine();
   return (
     <section id="backups" data-refresh>
       <h2>Backups</h2>
       <p>
-        {newest ? `The newest is ${age} h old. ` : "There is none yet. "}
+        {newest ? `The newest is ${hoursSince(newest.begunAt)} h old. ` : "There is none yet. "}
+        {newestRemoteAt &&
+          `The newest that was copied off-site is ${hoursSince(newestRemoteAt)} h old. `}
         They are in <Typed text={folder} />
         {isRunning && "; one is being made"}.
       </p>

@@ -19,14 +19,13 @@ import {
 } from "../domain/keys.ts";
 import { refusal } from "../domain/refusals.ts";
 import type { Panel, Redirect, Submission, View } from "./call.ts";
-import { Choice, Field, Fold, Form } from "./fields.tsx";
+import { Box, Choice, Field, Fold, Form } from "./fields.tsx";
 import type { Form as Values } from "./form.ts";
 import { List } from "./lists.tsx";
 import { Badge, Time, Typed } from "./shown.tsx";
 
 const DAY_MS = 86_400_000;
 const LIFETIME_LIMIT_DAYS = 36_525;
-const SIDES = ["live", "test"] as const;
 const GRACE_HOURS = ["0", "1", "24", "168"] as const;
 
 export function Keys({
@@ -49,7 +48,17 @@ export function Keys({
         columns={[
           { heading: "Key", cell: (key) => <code>{shownStart(key)}…</code> },
           { heading: "Label", cell: ({ label }) => <Typed text={label} /> },
-          { heading: "Type", cell: ({ type }) => type },
+          {
+            heading: "Type",
+            cell: ({ type, testOf }) =>
+              testOf === null ? (
+                type
+              ) : (
+                <>
+                  {type} <Badge state="test" />
+                </>
+              ),
+          },
           {
             heading: "Reach",
             cell: ({ reach }) => (reach === "all" ? "all users" : "its child users"),
@@ -77,15 +86,6 @@ export function Keys({
               ]}
             />
             <Choice
-              name="side"
-              label="Side"
-              value="live"
-              options={[
-                ["live", "live"],
-                ["test", "test: nothing costs money, nothing goes to a provider"],
-              ]}
-            />
-            <Choice
               name="reach"
               label="Reach"
               value="all"
@@ -107,6 +107,7 @@ export function Keys({
               label="Networks"
               hint="such as 10.0.0.0/8, 2001:db8::/32; empty: from anywhere"
             />
+            <Box name="test" label="A test key: for test orders with test money" />
           </Form>
         </Fold>
       )}
@@ -176,7 +177,7 @@ function newKey(isTest: boolean) {
 export async function createKey(submission: Submission): Promise<View> {
   const { form } = submission;
   const username = submission.params["user"]!;
-  const test = form.optionalChoice("side", SIDES) === "test";
+  const test = form.isChecked("test");
   const { text, hash, start } = newKey(test);
   const days = form.optionalWhole("days", 1, LIFETIME_LIMIT_DAYS);
   await submission.submit("createKey", {
@@ -186,11 +187,11 @@ export async function createKey(submission: Submission): Promise<View> {
     label: form.optionalText("label", KEY_LABEL_LENGTH_LIMIT) ?? "",
     hash,
     start,
-    test,
     lifetimeMilliseconds: days === null ? null : days * DAY_MS,
     allow: networksOf(form),
+    test,
   });
-  return shownOnce(text, `New key of ${username}`, userPath(submission));
+  return shownOnce(text, `New ${test ? "test key" : "key"} of ${username}`, userPath(submission));
 }
 
 export async function rotateKey(submission: Submission): Promise<View> {
@@ -206,17 +207,17 @@ export const deactivateKey = (submission: Submission, _panel: Panel) =>
   setActive(submission, false);
 
 async function setActive(submission: Submission, active: boolean): Promise<Redirect> {
-  const { id, ...key } = await keyOf(submission);
-  await submission.submit("setKeyActive", { id, active });
+  const { id } = await keyOf(submission);
+  const key = await submission.submit("setKeyActive", { id, active });
   const what = active ? "active again" : "refused from now on";
   return { to: `${userPath(submission)}#keys`, note: `Key ${shownStart(key)}… is ${what}.` };
 }
 
-/** A key of this user. Throws key_not_found. */
+/** A key of this user, a test key too. Throws key_not_found. */
 async function keyOf(submission: Submission): Promise<ListedKey> {
   const { key: id = "", user = "" } = submission.params;
   const key = await submission.read((reader) => findKey(reader, id));
-  if (key?.username.toLowerCase() !== user.toLowerCase()) throw refusal("key_not_found");
+  if (!key || key.username.toLowerCase() !== user.toLowerCase()) throw refusal("key_not_found");
   return key;
 }
 

@@ -87,6 +87,7 @@ export async function startService(
       configuration,
       readiness: deps.readiness,
       backups: () => backups,
+      newestRemoteAt: () => offsite?.newestAt() ?? null,
     });
     listeners = startListeners(config, metrics, {
       api: (address) => startServer(deps, address, tls, panelRoutes(deps)),

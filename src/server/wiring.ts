@@ -101,12 +101,14 @@ export interface PanelFacts {
   readiness: SystemFacts["readiness"];
   /** Undefined until they have started. */
   backups: () => Backups | undefined;
+  /** Of the off-site copies. */
+  newestRemoteAt: () => number | null;
 }
 
 export function panelDeps(
   config: Config,
   { database, log }: Started,
-  { configuration, readiness, backups }: PanelFacts,
+  { configuration, readiness, backups, newestRemoteAt }: PanelFacts,
 ): PanelDeps {
   const { store, slowStore, settlesAfterMs, writer, file } = database;
   const activity = createActivityCounter(slowStore, settlesAfterMs);
@@ -118,7 +120,7 @@ export function panelDeps(
     now: Date.now,
     activity,
     connect: (provider) => connectProvider(provider, config.providerTimeout),
-    machine: () => (file === null ? {} : machineFacts(config)),
+    machine: () => (file === null ? {} : machineFacts(config, newestRemoteAt())),
     settings: panelSettings(config),
     passwords: createPasswords(),
     system: {
@@ -208,18 +210,19 @@ function once(run: () => void): () => void {
   };
 }
 
-/** The first backup is made after the start. */
+/** The first backup is made, and the newest one copied off-site, after the start. */
 const FIRST_BACKUP_S = 600;
 
 /** Of a database that is a file here. A folder that cannot be read is left out: the next backup logs it. */
-function machineFacts(config: Config): MachineFacts {
-  const freeBytes = freeBytesIn(config.data);
+function machineFacts(config: Config, newestRemoteAt: number | null): MachineFacts {
+  const isYoung = process.uptime() <= FIRST_BACKUP_S;
+  const facts: MachineFacts = { freeBytes: freeBytesIn(config.data) };
+  const isCopied = config.backupTo !== null && (newestRemoteAt !== null || !isYoung);
+  if (isCopied) facts.newestRemoteAt = newestRemoteAt;
   try {
     const newest = newestBackup(config.data, backupFolder(config), Date.now());
-    if (newest !== null) return { freeBytes, newestBackupAt: newest.begunAt };
-    const isMissing = config.backupEvery > 0 && process.uptime() > FIRST_BACKUP_S;
-    return isMissing ? { freeBytes, newestBackupAt: null } : { freeBytes };
-  } catch {
-    return { freeBytes };
-  }
+    const isMissing = config.backupEvery > 0 && !isYoung;
+    if (newest !== null || isMissing) facts.newestBackupAt = newest?.begunAt ?? null;
+  } catch {}
+  return facts;
 }

@@ -8,10 +8,17 @@ import { listOperatorOrders, type OperatorOrderFilter } from "../../src/db/opera
 import type { Reader } from "../../src/db/port.ts";
 import { listProviders, oldestUncheckedAt, readProviderOrders } from "../../src/db/providers.ts";
 import { REPORT_KEYS } from "../../src/db/reports.ts";
+import { readUserFigures } from "../../src/db/user-figures.ts";
+import { listUsersBelow } from "../../src/db/user-lists.ts";
 import { listUsers } from "../../src/db/users.ts";
 import { countDisabledWebhooks, oldestUndeliveredAt } from "../../src/db/webhook-figures.ts";
-import { createActivityCounter } from "../../src/monitoring/activity.ts";
-import { readReport } from "../../src/monitoring/reports.ts";
+import {
+  ACTIVITY_DAYS,
+  createActivityCounter,
+  DAY_MS,
+  startOfDay,
+} from "../../src/monitoring/activity.ts";
+import { readReport, type ReportRow } from "../../src/monitoring/reports.ts";
 import { createStatusCounter } from "../../src/monitoring/status-counter.ts";
 import type { ProviderApi } from "../../src/providers/provider.ts";
 import { ENGINE } from "../support/engine.ts";
@@ -104,7 +111,6 @@ function liveProvider(): { api: ProviderApi; adds: string[] } {
 }
 
 /** Of the clock that stands still. */
-const DAY_MS = 86_400_000;
 const STORY_END = Date.UTC(2026, 0, 2);
 
 /** Without ids and numbers, which come from one sequence for both sides: each by its place among those of its side. */
@@ -185,25 +191,27 @@ function moveLiveOrder(shop: SandboxShop, { order, to }: Extract<Step, { kind: "
 
 /** What the operator's lists and metrics say. */
 async function reports({ database, clock }: SandboxShop): Promise<unknown> {
-  const now = clock.now();
-  const activity = await createActivityCounter(database.store, 0, () => now)(60_000);
-  const panel: unknown[] = [activity!(now - DAY_MS, now + DAY_MS)];
-  for (const by of REPORT_KEYS) {
-    panel.push(await readReport(database.store, by, { from: now - DAY_MS, to: now + DAY_MS }));
-  }
   const counts = await createStatusCounter(database.store)();
+  const window = { from: null, to: null };
+  const books: ReportRow[][] = [];
+  for (const by of REPORT_KEYS) books.push(await readReport(database.store, by, window));
+  const figures = await createActivityCounter(database.store, 0, () => clock.now())(60_000);
+  const today = startOfDay(clock.now());
+  const month = figures!(today - (ACTIVITY_DAYS - 1) * DAY_MS, today + DAY_MS);
   const seen = database.read((reader) => ({
     orders: listOrders(reader),
     unknown: listOrders(reader, { status: "PENDING", placement: "unknown" }),
     users: listUsers(reader).map((user) => ({ ...user, balanceMicros: String(user.balanceMicros), depositedMicros: String(user.depositedMicros) })),
     providers: reader.each(listProviders(reader), (provider) => [provider, readProviderOrders(reader, provider.providerId)]),
     unchecked: oldestUncheckedAt(reader),
+    attention: { ...readAttention(reader, 0), lastRowAt: null },
+    listed: listUsersBelow(reader, {}, Number.MAX_SAFE_INTEGER, 100).rows.map(({ username }) => username),
+    figures: reader.each(listUsers(reader), ({ account }) => ({ ...readUserFigures(reader, account, 1000), keyUsedAt: null })),
     undelivered: oldestUndeliveredAt(reader),
     disabled: countDisabledWebhooks(reader),
-    attention: { ...readAttention(reader, 0), lastRowAt: null },
   })); // prettier-ignore
-  const text = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);
-  return masked(JSON.stringify({ ...seen, panel, live: counts.live }, text));
+  const texts = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);
+  return masked(JSON.stringify({ ...seen, books, month, live: counts.live }, texts));
 }
 
 async function tell(steps: { live: Step; test: Step[] }[], isTested: boolean) {

@@ -51,6 +51,48 @@ describe("a user", () => {
     expect(userNamed("anna")!.account).not.toBe(before.account);
   });
 
+  test("is renamed with its test account, so that who gets the old name has a test account too", () => {
+    database.key("anna", "full", "all", true);
+    database.run("updateUser", { username: "anna", changes: { username: "anna2" } });
+    database.user("anna");
+    database.key("anna", "full", "all", true);
+    const names = database.query(
+      "SELECT username FROM users WHERE test_of IS NOT NULL ORDER BY account",
+    );
+    expect(names).toEqual([{ username: "test:anna2" }, { username: "test:anna" }]);
+  });
+
+  test("that is deactivated has its test keys refused too, until it is activated", () => {
+    const live = database.key("anna", "full");
+    const test = database.key("anna", "full", "all", true);
+    expect(database.run("setUserActive", { username: "anna", active: false })).toEqual({ keys: 2 });
+    expect([isActive(live.id), isActive(test.id)]).toEqual([false, false]);
+    const activate = () => database.run("setKeyActive", { id: test.id, active: true });
+    expect(refusalCode(activate, database)).toBe("user_inactive");
+    expect(refusalCode(() => database.key("anna", "full", "all", true), database)).toBe(
+      "user_inactive",
+    );
+    expect(database.run("setUserActive", { username: "anna", active: true })).toEqual({ keys: 2 });
+    expect([isActive(live.id), isActive(test.id)]).toEqual([true, true]);
+  });
+
+  test.each(["userNamed", "creditUser", "updateUser", "setUserActive"] as const)(
+    "is never a test account by its name: %s",
+    (name) => {
+      database.key("anna", "full", "all", true);
+      const username = "test:anna";
+      expect(userNamed(username)).toBeUndefined();
+      if (name === "userNamed") return;
+      const inputs = {
+        creditUser: { username, amountMicros: 1, note: null },
+        updateUser: { username, changes: { name: "x" } },
+        setUserActive: { username, active: false },
+      };
+      const change = () => database.run(name, inputs[name] as never);
+      expect(refusalCode(change, database)).toBe("user_not_found");
+    },
+  );
+
   test("may change the case of its name alone; what changes nothing leaves no entry", () => {
     database.run("updateUser", { username: "anna", changes: { username: "ANNA" } });
     expect(userNamed("anna")!.username).toBe("ANNA");

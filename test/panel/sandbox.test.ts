@@ -16,7 +16,14 @@ beforeAll(async () => {
 afterAll(() => market.stop());
 
 const makeKey = async (user: string, side: string) => {
-  const terms = { type: "full", reach: "all", label: "", days: "", allow: "", side };
+  const terms = {
+    type: "full",
+    reach: "all",
+    label: "",
+    days: "",
+    allow: "",
+    ...(side === "test" && { test: "yes" }),
+  };
   const { text } = await market.post(`/users/${user}/keys`, terms);
   return /rk_[A-Za-z0-9_]{20,}/.exec(text)![0];
 };
@@ -69,9 +76,6 @@ test("figures and reports are the same with and without test orders and their re
   const keyId = testKeys()[0]!["id"] as string;
   market.run("transitionTestOrder", { keyId, id: String(orders[0]), to: "FAILED", remains: 0 });
   expect(await figures()).toEqual(before);
-  const { text } = await market.get(`/orders/${orders[1]}`);
-  expect(text).toContain(`<a href="/users/alice">alice</a>`);
-  expect(text).toContain("<dt>Side</dt><dd>test</dd>");
 });
 
 test("an order that waits for its developer, and a receiver of the test side, need nobody's attention", async () => {
@@ -95,7 +99,7 @@ test("an order that waits for its developer, and a receiver of the test side, ne
   market.run("transitionTestOrder", { keyId, id: String(orderId), to: "PROCESSING", remains: 0 });
   expect(facts()).toMatchObject(quiet);
   expect(market.read((reader) => readAttention(reader, 0))).toMatchObject({
-    failedWebhooks: 0,
+    failedWebhooks: [],
   });
 });
 

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => market.stop());
 
-const QUIET = { providers: [], lateOrders: 0, failedWebhooks: 0, lastRowAt: null };
+const QUIET = { providers: [], lateOrders: 0, failedWebhooks: [], lastRowAt: null };
 const PROVIDER = {
   name: "acme",
   outOfFundsAt: null,
@@ -93,16 +93,33 @@ test.each([
       "busy 2 orders changed at the provider after the end, within 7 days",
     ],
   ],
-  [
-    "webhooks that failures disabled",
-    { ...QUIET, failedWebhooks: 2 },
-    {},
-    ["busy 2 webhooks are disabled, because the receiver failed for days or is gone"],
-  ],
   ["no backup", QUIET, { newestBackupAt: null }, ["bad There is no backup"]],
+  ["no off-site copy", QUIET, { newestRemoteAt: null }, ["bad No backup was copied off-site"]],
+  ["a new off-site copy", QUIET, { newestRemoteAt: NOW - 47 * HOUR }, []],
+  [
+    "an old off-site copy",
+    QUIET,
+    { newestRemoteAt: NOW - 50 * HOUR },
+    ["bad The last off-site copy is 2d old"],
+  ],
+  [
+    "webhooks that failed",
+    {
+      ...QUIET,
+      failedWebhooks: [
+        { username: "alice", webhooks: 1 },
+        { username: "bob", webhooks: 2 },
+      ],
+    },
+    {},
+    [
+      "busy A webhook of alice failed and is disabled",
+      "busy 2 webhooks of bob failed and are disabled",
+    ],
+  ],
   ["little room", QUIET, { freeBytes: 1 }, ["bad The disk has 0 MiB free"]],
 ])("attention: %s", (_, attention, system, expected) => {
   const items = attentionItems(attention, system, NOW);
   expect(items.map(({ tone, text }) => `${tone} ${text}`)).toEqual(expected);
-  for (const { href } of items) expect(href).toMatch(/^\/(orders\?|system)/);
+  for (const { href } of items) expect(href).toMatch(/^\/(orders\?|system|users\/\w+#webhooks)/);
 });

@@ -137,6 +137,26 @@ describe("keys", () => {
   });
 });
 
+test("a test key is made, rotated and deactivated beside the others; its account has no page", async () => {
+  const terms = { type: "full", reach: "all", test: "yes" };
+  const made = await market.post("/users/bob/keys", terms);
+  expect(made.text).toMatch(/<pre id="key">rk_test_\w{28}<\/pre>/);
+  const [key] = market.query("SELECT id, start FROM keys WHERE test_of IS NOT NULL");
+  const path = `/users/bob/keys/${String(key!["id"])}`;
+  const row = async () =>
+    (await market.get("/users/bob")).text.match(
+      new RegExp(`<tr>(?:(?!</tr>).)*${path}.*?</tr>`, "s"),
+    );
+  expect((await row())![0]).toContain(`<code>rk_test_${String(key!["start"])}…</code>`);
+  expect((await row())![0]).toMatch(/full <span class="badge[^>]*>test</);
+  expect((await market.post(`${path}/rotate`, { grace: "24" })).text).toContain("rk_test_");
+  expect((await market.post(`${path}/deactivate`)).status).toBe(303);
+  expect((await row())![0]).toContain("inactive");
+  expect((await market.get("/users/test:bob")).status).toBe(404);
+  expect((await market.get("/providers/test:sandbox")).status).toBe(404);
+  expect((await market.get("/users")).text).not.toContain("test:");
+});
+
 test("own prices are set, replaced and removed", async () => {
   const prices = async () => (await market.get("/users/alice")).text;
   await market.post("/users/alice/prices", { service: "followers", price: "2" });

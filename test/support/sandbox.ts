@@ -5,6 +5,7 @@ import { listSandboxOrders } from "../../src/db/sandbox.ts";
 import type { Clock } from "../../src/delivery/clock.ts";
 import { type DeliveryService, startDelivery } from "../../src/delivery/delivery.ts";
 import { startServer } from "../../src/http/server.ts";
+import { panelRoutes } from "../../src/http-v2/routes.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import type { CommandInput } from "../../src/operations/commands.ts";
 import { connectProvider } from "../../src/providers/protocols.ts";
@@ -125,7 +126,7 @@ export async function startSandboxServer(
     ...api,
     placed: (order: Parameters<typeof api.placed>[0]) => delivery.placed(order),
   };
-  const server = startServer(deps, { hostname: "127.0.0.1", port: 0 }, null);
+  const server = startServer(deps, { hostname: "127.0.0.1", port: 0 }, null, panelRoutes(deps));
   const url = `http://127.0.0.1:${server.port}`;
   return {
     url,
