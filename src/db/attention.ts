@@ -5,6 +5,7 @@ import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import { NO_TEST_ORDER } from "./orders.ts";
 import { query } from "./query.ts";
 import { nullable, number, text } from "./table-definition.ts";
+import { type FailedWebhooks, listFailedWebhooks } from "./webhook-figures.ts";
 
 /** Late reports that are looked at: those of the newest orders. */
 const LATE_REPORTS_LIMIT = 10_000;

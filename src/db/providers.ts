@@ -56,7 +56,7 @@ const NEXT_DUE = query({
     ) AS due`,
 });
 
-/** Looked up case-insensitively. The sandbox's is no operator's: nothing of it can be changed. */
+/** Looked up case-insensitively. Never the sandbox, which is no provider to an operator. */
 export function findProvider(reader: Reader, name: string): Provider | undefined {
   const provider = reader.row(providers.byName, name);
   return provider?.providerId === SANDBOX_PROVIDER ? undefined : provider;

@@ -50,10 +50,10 @@ const BALANCE = query({
   text: `SELECT ${select(users, "balanceMicros")} FROM users WHERE account = :account`,
 });
 
-/** Looked up case-insensitively. A test account is no user: the operator's commands are about the live side. */
+/** Looked up case-insensitively. No test account: it is found from its user. */
 export function findUser(reader: Reader, username: string): User | undefined {
-  const user = withReseller(reader, reader.row(users.byUsername, username));
-  return user?.testOf === null ? user : undefined;
+  const user = reader.row(users.byUsername, username);
+  return user?.testOf === null ? withReseller(reader, user) : undefined;
 }
 
 /** The test account of a user; undefined until it is made. */

@@ -74,8 +74,8 @@ export interface SetKeyActive {
 export function setKeyActive(tx: Tx, command: SetKeyActive, context: Context): ListedKey {
   const key = requireKey(tx, command.id);
   const { active } = command;
-  const reseller = tx.row(users.byKey, key.testOf ?? key.resellerAccount)!;
-  if (active && !reseller.active) throw refusal("user_inactive");
+  const owner = tx.row(users.byKey, key.testOf ?? key.resellerAccount)!;
+  if (active && !owner.active) throw refusal("user_inactive");
   const changes = { active, ended: key.ended && !active, suspended: false };
   tx.update(keys, key, changes);
   const changed = { ...key, ...changes };

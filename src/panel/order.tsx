@@ -7,13 +7,11 @@ import { readOrderTimeline, type TimelineEntry } from "../db/order-timeline.ts";
 import type { Reader } from "../db/port.ts";
 import { providerOf } from "../db/providers.ts";
 import { findKey } from "../db/keys.ts";
-import { findUserByAccount, type User } from "../db/users.ts";
+import { findUserByAccount } from "../db/users.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { placementOf } from "../domain/deliveries.ts";
-import { shownStart } from "../domain/keys.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import { refusal, Refusal } from "../domain/refusals.ts";
-import { isTestOrder } from "../domain/sandbox.ts";
 import type { Call, View } from "./call.ts";
 import { Field, Form } from "./fields.tsx";
 import { Facts } from "./lists.tsx";
@@ -38,7 +36,7 @@ export function readShownOrder(reader: Reader, id: string): ShownOrder {
   const provider = order.delivery && providerOf(reader, order.delivery.providerId);
   return {
     order,
-    username: ownerOf(reader, order).username,
+    username: findUserByAccount(reader, order.resellerAccount)!.username,
     provider: provider && { name: provider.name, outOfFundsAt: provider.outOfFundsAt },
     timeline: readOrderTimeline(reader, order).map((entry) => ({
       ...entry,
@@ -47,18 +45,12 @@ export function readShownOrder(reader: Reader, id: string): ShownOrder {
   };
 }
 
-/** The user, also of an order of its test account. */
-function ownerOf(reader: Reader, { resellerAccount }: Order): User {
-  const owner = findUserByAccount(reader, resellerAccount)!;
-  return owner.testOf === null ? owner : findUserByAccount(reader, owner.testOf)!;
-}
-
 function authorOf(reader: Reader, { actor }: TimelineEntry): string {
   if (actor === null) return "";
   if (actor.operator !== null) return actor.operator;
   if (actor.keyId === null) return "the service";
   const key = findKey(reader, actor.keyId);
-  return key ? `key ${key.label || shownStart(key)} of ${key.username}` : `key ${actor.keyId}`;
+  return key ? `key ${key.label || key.start} of ${key.username}` : `key ${actor.keyId}`;
 }
 
 export async function orderPage(call: Call): Promise<View> {
@@ -112,7 +104,6 @@ function OrderFacts({ order, username, provider }: ShownOrder) {
     <Facts
       facts={[
         ["User", <a href={`/users/${username}`}>{username}</a>],
-        ...(isTestOrder(order) ? [["Side", "test"] as const] : []),
         ["Service", <Typed text={order.serviceName} />],
         ["Link", <TypedLink text={order.link} />],
         ["Quantity", order.quantity],
