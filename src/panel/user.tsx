@@ -24,6 +24,7 @@ import { Account } from "./user-account.tsx";
 import { Keys } from "./user-keys.tsx";
 import { OwnPrices } from "./user-prices.tsx";
 import { Transactions } from "./user-transactions.tsx";
+import { listUserWebhooks, type UserWebhook, Webhooks } from "./user-webhooks.tsx";
 
 /** Orders of a status that are counted. */
 const COUNTED = 10_000;
@@ -38,6 +39,7 @@ interface ShownUser {
   lines: TransactionRow[];
   keys: ListedKey[];
   prices: OwnPrice[];
+  webhooks: UserWebhook[];
   children: { username: string; name: string; balanceMicros: bigint }[];
 }
 
@@ -60,13 +62,14 @@ function readShownUser(reader: Reader, username: string): ShownUser {
     lines: listTransactionsBelow(reader, query, Number.MAX_SAFE_INTEGER, LINES).rows,
     keys: listKeys(reader, { account }, null, KEYS),
     prices: listOwnPrices(reader, account),
+    webhooks: listUserWebhooks(reader, user),
     children: listChildren(reader, account, 0, CHILDREN),
   };
 }
 
 export async function userPage(call: Call): Promise<View> {
   const shown = await call.read((reader) => readShownUser(reader, call.params["user"]!));
-  const { user, lines, keys, prices, children } = shown;
+  const { user, lines, keys, prices, webhooks, children } = shown;
   const { username } = user;
   const path = `/users/${encodeURIComponent(username)}`;
   const { role } = call.administrator;
@@ -114,6 +117,7 @@ export async function userPage(call: Call): Promise<View> {
         {isReseller && (
           <>
             <Keys keys={keys} path={path} mayChange={mayChange} />
+            <Webhooks webhooks={webhooks} path={path} mayChange={mayChange} />
             <OwnPrices prices={prices} path={path} mayChange={mayChange} />
             <h2>Child users</h2>
             <List

@@ -30,6 +30,8 @@ beforeAll(async () => {
   panel.user("alice", "100");
   panel.service({ id: "followers" });
   PARAMETERS["key"] = panel.key("alice", "full").id;
+  const hook = { username: "alice", url: "https://hooks.example/", events: "*", secret: "s" };
+  PARAMETERS["webhook"] = panel.run("createWebhook", { ...hook, balanceLowBelow: null }).id;
   const { account } = panel.read((reader) => findUser(reader, "alice")!);
   panel.run("placeOrder", {
     resellerAccount: account,
