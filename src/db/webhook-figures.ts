@@ -28,6 +28,27 @@ const DISABLED = query({
 export const FAILED_WEBHOOKS = `SELECT count(*) FROM webhooks
   WHERE deleted_at IS NULL AND (disabled_reason = 'failures' OR disabled_reason = 'gone') AND ${IS_LIVE}`;
 
+export interface FailedWebhooks {
+  username: string;
+  webhooks: number;
+}
+
+/** Users that are listed with them. */
+const FAILED_LIMIT = 20;
+
+const FAILED_BY_USER = query({
+  gives: { username: text, webhooks: number },
+  text: `SELECT users.username AS "username", count(*) AS "webhooks"
+    FROM webhooks JOIN users ON users.account = webhooks.reseller_account
+    WHERE deleted_at IS NULL AND (disabled_reason = 'failures' OR disabled_reason = 'gone')
+      AND users.test_of IS NULL
+    GROUP BY users.account, users.username ORDER BY users.account LIMIT ${FAILED_LIMIT}`,
+});
+
+export function listFailedWebhooks(reader: Reader): FailedWebhooks[] {
+  return reader.all(FAILED_BY_USER);
+}
+
 /** When the oldest event was written that waits for an endpoint in use; null: none does. */
 export function oldestUndeliveredAt(reader: Reader): number | null {
   return reader.one(OLDEST_UNDELIVERED)?.createdAt ?? null;

@@ -34,6 +34,14 @@ export function attentionItems(
     ...systemItems(machine, lastRowAt, now),
     ...providers.flatMap((provider) => providerItems(provider, now)),
   ];
+  for (const { username, webhooks } of failedWebhooks) {
+    items.push({
+      tone: "busy",
+      text: `${webhooks === 1 ? "A webhook" : `${webhooks} webhooks`} of ${username} failed and ${webhooks === 1 ? "is" : "are"} disabled`,
+      action: "See the user",
+      href: `/users/${encodeURIComponent(username)}#webhooks`,
+    });
+  }
   if (lateOrders > 0) {
     items.push({
       tone: "busy",

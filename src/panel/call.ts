@@ -6,6 +6,7 @@ import { authorOf, type Role } from "../domain/administrators.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { PROOF_MS } from "../domain/sign-ins.ts";
+import type { CheckWebhookUrl } from "../http/webhook-fields.ts";
 import type { ActivityCounter } from "../monitoring/activity.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type {
@@ -51,6 +52,8 @@ export interface Panel {
   log: Pick<Logger, "info" | "warn" | "error">;
   now: () => number;
   activity: ActivityCounter;
+  /** Whether a webhook can be sent there. */
+  checkWebhookUrl: CheckWebhookUrl;
   /** To test a provider and to read its list. */
   connect: (provider: ProviderAddress) => ProviderApi;
   machine(): MachineFacts;

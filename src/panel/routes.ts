@@ -72,13 +72,17 @@ import { activateKey, createKey, deactivateKey, rotateKey } from "./user-keys.ts
 import { removeOwnPrice, setOwnPrice } from "./user-prices.tsx";
 import { transactionsCsv, transactionsPage } from "./user-transactions.tsx";
 import { createUser, usersPage } from "./users.tsx";
+import { createWebhook } from "./user-webhooks.tsx";
 import {
+  deleteWebhook,
   disableWebhook,
   enableWebhook,
   replayWebhook,
+  rotateWebhook,
   testWebhook,
+  updateWebhook,
   webhookPage,
-} from "./webhooks.tsx";
+} from "./webhook.tsx";
 
 /** `anyone`: before signing in, too. */
 export type Access = Role | "anyone";
@@ -135,14 +139,17 @@ export const ROUTES: readonly Route[] = [
   post("/users/:user/keys/:key/rotate", "operator", rotateKey, "/users/:user"),
   post("/users/:user/keys/:key/activate", "operator", activateKey, "/users/:user"),
   post("/users/:user/keys/:key/deactivate", "operator", deactivateKey, "/users/:user"),
+  post("/users/:user/webhooks", "operator", createWebhook, "/users/:user"),
+  get("/users/:user/webhooks/:webhook", "support", webhookPage),
+  ofWebhook("", updateWebhook),
+  ofWebhook("/test", testWebhook),
+  ofWebhook("/rotate", rotateWebhook),
+  ofWebhook("/enable", enableWebhook),
+  ofWebhook("/disable", disableWebhook),
+  ofWebhook("/delete", deleteWebhook),
+  ofWebhook("/replay", replayWebhook),
   post("/users/:user/prices", "operator", setOwnPrice, "/users/:user"),
   post("/users/:user/prices/remove", "operator", removeOwnPrice, "/users/:user"),
-
-  get("/webhooks/:webhook", "support", webhookPage),
-  post("/webhooks/:webhook/test", "operator", testWebhook, "/webhooks/:webhook"),
-  post("/webhooks/:webhook/replay", "operator", replayWebhook, "/webhooks/:webhook"),
-  post("/webhooks/:webhook/enable", "operator", enableWebhook, "/webhooks/:webhook"),
-  post("/webhooks/:webhook/disable", "operator", disableWebhook, "/webhooks/:webhook"),
 
   get("/services", "support", servicesPage, "Services"),
   post("/services", "operator", createService, "/services"),
@@ -202,4 +209,9 @@ function get(path: string, role: Access, page: Page, link?: string): PageRoute {
 
 function post(path: string, role: Access, action: Action, back: string): ActionRoute {
   return { method: "POST", path, role, action, back };
+}
+
+function ofWebhook(path: string, action: Action): ActionRoute {
+  const page = "/users/:user/webhooks/:webhook";
+  return post(page + path, "operator", action, page);
 }

@@ -149,8 +149,8 @@ function Actions({ of: key, path }: { of: ListedKey; path: string }) {
   );
 }
 
-/** The text of a new key, which is nowhere else: the database has its hash. */
-function shownOnce(text: string, title: string, path: string): View {
+/** The text of a new key, which is nowhere else: the database has its hash. Or a secret, which no page shows. */
+export function shownOnce(text: string, title: string, path: string): View {
   return {
     title,
     body: (

@@ -1,4 +1,4 @@
-// One user: money, orders, transactions, keys, own prices, webhooks and child users.
+// One user: money, orders, transactions, keys, own prices and child users.
 
 /** @jsxImportSource preact */
 
@@ -13,7 +13,6 @@ import {
   type UserFigures,
 } from "../db/user-figures.ts";
 import { findUser, findUserByAccount, type User } from "../db/users.ts";
-import { listWebhooks, type Webhook } from "../db/webhooks.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { ORDER_STATUSES } from "../domain/orders.ts";
 import { refusal } from "../domain/refusals.ts";
@@ -25,7 +24,7 @@ import { Account } from "./user-account.tsx";
 import { Keys } from "./user-keys.tsx";
 import { OwnPrices } from "./user-prices.tsx";
 import { Transactions } from "./user-transactions.tsx";
-import { Webhooks } from "./webhooks.tsx";
+import { listUserWebhooks, type UserWebhook, Webhooks } from "./user-webhooks.tsx";
 
 /** Orders of a status that are counted. */
 const COUNTED = 10_000;
@@ -40,7 +39,7 @@ interface ShownUser {
   lines: TransactionRow[];
   keys: ListedKey[];
   prices: OwnPrice[];
-  webhooks: Webhook[];
+  webhooks: UserWebhook[];
   children: { username: string; name: string; balanceMicros: bigint }[];
 }
 
@@ -63,7 +62,7 @@ function readShownUser(reader: Reader, username: string): ShownUser {
     lines: listTransactionsBelow(reader, query, Number.MAX_SAFE_INTEGER, LINES).rows,
     keys: listKeys(reader, { account }, null, KEYS),
     prices: listOwnPrices(reader, account),
-    webhooks: listWebhooks(reader, account),
+    webhooks: listUserWebhooks(reader, user),
     children: listChildren(reader, account, 0, CHILDREN),
   };
 }
@@ -118,8 +117,8 @@ export async function userPage(call: Call): Promise<View> {
         {isReseller && (
           <>
             <Keys keys={keys} path={path} mayChange={mayChange} />
+            <Webhooks webhooks={webhooks} path={path} mayChange={mayChange} />
             <OwnPrices prices={prices} path={path} mayChange={mayChange} />
-            <Webhooks webhooks={webhooks} />
             <h2>Child users</h2>
             <List
               caption="Child users"

@@ -119,6 +119,7 @@ export function panelDeps(
     log,
     now: Date.now,
     activity,
+    checkWebhookUrl: (text) => checkNewUrl(text, webhookPolicy(config)),
     connect: (provider) => connectProvider(provider, config.providerTimeout),
     machine: () => (file === null ? {} : machineFacts(config, newestRemoteAt())),
     settings: panelSettings(config),

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findUser } from "../../src/db/users.ts";
 import type { AnyTable } from "../../src/db/table-definition.ts";
 import { servers, TABLES, uptime } from "../../src/db/tables.ts";
-import { formatSecret } from "../../src/domain/webhooks.ts";
 import { ROLES } from "../../src/domain/administrators.ts";
 import { SESSION_IDLE_MS, SESSION_MOST_MS } from "../../src/domain/sign-ins.ts";
 import { type ActionRoute, pageAt, ROUTES } from "../../src/panel/routes.ts";
@@ -31,13 +30,8 @@ beforeAll(async () => {
   panel.user("alice", "100");
   panel.service({ id: "followers" });
   PARAMETERS["key"] = panel.key("alice", "full").id;
-  PARAMETERS["webhook"] = panel.run("createWebhook", {
-    username: "alice",
-    url: "https://example.com/hooks",
-    events: "*",
-    balanceLowBelow: null,
-    secret: formatSecret(new Uint8Array(32)),
-  }).id;
+  const hook = { username: "alice", url: "https://hooks.example/", events: "*", secret: "s" };
+  PARAMETERS["webhook"] = panel.run("createWebhook", { ...hook, balanceLowBelow: null }).id;
   const { account } = panel.read((reader) => findUser(reader, "alice")!);
   panel.run("placeOrder", {
     resellerAccount: account,

@@ -27,6 +27,9 @@ async function panelWith(text: string): Promise<{ panel: TestPanel; paths: strin
   const delivered = { name: "acme", service: "7" };
   panel.service({ id: "likes", name: text, price: "1", min: 1, provider: delivered });
   const key = panel.key("alice", "full").id;
+  const url = `https://hooks.example/${encodeURIComponent(text)}`;
+  const hook = { username: "alice", url, events: "*", secret: "s", balanceLowBelow: null };
+  const webhook = panel.run("createWebhook", hook).id;
   const { account: resellerAccount } = panel.read((reader) => findUser(reader, "alice"))!;
   const order = (service: string) =>
     panel.run("placeOrder", {
@@ -60,7 +63,7 @@ async function panelWith(text: string): Promise<{ panel: TestPanel; paths: strin
   });
   panel.query("UPDATE panel_sessions SET user_agent = ?", session.userAgent);
   const parameters: Record<string, string> = {
-    name: "olga", user: "alice", order: String(orderId), key, service: "likes", provider: "acme",
+    name: "olga", user: "alice", order: String(orderId), key, webhook, service: "likes", provider: "acme",
   }; // prettier-ignore
   const paths = ROUTES.map(({ path }) =>
     path.replace(/:(\w+)/g, (_, name: string) => parameters[name] ?? "1"),

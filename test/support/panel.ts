@@ -1,5 +1,6 @@
 // A panel in this process on a fresh database, asked over real HTTP by an administrator of some role.
 
+import { checkNewUrl } from "../../src/webhooks/new-url.ts";
 import type { Role } from "../../src/domain/administrators.ts";
 import { createActivityCounter } from "../../src/monitoring/activity.ts";
 import { createLog } from "../../src/monitoring/log.ts";
@@ -9,7 +10,7 @@ import { createPasswords } from "../../src/panel/passwords.ts";
 import { random } from "../../src/panel/random.ts";
 import { hashSecret } from "../../src/panel/sessions.ts";
 import { connectProvider } from "../../src/providers/protocols.ts";
-import { freshDatabase, openServerDatabase, type TestDatabase } from "./service.ts";
+import { resolvePublic, freshDatabase, openServerDatabase, type TestDatabase } from "./service.ts";
 
 export interface Reply {
   status: number;
@@ -69,6 +70,7 @@ export async function freshPanel(
     log: { ...createLog("silent"), info: note, warn: note, error: note },
     now: () => clock.now,
     activity: createActivityCounter(opened.store),
+    checkWebhookUrl: (text) => checkNewUrl(text, { allow: [], allowHttp: false }, resolvePublic),
     connect: (provider) => connectProvider(provider, 5000),
     machine: () => ({}),
     settings,

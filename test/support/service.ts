@@ -51,7 +51,7 @@ import { createPostgresDatabase } from "./postgres-sync.ts";
 
 export const WRITER_THREAD = new URL("../../src/writer/thread.ts", import.meta.url);
 /** Any name has a public address: no name server is asked. */
-const resolvePublic = () => Promise.resolve(["1.1.1.1"]);
+export const resolvePublic = () => Promise.resolve(["1.1.1.1"]);
 export const OPERATOR = { keyId: null, operator: "tester" };
 
 /** A fresh, empty folder that does not outlive the tests. */

@@ -24,7 +24,7 @@ export const PAGES: readonly LookedAt[] = [
   { name: "users", path: "/users" },
   { name: "user", path: "/users/alice" },
   { name: "user-child", path: "/users/bob" },
-  { name: "webhook", path: "/webhooks/:webhook" },
+  { name: "webhook", path: "/users/alice/webhooks/:webhook" },
   { name: "transactions", path: "/users/alice/transactions" },
   { name: "audit", path: "/audit" },
   { name: "audit-none", path: "/audit?subject=nothing" },
