@@ -9,7 +9,7 @@ import { nextBackup } from "../../src/storage/backup-folder.ts";
 import { parseBackupName } from "../../src/storage/backup-names.ts";
 import { claimInstanceId } from "../../src/storage/instance.ts";
 import { type S3, startS3 } from "../support/s3.ts";
-import { freshDatabase, type TestDatabase } from "../support/service.ts";
+import { freshSqliteDatabase, type TestDatabase } from "../support/service.ts";
 
 let s3: S3;
 let database: TestDatabase;
@@ -20,7 +20,7 @@ let heard = () => {};
 
 beforeEach(async () => {
   s3 = await startS3();
-  database = freshDatabase();
+  database = freshSqliteDatabase();
   folder = join(database.folder, "backups");
   lines = [];
 });
