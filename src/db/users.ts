@@ -65,6 +65,12 @@ export function findUserByAccount(reader: Reader, account: number): User | undef
   return withReseller(reader, reader.row(users.byKey, account));
 }
 
+/** The name of an account's user; of a test account, of the user beside whom it is. */
+export function usernameOf(reader: Reader, account: number): string {
+  const { username, testOf } = reader.row(users.byKey, account)!;
+  return testOf === null ? username : reader.row(users.byKey, testOf)!.username;
+}
+
 function withReseller(reader: Reader, user: Omit<User, "resellerId"> | undefined) {
   if (!user) return undefined;
   const { parentAccount } = user;

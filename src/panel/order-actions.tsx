@@ -3,7 +3,7 @@
 /** @jsxImportSource preact */
 
 import { findOrder } from "../db/orders.ts";
-import { findUserByAccount } from "../db/users.ts";
+import { usernameOf } from "../db/users.ts";
 import { isProviderOrder } from "../domain/deliveries.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import type { Redirect, Submission } from "./call.ts";
@@ -104,6 +104,6 @@ function orderOf(submission: Submission) {
   return submission.read((reader) => {
     const order = findOrder(reader, submission.params["order"]!);
     if (!order) throw refusal("order_not_found");
-    return { order, username: findUserByAccount(reader, order.resellerAccount)!.username };
+    return { order, username: usernameOf(reader, order.resellerAccount) };
   });
 }

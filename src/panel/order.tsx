@@ -7,7 +7,9 @@ import { readOrderTimeline, type TimelineEntry } from "../db/order-timeline.ts";
 import type { Reader } from "../db/port.ts";
 import { providerOf } from "../db/providers.ts";
 import { findKey } from "../db/keys.ts";
-import { findUserByAccount } from "../db/users.ts";
+import { usernameOf } from "../db/users.ts";
+import { shownStart } from "../domain/keys.ts";
+import { isTestOrder } from "../domain/sandbox.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { placementOf } from "../domain/deliveries.ts";
 import type { OrderStatus } from "../domain/orders.ts";
@@ -36,7 +38,7 @@ export function readShownOrder(reader: Reader, id: string): ShownOrder {
   const provider = order.delivery && providerOf(reader, order.delivery.providerId);
   return {
     order,
-    username: findUserByAccount(reader, order.resellerAccount)!.username,
+    username: usernameOf(reader, order.resellerAccount),
     provider: provider && { name: provider.name, outOfFundsAt: provider.outOfFundsAt },
     timeline: readOrderTimeline(reader, order).map((entry) => ({
       ...entry,
@@ -50,7 +52,7 @@ function authorOf(reader: Reader, { actor }: TimelineEntry): string {
   if (actor.operator !== null) return actor.operator;
   if (actor.keyId === null) return "the service";
   const key = findKey(reader, actor.keyId);
-  return key ? `key ${key.label || key.start} of ${key.username}` : `key ${actor.keyId}`;
+  return key ? `key ${key.label || shownStart(key)} of ${key.username}` : `key ${actor.keyId}`;
 }
 
 export async function orderPage(call: Call): Promise<View> {
@@ -63,7 +65,8 @@ export async function orderPage(call: Call): Promise<View> {
       <>
         <h1>
           Order {order.orderId}{" "}
-          <States status={order.status} placement={placementOf(order.delivery)} />
+          <States status={order.status} placement={placementOf(order.delivery)} />{" "}
+          {isTestOrder(order) && <Badge state="test" />}
         </h1>
         <Stand {...shown} />
         <div class="columns">

@@ -6,7 +6,7 @@ import { listOperatorOrders } from "../db/operator-orders.ts";
 import { findOrder, type ListedOrder } from "../db/orders.ts";
 import { listProviders } from "../db/providers.ts";
 import { listServicesAfter } from "../db/service-lists.ts";
-import { findUserByAccount } from "../db/users.ts";
+import { usernameOf } from "../db/users.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { PLACEMENTS, placementOf } from "../domain/deliveries.ts";
 import { ORDER_STATUSES } from "../domain/orders.ts";
@@ -200,7 +200,7 @@ export async function changeOrders(submission: Submission): Promise<Redirect> {
     ids.flatMap((id) => {
       const order = findOrder(reader, id);
       if (!order) return [];
-      const { username } = findUserByAccount(reader, order.resellerAccount)!;
+      const username = usernameOf(reader, order.resellerAccount);
       return [{ order, username, change: previewChange(order, to) }];
     }),
   );

@@ -157,6 +157,22 @@ test("a test key is made, rotated and deactivated beside the others; its account
   expect((await market.get("/users")).text).not.toContain("test:");
 });
 
+test("a test order is found by its number, says what it is, and is in no list that did not ask for it", async () => {
+  const { id: keyId } = market.key("bob", "full", "all", true);
+  const [{ account }] = market.query("SELECT account FROM users WHERE username = 'test:bob'") as [
+    { account: number },
+  ];
+  const order = { keyId, service: "followers", link: "https://test.invalid/pending", quantity: 10 };
+  const { orderId } = market.run("placeOrder", { resellerAccount: Number(account), ...order });
+  const { text } = await market.get(`/orders/${orderId}`);
+  expect(text).toMatch(/badge[^>]*>test</);
+  expect(text).toContain('<a href="/users/bob">bob</a>');
+  expect(text).not.toContain("test:bob");
+  for (const path of ["/orders", "/orders?user=bob", "/orders.csv", "/orders?status=PENDING"]) {
+    expect((await market.get(path)).text).not.toContain("test.invalid");
+  }
+});
+
 test("own prices are set, replaced and removed", async () => {
   const prices = async () => (await market.get("/users/alice")).text;
   await market.post("/users/alice/prices", { service: "followers", price: "2" });
