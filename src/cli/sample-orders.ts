@@ -100,6 +100,9 @@ function prepare<Name extends CommandName>(
   name: Name,
   at: number,
 ): (tx: Tx, input: CommandInput<Name>) => CommandOutput<Name> {
-  const ids = createCommandIds(name, null as never);
-  return (tx, input) => runCommand(tx, name, input, contextOf(at, ids, crypto.randomUUID()));
+  let ids: string[] | null = null;
+  return (tx, input) => {
+    ids ??= createCommandIds(name, input);
+    return runCommand(tx, name, input, contextOf(at, ids, crypto.randomUUID()));
+  };
 }
