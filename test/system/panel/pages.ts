@@ -22,6 +22,7 @@ export const PAGES: readonly LookedAt[] = [
   { name: "users", path: "/users" },
   { name: "user", path: "/users/alice" },
   { name: "user-child", path: "/users/bob" },
+  { name: "webhook", path: `/users/alice/webhooks/${"hook".repeat(6)}` },
   { name: "transactions", path: "/users/alice/transactions" },
   { name: "audit", path: "/audit" },
   { name: "audit-none", path: "/audit?subject=nothing" },
@@ -50,6 +51,14 @@ export function fillMarket(panel: TestPanel): void {
   panel.service({ id: "followers", name: "Followers" });
   panel.service({ id: "likes", name: "Likes, fast", price: "0.9" });
   const key = panel.key("alice", "full");
+  panel.key("alice", "full", "all", true);
+  const url = `https://hooks.example/${"long/".repeat(60)}`;
+  panel.query(
+    `INSERT INTO webhooks (id, reseller_account, url, events, secret, active, failures, created_at)
+     SELECT ?, account, ?, '*', 's', 1, 0, 1 FROM users WHERE username = 'alice'`,
+    "hook".repeat(6),
+    url,
+  );
   placeOrders(panel, key.id);
   fillCatalogue(panel, key.id);
   panel.administrator("sam", "support");
