@@ -122,7 +122,7 @@ function withoutNumbers(value: unknown, names: Names): unknown {
     if (/^(orderId|sameNumberAs)$/.test(field)) return orders!.get(found);
     if (/account/i.test(field)) return accounts!.get(found) ?? `account ${Math.min(found, 3)}`;
     if (field === "providerId") return providers!.get(found);
-    return /^(attemptId|seq|transferSeq)$/.test(field) ? "a number" : found;
+    return /^(attemptId|number|seq|transferSeq)$/.test(field) ? "a number" : found;
   };
   const go = (each: unknown): unknown => {
     if (typeof each === "bigint") return `${each}n`;

@@ -72,7 +72,7 @@ describe("a failure to serve or print is one sentence, without a stack trace", (
     "a reader that goes away early (%s): no word, and the exit code of a program that SIGPIPE ends",
     (command) => {
       const { stdout, stderr } = shell(`${command} | head -c 1; echo " \${PIPESTATUS[0]}"`);
-      expect([stdout, stderr]).toEqual([command.endsWith("json") ? "[ 141\n" : "I 141\n", ""]);
+      expect([stdout, stderr]).toEqual([command.endsWith("json") ? "[ 141\n" : "N 141\n", ""]);
     },
   );
 

@@ -77,6 +77,14 @@ export function fillMarket(panel: TestPanel): { webhook: string } {
   panel.service({ id: "followers", name: "Followers" });
   panel.service({ id: "likes", name: "Likes, fast", price: "0.9" });
   const key = panel.key("alice", "full");
+  panel.key("alice", "full", "all", true);
+  const url = `https://hooks.example/${"long/".repeat(60)}`;
+  panel.query(
+    `INSERT INTO webhooks (id, reseller_account, url, events, secret, active, failures, created_at)
+     SELECT ?, account, ?, '*', 's', 1, 0, 1 FROM users WHERE username = 'alice'`,
+    "hook".repeat(6),
+    url,
+  );
   placeOrders(panel, key.id);
   fillCatalogue(panel, key.id);
   panel.administrator("sam", "support");
