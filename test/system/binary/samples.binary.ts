@@ -34,7 +34,7 @@ test("each has an interpreter here", () => {
 });
 
 const countOrders = async (): Promise<number> =>
-  (await binaryJson(folder, "admin", "order", "list", "--data", "data")).length;
+  (await binaryJson(folder, "admin", "order", "list", "--limit", "1000", "--data", "data")).length;
 
 /** What tells an order from another that is sent: its Idempotency-Key, or the reference in the form of a panel. */
 function intentOf(request: Request, body: string): string | null {
