@@ -80,8 +80,8 @@ test("it is tested; an attempt is shown and sent again", async () => {
     "SELECT delivery_id, event_id FROM webhook_deliveries ORDER BY delivery_id LIMIT 1",
   ) as [Record<string, number>];
   market.query(
-    `INSERT INTO webhook_attempts (webhook_id, delivery_id, attempt, at, duration_ms, http_status, error, response)
-     SELECT webhook_id, delivery_id, 1, 1, 12, 500, 'status', '<b>broken</b>'
+    `INSERT INTO webhook_attempts (seq, webhook_id, delivery_id, attempt, at, duration_ms, http_status, error, response)
+     SELECT 1, webhook_id, delivery_id, 1, 1, 12, 500, 'status', '<b>broken</b>'
      FROM webhook_deliveries WHERE delivery_id = ?`,
     delivery!,
   );
