@@ -105,7 +105,7 @@ export async function webhookPage(call: Call): Promise<View> {
                       const delivery = formatDeliveryId(eventId, attempt);
                       return (
                         <Form action={`${path}/replay`} hidden={{ delivery }}>
-                          <button aria-label={`Send ${delivery} again`}>Send again</button>
+                          <button aria-label={`Send again: ${delivery}`}>Send again</button>
                         </Form>
                       );
                     },
