@@ -104,13 +104,13 @@ function parametersOf({ parameters = [], idempotent, examples }: Operation) {
   const good = examples.filter(isGood);
   const own = parameters.map((parameter) => {
     const { name, schema } = parameter;
-    const given = good.filter(({ parameters: values }) => values?.[name] !== undefined);
+    const [given] = good.flatMap(({ parameters: values }) => values?.[name] ?? []);
+    const [written] = (schema["examples"] ?? []) as unknown[];
     return {
       ...parameter,
       required: parameter.in === "path" || name === "username",
-      ...(given.length > 0
-        ? examplesOf(given, ({ parameters: values }) => valueOf(values![name]!, schema))
-        : { example: (schema["examples"] as unknown[] | undefined)?.[0] }),
+      // One: tools that send requests read `example` alone.
+      example: given === undefined ? written : valueOf(given, schema),
     };
   });
   return idempotent ? [...own, IDEMPOTENCY_KEY, REQUEST_ID_GIVEN] : [...own, REQUEST_ID_GIVEN];
