@@ -14,6 +14,9 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 /** Most alternative readings that are followed at a time: a run of backslashes has many. */
 const ENDS_LIMIT = 32;
 
+/** At how many positions inside of matches further ones are looked for: bounds the time of a text of nothing but escapes. */
+const OVERLAP_LIMIT = 100;
+
 /** A text that is searched for: its character codes, folded. */
 type Needle = readonly number[];
 
@@ -37,14 +40,28 @@ export function createMask(key: string): Mask {
 /** The text up to a little over TEXT_LIMIT, with every needle masked that begins in it. */
 function maskAll(text: string, { needles, first }: Needles): string {
   const read = createReader(text);
-  let masked = "";
-  let at = 0;
-  while (at < text.length && masked.length <= TEXT_LIMIT) {
+  const endFrom = (at: number): number => {
     const code = text.charCodeAt(at);
     const mayBegin = beginsEscape(code) || first.has(fold(code));
-    const end = mayBegin ? Math.max(...needles.map((needle) => endOf(needle, at, read))) : -1;
-    masked += end > at ? MASK : text[at];
-    at = end > at ? end : at + 1;
+    return mayBegin ? Math.max(...needles.map((needle) => endOf(needle, at, read))) : -1;
+  };
+  let masked = "";
+  let at = 0;
+  let overlaps = OVERLAP_LIMIT;
+  while (at < text.length && masked.length <= TEXT_LIMIT) {
+    let end = endFrom(at);
+    if (end <= at) {
+      masked += text[at];
+      at += 1;
+      continue;
+    }
+    // What looks like the key may end in the middle of the key itself: `&amp%70%25` has `p%` twice, one in the other.
+    for (let within = at + 1; within < end && overlaps > 0; within += 1) {
+      end = Math.max(end, endFrom(within));
+      overlaps -= 1;
+    }
+    masked += MASK;
+    at = end;
   }
   return masked;
 }

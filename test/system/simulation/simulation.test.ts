@@ -3,8 +3,9 @@
 import { expect, test } from "bun:test";
 import { simulate } from "./simulate.ts";
 
-const SEEDS = 200;
-/** A minute on a quiet machine; ends a run that hangs. */
+/** Of `.ci/run` there are more. */
+const SEEDS = 50;
+/** Some 15 s on a quiet machine; ends a run that hangs. */
 const LIMIT_MS = 600_000;
 
 test(
