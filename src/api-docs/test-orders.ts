@@ -31,7 +31,7 @@ export const moveTestOrder: Operation = {
         status: "success",
         order: {
           ...FOLLOWERS_CREATED,
-          orderId: 3,
+          orderId: 5,
           link: "https://test.invalid/pending",
           startCount: 0,
           remains: 1000,

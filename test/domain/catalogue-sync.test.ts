@@ -19,6 +19,7 @@ const UPSTREAM: UpstreamService = {
   name: "Likes",
   category: "Instagram",
   type: "Default",
+  dripfeed: false,
   rate: "0.90",
   min: 50,
   max: 10_000,
@@ -39,6 +40,10 @@ const KNOWN: KnownService = {
   minByHand: false,
   maxByHand: false,
   delisted: false,
+  type: "default",
+  dripfeed: false,
+  typeByHand: false,
+  dripfeedByHand: false,
 };
 const NOTHING = {
   added: 0,
@@ -99,8 +104,11 @@ describe("a sync", () => {
         name: "Likes",
         category: "Instagram",
         priceMicros: 1_170_000,
+        per: "1000",
         min: 50,
         max: 10_000,
+        type: "default",
+        dripfeed: false,
         providerService: "1",
       },
     ]);
@@ -130,8 +138,11 @@ describe("a sync", () => {
       name: "Mine",
       category: "My own",
       priceMicros: 899_999,
+      per: "1000",
       min: 50,
       max: 5000,
+      type: "default",
+      dripfeed: false,
     });
     expect(countsOf(plan)).toEqual({ ...NOTHING, updated: 1, belowCost: 1 });
   });

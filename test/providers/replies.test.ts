@@ -148,6 +148,7 @@ describe("services", () => {
       name: "Likes",
       category: "Services",
       type: "Default",
+      dripfeed: false,
       rate: "0.90",
       min: 50,
       max: 10_000,
@@ -209,7 +210,7 @@ describe("services", () => {
 
 test("the key is masked in replies about an order, a balance or services", async () => {
   const refused = await api({ error: `bad key ${KEY}` }).add(
-    { service: "1", link: "x", quantity: 1, orderId: 1, createdAt: 0 },
+    { service: "1", link: "x", fields: {}, orderId: 1, createdAt: 0 },
     never,
   );
   expect(JSON.stringify(refused)).not.toContain("s3cret");
