@@ -59,7 +59,10 @@ export const EXTRA_FIELD_SCHEMAS: Readonly<Record<ExtraField, Schema>> = {
 
 function mapFields(schemaOf: (field: TypeField, description: string) => Schema) {
   const fields = Object.entries(MEANINGS) as [TypeField, string][];
-  const schemas = fields.map(([field, meaning]) => [field, schemaOf(field, describe(field, meaning))]);
+  const schemas = fields.map(([field, meaning]) => [
+    field,
+    schemaOf(field, describe(field, meaning)),
+  ]);
   return Object.fromEntries(schemas) as Record<TypeField, Schema>;
 }
 

@@ -50,7 +50,10 @@ const ERRORS: readonly [words: string, meaning: string][] = [
   ],
   ["error.incorrect_service_id", "The service is not offered to you, or not any more."],
   ["neworder.error.link", "The link is missing or malformed."],
-  ["neworder.error.min_quantity", "The quantity is missing, not whole, or too small, or there are too few lines."],
+  [
+    "neworder.error.min_quantity",
+    "The quantity is missing, not whole, or too small, or there are too few lines.",
+  ],
   ["neworder.error.max_quantity", "The quantity is too large."],
   ["neworder.error.not_enough_funds", "Your balance is too low: add funds, and send it again."],
   ["Incorrect order ID", "It is none of your orders."],

@@ -71,18 +71,22 @@ export const SCHEMAS: Record<string, Schema> = {
     description:
       "PENDING: charged, not yet with the provider. PROCESSING: in progress. COMPLETED: delivered. PARTIAL: delivered in part, the rest refunded. FAILED, CANCELLED: refunded. REFUNDED: refunded after delivery.",
   },
-  Service: object("What can be ordered.", {
-    id: text("Service identifier; `service` when ordering."),
-    name: text("Display name."),
-    price: usd("For 1000 units, unless your operator told you otherwise."),
-    min: whole("Minimum order quantity.", 1),
-    max: whole("Maximum order quantity.", 1),
-    type: text("Which fields its orders take. Only with `fields=all`.", { enum: SERVICE_TYPES }),
-    dripfeed: {
-      type: "boolean",
-      description: "Whether its orders may have `runs`. Only with `fields=all`.",
+  Service: object(
+    "What can be ordered.",
+    {
+      id: text("Service identifier; `service` when ordering."),
+      name: text("Display name."),
+      price: usd("For 1000 units, unless your operator told you otherwise."),
+      min: whole("Minimum order quantity.", 1),
+      max: whole("Maximum order quantity.", 1),
+      type: text("Which fields its orders take. Only with `fields=all`.", { enum: SERVICE_TYPES }),
+      dripfeed: {
+        type: "boolean",
+        description: "Whether its orders may have `runs`. Only with `fields=all`.",
+      },
     },
-  }, ["type", "dripfeed"]),
+    ["type", "dripfeed"],
+  ),
   Services: object("Sorted by name, then id.", {
     status: success,
     services: listOf(schemaRef("Service"), "What you may order, at your price."),

@@ -81,7 +81,10 @@ export function orderTerms(service: OrderedService, asked: AskedOrder): OrderTer
   refuseOutOfBounds(service, single);
   const total = single * runs;
   if (total > QUANTITY_LIMIT) {
-    throw invalid("runs", `small enough to keep the quantity of all runs at most ${QUANTITY_LIMIT}`);
+    throw invalid(
+      "runs",
+      `small enough to keep the quantity of all runs at most ${QUANTITY_LIMIT}`,
+    );
   }
   const isPlain = type === "default" && extra.runs === undefined;
   return { quantity: total, extra: isPlain ? null : JSON.stringify(extra) };
@@ -94,11 +97,7 @@ function refuseOutOfBounds({ min, max }: OrderedService, quantity: number): void
 }
 
 /** Adds the fields of a drip-feed; returns how many times the quantity is ordered. */
-function readDripFeed(
-  { dripfeed }: OrderedService,
-  given: GivenFields,
-  extra: OrderExtra,
-): number {
+function readDripFeed({ dripfeed }: OrderedService, given: GivenFields, extra: OrderExtra): number {
   const asked = DRIP_FIELDS.find((field) => given[field] !== undefined);
   if (asked === undefined) return 1;
   // Ignored, it would be delivered, and charged, as something else than what was ordered.

@@ -99,7 +99,10 @@ export function typeTerms(type: ServiceType): TypeTerms {
 
 /** Of a type as a provider writes it, `Mentions with Hashtags` or `mentions_with_hashtags`; null for any other. */
 export function parseServiceType(text: string): ServiceType | null {
-  const name = text.trim().toLowerCase().replaceAll(/[^a-z]+/g, "_");
+  const name = text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^a-z]+/g, "_");
   return SERVICE_TYPES.find((type) => type === name) ?? null;
 }
 

@@ -125,8 +125,8 @@ function quantityOf(fields: Fields, service: OpenService): number | null {
 /** Panels send the fields of a drip-feed as 0 for an order without one. Refuses: field_invalid. */
 function extraFieldsOf(fields: Fields, { type }: OpenService): { given?: GivenFields } {
   // An empty field is as good as absent here, so one that may be empty is so where it is absent.
-  const empty = type === "web_traffic" ? { google_keyword: "", referring_url: "" } : {};
-  const given: Record<string, string | number> = { ...empty };
+  const given: Record<string, string | number> =
+    type === "web_traffic" ? { google_keyword: "", referring_url: "" } : {};
   const isFed = !/^0*$/.test(fields.text("runs") ?? "");
   const names = [...typeTerms(type).fields, ...(isFed ? DRIP_FIELDS : [])];
   for (const name of names) {

@@ -35,7 +35,8 @@ const COLUMNS = [
   "dripfeed",
 ];
 /** The first line of a CSV. */
-export const HEADER_FORM = "name,price,min,max[,per,id,private,provider,providerService,category,type,dripfeed]";
+export const HEADER_FORM =
+  "name,price,min,max[,per,id,private,provider,providerService,category,type,dripfeed]";
 /** The CSV parser's error codes as sentences for the operator. */
 const CSV_PROBLEMS: Record<string, string> = {
   CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: "it has not as many cells as the header",

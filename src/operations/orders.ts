@@ -139,7 +139,9 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
 /** A request that would be wrong for most services names its mistake; which types there are is told to nobody. */
 function notFound({ quantity, given }: AskedOrder): Refusal {
   const isPlain = quantity === null && given === undefined;
-  return isPlain ? new Refusal("field_missing", { field: "quantity" }) : refusal("service_not_found");
+  return isPlain
+    ? new Refusal("field_missing", { field: "quantity" })
+    : refusal("service_not_found");
 }
 
 /** Refuses: reference_taken. */

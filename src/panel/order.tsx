@@ -136,7 +136,9 @@ function OrderFacts({ order, username, provider }: ShownOrder) {
 function quantityText(order: Order): string {
   const single = orderedQuantity(order);
   const { quantity } = order;
-  return single === quantity ? `${quantity}` : `${quantity}: ${quantity / single} runs of ${single}`;
+  return single === quantity
+    ? `${quantity}`
+    : `${quantity}: ${quantity / single} runs of ${single}`;
 }
 
 /** The type it was sold as, and the fields of it. */
