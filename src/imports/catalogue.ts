@@ -116,7 +116,13 @@ function serviceOf(place: string, cells: Record<string, unknown>): ServiceTerms 
   const optional = <T>(column: string, parseCell: (text: string) => T, absent: T): T =>
     textOf(cells[column]) === "" ? absent : cell(column, parseCell);
 
-  const type = optional("type", serviceType, DEFAULT_SERVICE_TYPE);
+  /** What a sync follows unless the file says it. */
+  const given = {
+    type: optional<ServiceType | undefined>("type", serviceType, undefined),
+    dripfeed: optional<boolean | undefined>("dripfeed", yesOrNo, undefined),
+    category: optional<string | undefined>("category", category, undefined),
+  };
+  const { type = DEFAULT_SERVICE_TYPE, dripfeed = false } = given;
   // A package has one size.
   const bound = (column: string) =>
     isPackage(type) ? optional(column, quantity, 1) : cell(column, quantity);
@@ -127,10 +133,8 @@ function serviceOf(place: string, cells: Record<string, unknown>): ServiceTerms 
     per: optional<PriceUnit>("per", per, standardUnit(type)),
     min: bound("min"),
     max: bound("max"),
-    type,
-    dripfeed: optional("dripfeed", yesOrNo, false),
     private: optional("private", yesOrNo, false),
-    ...categoryOf(optional<string | null>("category", category, null)),
+    ...given,
   };
   const provider = optional<string | null>("provider", providerName, null);
   const atProvider = optional<string | null>("providerService", providerService, null);
@@ -138,19 +142,17 @@ function serviceOf(place: string, cells: Record<string, unknown>): ServiceTerms 
     throw new RowError(place, "provider and providerService go together");
   }
   if (service.min > service.max) throw new RowError(place, "min must not be above max");
-  if (!fitsUnit(service)) {
+  if (!fitsUnit({ type, per: service.per })) {
     const unit = isPackage(type) ? "order" : "1000 or 1";
     throw new RowError(place, `per must be ${unit} for type ${type}`);
   }
-  if (service.dripfeed && !mayDripFeed(service)) {
+  if (dripfeed && !mayDripFeed({ type, per: service.per })) {
     throw new RowError(place, "dripfeed is for type default, per 1000 or 1");
   }
   return provider === null
     ? service
     : { ...service, provider: { name: provider, service: atProvider! } };
 }
-
-const categoryOf = (name: string | null) => (name === null ? {} : { category: name });
 
 function category(text: string): string {
   const most = CATEGORY_LENGTH_LIMIT;

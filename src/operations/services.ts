@@ -45,9 +45,9 @@ export interface ServiceTerms {
   min: number;
   max: number;
   private: boolean;
-  /** Absent for a new one: default. */
+  /** Absent for a new one: default, until a sync or the operator says another. */
   type?: ServiceType;
-  /** Absent for a new one: false. */
+  /** Absent for a new one: false, until a sync or the operator says true. */
   dripfeed?: boolean;
   /** None: a manual service. */
   provider?: ServiceProvider;
@@ -88,8 +88,8 @@ function create(
     ...link,
     type,
     dripfeed,
-    typeByHand: true,
-    dripfeedByHand: true,
+    typeByHand: command.type !== undefined,
+    dripfeedByHand: command.dripfeed !== undefined,
     id,
     category: category ?? DEFAULT_CATEGORY,
     active: true,
