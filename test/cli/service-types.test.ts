@@ -21,7 +21,7 @@ test("a package needs no bounds and is priced per order, anything else is sold b
   for (const [says, ...flags] of [
     ["required option '--min <quantity>' not specified", "--type", "seo", "--max", "5"],
     ["required option '--max <quantity>' not specified", "--min", "5"],
-    ["Allowed choices are default, package", "--type", "subscriptions", ...BOUNDS],
+    ["--type must be one of default, package", "--type", "subscriptions", ...BOUNDS],
     ["is priced per order", "--type", "package", "--per", "1000"],
     ["is priced per 1000 or 1", "--type", "poll", "--per", "order", ...BOUNDS],
     ["only a service of type default", "--type", "poll", "--dripfeed", ...BOUNDS],
@@ -46,7 +46,7 @@ test("a new type takes its unit along, and what it cannot have is refused", asyn
     dripfeed: true,
   });
   expect(await update("--no-dripfeed")).toMatchObject({ dripfeed: false });
-  await expectFailure(shop, [...argv, "--type", "none"], 2, "Allowed choices");
+  await expectFailure(shop, [...argv, "--type", "none"], 2, "--type must be one of default");
 });
 
 test("a file gives types and drip-feeds, of CSV and of JSON alike", async () => {
