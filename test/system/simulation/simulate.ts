@@ -16,7 +16,13 @@ import { type Engine, openMarketDatabase } from "./databases.ts";
 import { addEndpoints } from "./endpoints.ts";
 import { operate } from "./operator.ts";
 import { createReceivers } from "./receivers.ts";
-import { type SoldAs, TYPED_SERVICES, type TypedOrder, typedOrder } from "./typed-market.ts";
+import {
+  pickTyped,
+  type SoldAs,
+  TYPED_SERVICES,
+  type TypedOrder,
+  typedOrder,
+} from "./typed-market.ts";
 import { createProvider, type SimulatedProvider } from "./upstream.ts";
 import { createWebhookAuditor, type WebhookAuditor } from "./webhook-auditor.ts";
 import { createWorld, type Life, type World } from "./world.ts";
@@ -342,8 +348,8 @@ function planOrders(market: Market, crowded: boolean, process: () => Process): n
   const { chance, later } = market.world;
   const count = crowded ? CROWD_ORDERS : chance.whole(5, 35);
   for (let index = 1; index <= count; index += 1) {
-    const sold = chance.happens(TYPED) ? TYPED_SERVICES : CATALOGUE.slice(0, 4);
-    const service: Catalogue = crowded ? CATALOGUE[0]! : chance.pick<Catalogue>(sold);
+    const sold = chance.happens(TYPED) ? pickTyped(chance) : chance.pick(CATALOGUE.slice(0, 4));
+    const service: Catalogue = crowded ? CATALOGUE[0]! : sold;
     const { request, units, form } = typedOrder(chance, service);
     const asked: AskedOf = {
       link: `t${index}`,

@@ -45,8 +45,20 @@ export interface SoldAs {
   dripfeed: boolean;
 }
 
+const FED = {
+  id: "fed",
+  priceMicros: 999_983,
+  per: "1" as const,
+  provider: "a",
+  type: "default" as const,
+  dripfeed: true,
+};
+/** How often an order of a typed market is one of FED. */
+const FED_SHARE = 0.25;
+
 /** A service of each type, and one with a drip-feed: prices that divide into nothing evenly. */
 export const TYPED_SERVICES = [
+  FED,
   ...(Object.keys(SHAPES) as SimulatedType[]).map((type, at) => ({
     id: `typed-${type}`,
     priceMicros: 1_234_567 + at * 77_773,
@@ -55,15 +67,11 @@ export const TYPED_SERVICES = [
     type,
     dripfeed: false,
   })),
-  {
-    id: "fed",
-    priceMicros: 999_983,
-    per: "1" as const,
-    provider: "a",
-    type: "default" as const,
-    dripfeed: true,
-  },
 ];
+
+export function pickTyped(chance: Chance) {
+  return chance.happens(FED_SHARE) ? FED : chance.pick(TYPED_SERVICES);
+}
 
 export interface TypedOrder {
   /** As it is asked for. */
