@@ -18,8 +18,8 @@ const text = (description: string, more: Schema = {}): Schema => {
   return { type: "string", description, ...more };
 };
 /** Numbers and strings alike. */
-const number = (description: string): Schema => {
-  return { type: ["string", "integer"], description };
+const number = (description: string, examples?: string[]): Schema => {
+  return { type: ["string", "integer"], description, ...(examples && { examples }) };
 };
 const object = (description: string, properties: Record<string, Schema>): Schema => ({
   type: "object",
@@ -39,13 +39,14 @@ const FIELDS: Schema = {
     link: text(`Of \`add\`: what to deliver to, 1 to ${LINK_LENGTH_LIMIT} characters.`),
     quantity: number("Of `add`: how many; not for a package, nor where lines are counted."),
     ...Object.fromEntries(
-      Object.entries(EXTRA_FIELD_VALUES).map(([name, { description }]) => [
+      Object.entries(EXTRA_FIELD_VALUES).map(([name, { description, examples }]) => [
         name,
-        number(`Of \`add\`. ${String(description)}`),
+        number(`Of \`add\`. ${String(description)}`, (examples as unknown[]).map(String)),
       ]),
     ),
     reference: number(
       `Of \`add\`, if you like: your own name for the order, 1 to ${REFERENCE_LENGTH_LIMIT} characters. A second \`add\` with it returns the first order.`,
+      ["4c1d7e0a9b"],
     ),
     order: number("Of `status`: the number of an order."),
     orders: {
