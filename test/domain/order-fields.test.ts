@@ -106,3 +106,16 @@ describe("whatever is asked for of whatever service", () => {
     );
   });
 });
+
+test.each([
+  [2, '{"type":"custom_comments","comments":"a\\nb"}', null],
+  [3, '{"type":"custom_comments","comments":"a\\nb"}', "its comments are 2 lines"],
+  [6, '{"type":"default","runs":3,"interval":5}', null],
+  [7, '{"type":"default","runs":3,"interval":5}', "3 runs do not make"],
+  [7, '{"type":"package"}', null],
+  [7, null, null],
+])("verify finds what a quantity of %d with %s has wrong: %s", (quantity, extra, problem) => {
+  const found = extraProblem({ quantity, extra });
+  if (problem === null) expect(found).toBeNull();
+  else expect(found).toContain(problem);
+});
