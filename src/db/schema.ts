@@ -6,6 +6,7 @@ import type { KeyScope, KeyType } from "../domain/keys.ts";
 import type { TransferKind } from "../domain/ledger.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
+import { DEFAULT_SERVICE_TYPE, type ServiceType } from "../domain/service-types.ts";
 import { DEFAULT_CATEGORY, type PriceUnit } from "../domain/services.ts";
 import type { DisabledReason, WebhookEventType } from "../domain/webhook-events.ts";
 
@@ -84,6 +85,10 @@ export const services = sqliteTable("services", {
   minByHand: integer("min_by_hand", { mode: "boolean" }).notNull(),
   maxByHand: integer("max_by_hand", { mode: "boolean" }).notNull(),
   delisted: integer("vanished", { mode: "boolean" }).notNull(),
+  type: text().$type<ServiceType>().notNull().default(DEFAULT_SERVICE_TYPE),
+  dripfeed: integer({ mode: "boolean" }).notNull().default(false),
+  typeByHand: integer("type_by_hand", { mode: "boolean" }).notNull().default(false),
+  dripfeedByHand: integer("dripfeed_by_hand", { mode: "boolean" }).notNull().default(false),
 });
 
 export const grants = sqliteTable(
@@ -129,6 +134,8 @@ export const orders = sqliteTable("orders", {
   changedAt: integer("changed_at"),
   reference: text(),
   sequence: integer().notNull().default(0),
+  /** OrderExtra as JSON. */
+  extra: text(),
 });
 
 export const placementAttempts = sqliteTable("placement_attempts", {

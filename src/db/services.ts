@@ -1,5 +1,6 @@
 // The catalogue: services, grants, and what a reseller may order at which price.
 
+import type { ServiceType } from "../domain/service-types.ts";
 import type { PriceUnit } from "../domain/services.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select } from "./query.ts";
@@ -32,6 +33,12 @@ export interface Service {
   maxByHand: boolean;
   /** Deactivated by a sync because its provider no longer lists it. */
   delisted: boolean;
+  /** Which fields its orders take. */
+  type: ServiceType;
+  /** Whether its orders may be drip-fed. */
+  dripfeed: boolean;
+  typeByHand: boolean;
+  dripfeedByHand: boolean;
 }
 
 export type NewService = Omit<Service, "number">;
@@ -39,13 +46,22 @@ export type NewService = Omit<Service, "number">;
 /** An active service that a reseller may order, at the price that reseller pays. */
 export type OpenService = Pick<
   Service,
-  "id" | "name" | "priceMicros" | "per" | "min" | "max" | "providerId" | "providerService"
+  | "id"
+  | "name"
+  | "priceMicros"
+  | "per"
+  | "min"
+  | "max"
+  | "providerId"
+  | "providerService"
+  | "type"
+  | "dripfeed"
 >;
 
 /** An open service as panels see it. */
 export type NumberedService = Pick<
   Service,
-  "number" | "name" | "category" | "priceMicros" | "per" | "min" | "max"
+  "number" | "name" | "category" | "priceMicros" | "per" | "min" | "max" | "type" | "dripfeed"
 >;
 
 export interface Grant {
@@ -101,16 +117,29 @@ const OPEN = query({
     "max",
     "providerId",
     "providerService",
+    "type",
+    "dripfeed",
   ),
-  text: `SELECT ${select(services, "id", "name", "per", "min", "max", "providerId", "providerService")},
+  text: `SELECT ${select(services, "id", "name", "per", "min", "max", "providerId", "providerService", "type", "dripfeed")},
       ${PRICE_PAID} ${OF_OPEN_SERVICES}
     ORDER BY services.name, services.id`,
 });
 
 const NUMBERED = query({
   takes: { account: number },
-  gives: fields(services, "number", "name", "category", "priceMicros", "per", "min", "max"),
-  text: `SELECT ${select(services, "number", "name", "category", "per", "min", "max")},
+  gives: fields(
+    services,
+    "number",
+    "name",
+    "category",
+    "priceMicros",
+    "per",
+    "min",
+    "max",
+    "type",
+    "dripfeed",
+  ),
+  text: `SELECT ${select(services, "number", "name", "category", "per", "min", "max", "type", "dripfeed")},
       ${PRICE_PAID} ${OF_OPEN_SERVICES}
     ORDER BY services.category, services.number`,
 });
@@ -143,9 +172,9 @@ export function findOpenService(
   if (!service?.active) return undefined;
   const grant = reader.row(grants.byKey, id, account);
   if (service.private && !grant) return undefined;
-  const { name, per, min, max, providerId, providerService } = service;
+  const { name, per, min, max, providerId, providerService, type, dripfeed } = service;
   const priceMicros = grant?.priceMicros ?? service.priceMicros;
-  return { id, name, priceMicros, per, min, max, providerId, providerService };
+  return { id, name, priceMicros, per, min, max, providerId, providerService, type, dripfeed };
 }
 
 /** findOpenService by the service's number. */

@@ -2,6 +2,7 @@
 // They are made in domain/ because the idempotency record stores the response in the transaction of its effect.
 
 import { jsonAmount, type Micros } from "./money.ts";
+import { extraFields, orderedQuantity } from "./order-fields.ts";
 import type { OrderStatus } from "./orders.ts";
 
 /** The fields of an order that the response to its creation has. */
@@ -14,6 +15,8 @@ export interface PublicOrder {
   chargeMicros: number;
   status: OrderStatus;
   createdAt: number;
+  /** OrderExtra as JSON; null: it has none. */
+  extra: string | null;
 }
 
 /** The fields of an order that its status has. */
@@ -59,18 +62,19 @@ export function orderCreated(order: PublicOrder) {
     orderId: order.orderId,
     service: order.serviceName,
     link: order.link,
-    quantity: order.quantity,
+    quantity: order.extra === null ? order.quantity : orderedQuantity(order),
     charge: jsonAmount(order.chargeMicros),
     status: order.status,
     createdAt: new Date(order.createdAt).toISOString(),
   };
 }
 
-/** The Order status shape; `reference` only when the order has one. */
+/** The Order status shape; `reference` and the fields of a type only when the order has them. */
 export function orderStatus(order: PublicOrderStatus) {
   const { startCount, remains, reference } = order;
   const status = { ...orderCreated(order), startCount, remains };
-  return reference === null ? status : { ...status, reference };
+  const named = reference === null ? status : { ...status, reference };
+  return order.extra === null ? named : { ...named, ...extraFields(order) };
 }
 
 /** Both balances are always present; the one that does not apply is 0. */

@@ -154,7 +154,6 @@ function addedService(
   return {
     ...fields,
     id: context.createId(),
-    per: "1000" as const,
     active: true,
     private: false,
     createdAt: context.now,
@@ -165,6 +164,8 @@ function addedService(
     priceByHand: false,
     minByHand: false,
     maxByHand: false,
+    typeByHand: false,
+    dripfeedByHand: false,
     delisted: false,
   };
 }

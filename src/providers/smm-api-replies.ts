@@ -5,6 +5,7 @@ import * as v from "valibot";
 import type { UpstreamEntry, UpstreamService } from "../domain/catalogue-sync.ts";
 import { parseDecimal } from "../domain/catalogue-sync.ts";
 import { isProviderOrder, type SubmissionResult } from "../domain/deliveries.ts";
+import { parseServiceType } from "../domain/service-types.ts";
 import { isIdentifier } from "../domain/text.ts";
 import type { Report } from "../domain/polling.ts";
 import {
@@ -42,6 +43,7 @@ const listedService = v.looseObject({
   name: v.string(),
   type: v.string(),
   category: v.optional(v.unknown()),
+  dripfeed: v.optional(v.unknown()),
 });
 const listedTerms = v.looseObject({ rate: numberOrText, min: numberOrText, max: numberOrText });
 
@@ -143,10 +145,11 @@ function readService(service: string, listed: unknown, mask: Mask): UpstreamServ
   const name = mask(named.output.name).slice(0, SERVICE_NAME_LENGTH_LIMIT).toWellFormed().trim();
   const category = categoryOf(named.output.category, mask);
   const type = mask(named.output.type);
+  const dripfeed = isYes(named.output.dripfeed);
   if (name === "") return null;
   // Other types are only counted and skipped, so their rate and limits do not matter.
-  if (type.toLowerCase() !== "default") {
-    return { service, name, category, type, rate: "0", min: 0, max: 0 };
+  if (!parseServiceType(type)) {
+    return { service, name, category, type, dripfeed, rate: "0", min: 0, max: 0 };
   }
   const terms = v.safeParse(listedTerms, listed);
   if (!terms.success) return null;
@@ -154,7 +157,12 @@ function readService(service: string, listed: unknown, mask: Mask): UpstreamServ
   const min = wholeNumber(terms.output.min);
   const max = wholeNumber(terms.output.max);
   if (!parseDecimal(rate) || min === null || max === null) return null;
-  return { service, name, category, type, rate, min, max };
+  return { service, name, category, type, dripfeed, rate, min, max };
+}
+
+/** Panels write true, 1, "1" or "true"; anything else is no promise. */
+function isYes(value: unknown): boolean {
+  return value === true || value === 1 || value === "1" || value === "true";
 }
 
 /** Some panels leave it out or send null: that is no reason to leave the service out. */

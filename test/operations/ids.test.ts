@@ -20,6 +20,7 @@ const upstream = ["1", "2", "3"].map((service) => ({
   max: 1000,
   category: "Likes",
   type: "Default",
+  dripfeed: false,
 }));
 
 let database: TestDatabase;
