@@ -125,7 +125,12 @@ const MONEY = query({
 });
 
 /** The tables whose rows are counted, with the column of their numbers. */
-const NUMBERS = { orders: "order_id", order_events: "seq", transfers: "seq" } as const;
+const NUMBERS = {
+  orders: "order_id",
+  order_events: "seq",
+  transfers: "seq",
+  order_costs: "seq",
+} as const;
 export type Counted = keyof typeof NUMBERS;
 
 const stepQueries = (table: Counted) => {
@@ -150,6 +155,7 @@ const STEPS: Record<Counted, ReturnType<typeof stepQueries>> = {
   orders: stepQueries("orders"),
   order_events: stepQueries("order_events"),
   transfers: stepQueries("transfers"),
+  order_costs: stepQueries("order_costs"),
 };
 
 /** The number that has `rows` rows between itself and `from`, counted downwards; 0 when there are fewer. Numbers may have gaps. */

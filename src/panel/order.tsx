@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import { findCost } from "../db/costs.ts";
 import { findOrder, type Order } from "../db/orders.ts";
 import { readOrderTimeline, type TimelineEntry } from "../db/order-timeline.ts";
 import type { Reader } from "../db/port.ts";
@@ -11,6 +12,7 @@ import { usernameOf } from "../db/users.ts";
 import { shownStart } from "../domain/keys.ts";
 import { isTestOrder } from "../domain/sandbox.ts";
 import { mayAct } from "../domain/administrators.ts";
+import { costText, type OrderCost } from "../domain/costs.ts";
 import { placementOf } from "../domain/deliveries.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import { refusal, Refusal } from "../domain/refusals.ts";
@@ -28,6 +30,8 @@ export interface ShownOrder {
   order: Order;
   username: string;
   provider: { name: string; outOfFundsAt: number | null } | null;
+  /** Null: not known. */
+  cost: OrderCost | null;
   timeline: (TimelineEntry & { by: string })[];
 }
 
@@ -40,6 +44,7 @@ export function readShownOrder(reader: Reader, id: string): ShownOrder {
     order,
     username: usernameOf(reader, order.resellerAccount),
     provider: provider && { name: provider.name, outOfFundsAt: provider.outOfFundsAt },
+    cost: findCost(reader, order.orderId),
     timeline: readOrderTimeline(reader, order).map((entry) => ({
       ...entry,
       by: authorOf(reader, entry),
@@ -101,7 +106,7 @@ export async function orderPage(call: Call): Promise<View> {
   };
 }
 
-function OrderFacts({ order, username, provider }: ShownOrder) {
+function OrderFacts({ order, username, provider, cost }: ShownOrder) {
   const { delivery } = order;
   return (
     <Facts
@@ -122,11 +127,17 @@ function OrderFacts({ order, username, provider }: ShownOrder) {
           ? ([
               ["Number there", delivery.providerOrder ?? "–"],
               ["Last answer for it", <Time at={delivery.polledAt} />],
+              ["Cost", cost ? <Typed text={costText(cost)} /> : "not known"],
+              ["Margin USD", cost ? <Money micros={marginOf(order, cost)} /> : "–"],
             ] as const)
           : []),
       ]}
     />
   );
+}
+
+function marginOf(order: Order, { costMicros }: OrderCost): number {
+  return order.chargeMicros - order.refundedMicros - costMicros;
 }
 
 /** Buttons of one form: what each refunds is on it, so that a confirmation holds no surprise. */
@@ -234,6 +245,7 @@ const WORDS: Record<string, string> = {
   not_sent: "not sent",
   unknown: "not known whether the provider has it",
   late: "reported after the end",
+  cost: "cost",
   order: "charged",
   partial_refund: "refunded in part",
   refund: "refunded",

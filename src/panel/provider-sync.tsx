@@ -11,6 +11,7 @@ import {
   type SyncPlan,
   type UpstreamEntry,
 } from "../domain/catalogue-sync.ts";
+import { expectedCurrency } from "../domain/costs.ts";
 import { formatMicros } from "../domain/money.ts";
 import { planCatalogue } from "../operations/providers.ts";
 import { ProviderFailure } from "../providers/provider.ts";
@@ -37,7 +38,7 @@ export async function syncProvider(submission: Submission, panel: Panel): Promis
   await submission.confirm({
     title: `Sync ${provider.name}: change ${changed} services`,
     moves: [],
-    details: <Preview plan={plan} />,
+    details: <Preview plan={plan} provider={provider} />,
     // Another list, or another catalogue, makes another plan.
     plan,
     danger: counts.deactivated > 0,
@@ -97,9 +98,15 @@ async function planOf(
   }
 }
 
-function Preview({ plan }: { plan: SyncPlan }) {
+function Preview({ plan, provider }: { plan: SyncPlan; provider: Provider }) {
   return (
     <>
+      {provider.rateToUsd !== "1" && (
+        <p>
+          Its rates are taken at {provider.rateToUsd} USD for 1{" "}
+          {expectedCurrency(provider) ?? "unit of its currency"}.
+        </p>
+      )}
       <p>
         {plan.unchanged} services stay as they are. What was set by hand is not changed; nothing is
         done if the list or the catalogue is another one by then.
@@ -169,7 +176,7 @@ function Preview({ plan }: { plan: SyncPlan }) {
             number: true,
             cell: ({ priceMicros }) => <Money micros={priceMicros} />,
           },
-          { heading: "Its rate for 1000", number: true, cell: ({ rate }) => rate },
+          { heading: "Its rate for 1000, USD", number: true, cell: ({ rate }) => rate },
         ]}
       />
       <Part

@@ -1,0 +1,155 @@
+// Totals of days, of the rows up to a position: what is above it is added up at each report. A row is counted by its
+// number, not by its time, so that one with an earlier time (the clock was set back) is counted like any other.
+
+import type { Reader, Tx } from "./port.ts";
+import { query } from "./query.ts";
+import {
+  addAmounts,
+  type Amounts,
+  microsOf,
+  noAmounts,
+  type ReportKey,
+  type ReportPart,
+  type ReportPosition,
+} from "./reports.ts";
+import { number, text, textOf } from "./table-definition.ts";
+import { dailyTotals, totalsPosition } from "./tables.ts";
+
+export const TOTAL_KINDS = ["service", "reseller", "provider"] as const;
+export type TotalKind = (typeof TOTAL_KINDS)[number];
+
+/** One row: see PositionRow. */
+const ID = 1;
+
+export interface Position {
+  counted: ReportPosition;
+  /** Up to where rows may be counted next. */
+  goal: ReportPosition;
+  /** No transaction before this one may be open any more: else rows below the goal may still be committed. */
+  goalTransaction: number;
+}
+
+/** Sums that were read in two halves each. */
+const halves = (
+  column: string,
+  name: string,
+) => `CAST(sum(${column} / 1000000000) AS BIGINT) AS "${name}Thousands",
+  CAST(sum(${column} % 1000000000) AS BIGINT) AS "${name}Rest"`;
+
+// With the position in one statement, and so of one moment.
+const totalsQuery = (key: string) =>
+  query({
+    takes: { kind: textOf<TotalKind>(), first: number, last: number },
+    gives: {
+      isPosition: number,
+      key: text,
+      orders: number,
+      revenueThousands: number,
+      revenueRest: number,
+      refundsThousands: number,
+      refundsRest: number,
+      costThousands: number,
+      costRest: number,
+    },
+    text: `SELECT 0 AS "isPosition", CAST(${key} AS TEXT) AS "key", CAST(sum(orders) AS BIGINT) AS "orders",
+        ${halves("revenue_micros", "revenue")}, ${halves("refunds_micros", "refunds")}, ${halves("cost_micros", "cost")}
+      FROM daily_totals WHERE kind = :kind AND day BETWEEN :first AND :last GROUP BY ${key}
+      UNION ALL SELECT 1, '', orders, transfers, costs, 0, 0, 0, 0 FROM totals_position`,
+  });
+
+const BY_DAY = totalsQuery("day");
+const BY_KEY = totalsQuery("key");
+
+/** PostgreSQL's transactions: the oldest that is open, and this one's number. */
+const TRANSACTIONS = query({
+  gives: { oldest: number, own: number },
+  text: {
+    sqlite: `SELECT 0 AS "oldest", 0 AS "own"`,
+    postgres: `SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT) AS "oldest",
+      CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT) AS "own"`,
+  },
+});
+
+/** The totals of days, both included, by their keys as ReportPart has them; and up to which rows they go. */
+export function readTotals(
+  reader: Reader,
+  by: ReportKey,
+  days: { first: number; last: number },
+): { counted: ReportPosition; totals: Map<string, Amounts> } {
+  // All providers of a day are all of its orders, and they are few.
+  const found = reader.all(by === "day" ? BY_DAY : BY_KEY, {
+    kind: by === "day" ? "provider" : by,
+    ...days,
+  });
+  const totals = new Map<string, Amounts>();
+  let counted: ReportPosition = { orders: 0, transfers: 0, order_costs: 0 };
+  for (const row of found) {
+    if (row.isPosition === 1) {
+      const { orders, revenueThousands: transfers, revenueRest: costs } = row;
+      counted = { orders, transfers, order_costs: costs };
+      continue;
+    }
+    totals.set(row.key, {
+      orders: row.orders,
+      revenueMicros: microsOf(row.revenueThousands, row.revenueRest),
+      refundsMicros: microsOf(row.refundsThousands, row.refundsRest),
+      costMicros: microsOf(row.costThousands, row.costRest),
+    });
+  }
+  return { counted, totals };
+}
+
+export function readPosition(reader: Reader): Position {
+  const row = reader.row(totalsPosition.byKey, ID)!;
+  const { orders, transfers, costs, goalOrders, goalTransfers, goalCosts } = row;
+  return {
+    counted: { orders, transfers, order_costs: costs },
+    goal: { orders: goalOrders, transfers: goalTransfers, order_costs: goalCosts },
+    goalTransaction: row.goalTransaction,
+  };
+}
+
+/** SQLite has one writer: 0 and 0. */
+export function readTransactions(tx: Tx): { oldest: number; own: number } {
+  return tx.one(TRANSACTIONS)!;
+}
+
+export function writePosition(tx: Tx, { counted, goal, goalTransaction }: Position): void {
+  tx.update(
+    totalsPosition,
+    { id: ID },
+    {
+      orders: counted.orders,
+      transfers: counted.transfers,
+      costs: counted.order_costs,
+      goalOrders: goal.orders,
+      goalTransfers: goal.transfers,
+      goalCosts: goal.order_costs,
+      goalTransaction,
+    },
+  );
+}
+
+/** Adds what rows come to, to their days. */
+export function addToTotals(tx: Tx, parts: readonly ReportPart[]): void {
+  const sums = new Map<string, { kind: TotalKind; day: number; key: string; amounts: Amounts }>();
+  for (const part of parts) {
+    for (const kind of TOTAL_KINDS) {
+      const name = `${kind} ${part.day} ${part[kind]}`;
+      let sum = sums.get(name);
+      if (!sum) {
+        sum = { kind, day: part.day, key: part[kind], amounts: noAmounts() };
+        sums.set(name, sum);
+      }
+      addAmounts(sum.amounts, part);
+    }
+  }
+  tx.each([...sums.values()], ({ kind, day, key, amounts }) => {
+    const row = tx.row(dailyTotals.byKey, kind, day, key);
+    if (!row) return void tx.insert(dailyTotals, { kind, day, key, ...amounts });
+    const { orders, revenueMicros, refundsMicros, costMicros } = row;
+    const sum: Amounts = { orders, revenueMicros, refundsMicros, costMicros };
+    addAmounts(sum, amounts);
+    tx.update(dailyTotals, row, sum);
+  });
+}
