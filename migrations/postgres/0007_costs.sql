@@ -10,7 +10,7 @@ ALTER TABLE providers ADD COLUMN foreign_currency text COLLATE "C" CHECK (length
 -- A provider's rate of a service, from a sync. It holds for orders with numbers above after_order, up to those of the next
 -- row: numbers, unlike times, only grow.
 CREATE TABLE provider_rates (
-  provider_id bigint NOT NULL REFERENCES providers (provider_id),
+  provider_id bigint NOT NULL REFERENCES providers (provider_id) ON DELETE CASCADE,
   provider_service text COLLATE "C" NOT NULL CHECK (length(provider_service) BETWEEN 1 AND 64),
   after_order bigint NOT NULL CHECK (after_order >= 0),
   rate text COLLATE "C" NOT NULL CHECK (length(rate) >= 1),
@@ -59,8 +59,8 @@ CREATE TABLE daily_totals (
   PRIMARY KEY (kind, day, key)
 );
 
--- The last rows that are counted in daily_totals, and those up to which they are counted next: the goal, once no transaction
--- before goal_transaction is open any more (PostgreSQL's; SQLite has one writer, and 0).
+-- The last rows that are counted in daily_totals, and the goal: those up to which they are counted next, on PostgreSQL once no
+-- transaction before goal_transaction is open any more (0: it has not been set yet; SQLite has one writer).
 CREATE TABLE totals_position (
   id bigint PRIMARY KEY CHECK (id = 1),
   orders bigint NOT NULL DEFAULT 0,
@@ -73,3 +73,23 @@ CREATE TABLE totals_position (
 );
 
 INSERT INTO totals_position (id) VALUES (1);
+
+-- An order that goes on to another provider takes its revenue along. It is not placed, so it has neither refund nor cost. Who
+-- counts has locked the position: the trigger waits for it.
+CREATE FUNCTION orders_keep_totals() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  counted bigint;
+BEGIN
+  SELECT orders INTO counted FROM totals_position WHERE id = 1 FOR SHARE;
+  IF NEW.order_id <= counted THEN
+    UPDATE daily_totals SET orders = orders - 1, revenue_micros = revenue_micros - NEW.charge_micros
+    WHERE kind = 'provider' AND day = NEW.created_at / 86400000 AND key = coalesce(OLD.provider_id::text, '');
+    INSERT INTO daily_totals AS totals (kind, day, key, orders, revenue_micros, refunds_micros, cost_micros)
+    VALUES ('provider', NEW.created_at / 86400000, coalesce(NEW.provider_id::text, ''), 1, NEW.charge_micros, 0, 0)
+    ON CONFLICT (kind, day, key) DO UPDATE
+    SET orders = totals.orders + 1, revenue_micros = totals.revenue_micros + excluded.revenue_micros;
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER orders_keep_totals AFTER UPDATE OF provider_id ON orders FOR EACH ROW
+WHEN (NEW.provider_id IS DISTINCT FROM OLD.provider_id) EXECUTE FUNCTION orders_keep_totals();

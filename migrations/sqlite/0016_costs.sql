@@ -10,7 +10,7 @@ ALTER TABLE providers ADD COLUMN foreign_currency TEXT CHECK (length(foreign_cur
 -- A provider's rate of a service, from a sync. It holds for orders with numbers above after_order, up to those of the next
 -- row: numbers, unlike times, only grow.
 CREATE TABLE provider_rates (
-  provider_id INTEGER NOT NULL REFERENCES providers (provider_id),
+  provider_id INTEGER NOT NULL REFERENCES providers (provider_id) ON DELETE CASCADE,
   provider_service TEXT NOT NULL CHECK (length(provider_service) BETWEEN 1 AND 64),
   after_order INTEGER NOT NULL CHECK (after_order >= 0),
   rate TEXT NOT NULL CHECK (length(rate) >= 1),
@@ -61,8 +61,8 @@ CREATE TABLE daily_totals (
   PRIMARY KEY (kind, day, key)
 ) STRICT, WITHOUT ROWID;
 
--- The last rows that are counted in daily_totals, and those up to which they are counted next: the goal, once no transaction
--- before goal_transaction is open any more (PostgreSQL's; SQLite has one writer, and 0).
+-- The last rows that are counted in daily_totals, and the goal: those up to which they are counted next, on PostgreSQL once no
+-- transaction before goal_transaction is open any more (0: it has not been set yet; SQLite has one writer).
 CREATE TABLE totals_position (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   orders INTEGER NOT NULL DEFAULT 0,
@@ -75,3 +75,14 @@ CREATE TABLE totals_position (
 ) STRICT;
 
 INSERT INTO totals_position (id) VALUES (1);
+
+-- An order that goes on to another provider takes its revenue along. It is not placed, so it has neither refund nor cost.
+CREATE TRIGGER orders_keep_totals AFTER UPDATE OF provider_id ON orders
+WHEN NEW.provider_id IS NOT OLD.provider_id AND NEW.order_id <= (SELECT orders FROM totals_position)
+BEGIN
+  UPDATE daily_totals SET orders = orders - 1, revenue_micros = revenue_micros - NEW.charge_micros
+  WHERE kind = 'provider' AND day = NEW.created_at / 86400000 AND key = coalesce(CAST(OLD.provider_id AS TEXT), '');
+  INSERT INTO daily_totals (kind, day, key, orders, revenue_micros, refunds_micros, cost_micros)
+  VALUES ('provider', NEW.created_at / 86400000, coalesce(CAST(NEW.provider_id AS TEXT), ''), 1, NEW.charge_micros, 0, 0)
+  ON CONFLICT (kind, day, key) DO UPDATE SET orders = orders + 1, revenue_micros = revenue_micros + excluded.revenue_micros;
+END;

@@ -2,7 +2,7 @@
 // number, not by its time, so that one with an earlier time (the clock was set back) is counted like any other.
 
 import type { Reader, Tx } from "./port.ts";
-import { query } from "./query.ts";
+import { query, statement } from "./query.ts";
 import {
   addAmounts,
   type Amounts,
@@ -18,14 +18,14 @@ import { dailyTotals, totalsPosition } from "./tables.ts";
 export const TOTAL_KINDS = ["service", "reseller", "provider"] as const;
 export type TotalKind = (typeof TOTAL_KINDS)[number];
 
-/** One row: see PositionRow. */
+/** There is one row. */
 const ID = 1;
 
 export interface Position {
   counted: ReportPosition;
   /** Up to where rows may be counted next. */
   goal: ReportPosition;
-  /** No transaction before this one may be open any more: else rows below the goal may still be committed. */
+  /** No transaction before this one may be open any more; 0: not stamped yet. See operations/daily-totals.ts. */
   goalTransaction: number;
 }
 
@@ -107,6 +107,20 @@ export function readPosition(reader: Reader): Position {
     goal: { orders: goalOrders, transfers: goalTransfers, order_costs: goalCosts },
     goalTransaction: row.goalTransaction,
   };
+}
+
+// As a statement it has its transaction to itself: no other command of its batch changes what it counts.
+const LOCK_POSITION = statement({
+  writes: [],
+  text: {
+    sqlite: "UPDATE totals_position SET id = id WHERE id = 0",
+    postgres: "SELECT 1 FROM totals_position WHERE id = 1 FOR UPDATE",
+  },
+});
+
+/** One transaction counts at a time, and none changes the provider of an order meanwhile (a trigger waits for it). */
+export function lockPosition(tx: Tx): void {
+  tx.run(LOCK_POSITION);
 }
 
 /** SQLite has one writer: 0 and 0. */

@@ -148,12 +148,11 @@ export const orderCosts = table(schema.orderCosts, {
   unique: { byOrder: ["orderId", "number"] },
 });
 
-export const dailyTotals = table(schema.dailyTotals, {
-  key: ["kind", "day", "key"],
-  lock: catalogue,
-});
+// Who writes these two has locked the row of the second.
 
-export const totalsPosition = table(schema.totalsPosition, { key: ["id"], lock: catalogue });
+export const dailyTotals = table(schema.dailyTotals, { key: ["kind", "day", "key"] });
+
+export const totalsPosition = table(schema.totalsPosition, { key: ["id"] });
 
 export const administrators = table(schema.administrators, {
   key: ["name"],

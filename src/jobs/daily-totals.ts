@@ -1,10 +1,8 @@
 // The background job that counts new orders, refunds and costs into the totals of their days, once a minute, a step at a
 // time. What it has not counted yet a report adds up by itself: it may lag behind without making a report wrong.
 
-import type { ReadStore } from "../db/port.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Logger } from "../monitoring/log.ts";
-import { lastPosition } from "../operations/daily-totals.ts";
 import type { Writer } from "../writer/writer.ts";
 import type { BackgroundJob } from "./expiry.ts";
 
@@ -23,7 +21,6 @@ export interface DailyTotalsOptions {
 
 /** Begins at once: after an upgrade with everything there is. */
 export function startDailyTotals(
-  store: ReadStore,
   writer: Pick<Writer, "submit">,
   log: Logger,
   { interval = INTERVAL_MS, delay = DELAY_MS, isLeader = () => true }: DailyTotalsOptions = {},
@@ -32,10 +29,8 @@ export function startDailyTotals(
   const count = async (): Promise<void> => {
     if (!isLeader()) return;
     try {
-      for (let result = ""; result !== "done" && result !== "waiting" && !stopped;) {
-        const seen = await store.read(lastPosition);
-        result = await writer.submit("countDailyTotals", { seen, limit: STEP });
-        if (result === "counted") await Bun.sleep(delay);
+      while (!stopped && (await writer.submit("countDailyTotals", { limit: STEP })) === "again") {
+        await Bun.sleep(delay);
       }
     } catch (error) {
       // The disk or the queue is full, or the database is away: the next run goes on.

@@ -1,59 +1,67 @@
-// Counts rows into the totals of their days, a bounded number at a time. docs/decisions/0057.
+// Counts rows into the totals of their days, a bounded number at a time. docs/specification.md#daily-totals.
 
 import type { Tx } from "../db/port.ts";
 import {
   addToTotals,
+  lockPosition,
   type Position,
   readPosition,
   readTransactions,
   writePosition,
 } from "../db/daily-totals.ts";
-import { lastPosition, REPORT_SOURCES, type ReportPosition, sumStep } from "../db/reports.ts";
+import { lastPosition, REPORT_SOURCES, sumStep } from "../db/reports.ts";
 import type { Context } from "./context.ts";
 
 /** Any day. */
 const EVER = { from: 0, to: Number.MAX_SAFE_INTEGER };
+/** Of a goal that was only seen. */
+const NOT_STAMPED = 0;
 
 export interface CountDailyTotals {
-  /** The last rows that were seen, in an earlier transaction than this one. */
-  seen: ReportPosition;
   /** Most rows of each kind that are counted. */
   limit: number;
 }
 
 /**
- * counted: call it again. waiting: rows below the goal may still be committed, call it later. done: nothing is left.
+ * again: something was done, and more can be. waiting: rows below the goal may still be committed, call it later. done:
+ * nothing is left.
  *
- * On PostgreSQL numbers are not committed in their order. A transaction that took a number below one which is there has locked its
- * account before, and so has an id below that of a transaction which begins after that was seen: this one's, when the
- * goal is set. Once no transaction below it is open, every row up to the goal is there or never will be.
+ * SQLite has one writer, so that it counts whatever is there. On PostgreSQL numbers are not committed in their order: a
+ * transaction may still be open that took a number below one which is seen. It has locked its account before, and so its id
+ * is below that of any transaction which begins after that was seen. So the goal is what one transaction sees, a later one
+ * stamps it with its own id, and once no transaction below that is open, every row up to the goal is there or never will be.
  */
 export function countDailyTotals(
   tx: Tx,
-  { seen, limit }: CountDailyTotals,
+  { limit }: CountDailyTotals,
   _: Context,
-): "counted" | "waiting" | "done" {
-  const { counted, goal, goalTransaction } = readPosition(tx);
+): "again" | "waiting" | "done" {
+  lockPosition(tx);
+  const position = readPosition(tx);
   const { oldest, own } = readTransactions(tx);
+  const { counted, goal, goalTransaction } = position;
   const isReached = REPORT_SOURCES.every((source) => counted[source] >= goal[source]);
-  // The rows of a database that was copied elsewhere are all there: its transactions' ids mean nothing here.
+  // A copy of another cluster's database holds all rows that it ever will: that one's ids mean nothing here.
   const isForeign = goalTransaction > own;
   if (isReached || isForeign) {
+    const seen = lastPosition(tx);
     const isNew = REPORT_SOURCES.some((source) => seen[source] > counted[source]);
     if (!isNew) return "done";
-    const next = atLeast(counted, seen);
-    // SQLite's writer is alone.
-    if (own !== 0) {
-      writePosition(tx, { counted, goal: next, goalTransaction: own });
-      return "waiting";
-    }
-    return countUpTo(tx, { counted, goal: next, goalTransaction: 0 }, limit);
+    const next = { ...counted };
+    for (const source of REPORT_SOURCES) next[source] = Math.max(counted[source], seen[source]);
+    const sighted = { counted, goal: next, goalTransaction: NOT_STAMPED };
+    if (own === NOT_STAMPED) return countUpTo(tx, sighted, limit);
+    writePosition(tx, sighted);
+    return "again";
   }
-  if (oldest < goalTransaction) return "waiting";
-  return countUpTo(tx, { counted, goal, goalTransaction }, limit);
+  if (own !== NOT_STAMPED && goalTransaction === NOT_STAMPED) {
+    writePosition(tx, { counted, goal, goalTransaction: own });
+    return "again";
+  }
+  return oldest < goalTransaction ? "waiting" : countUpTo(tx, position, limit);
 }
 
-function countUpTo(tx: Tx, { counted, goal, goalTransaction }: Position, limit: number): "counted" {
+function countUpTo(tx: Tx, { counted, goal, goalTransaction }: Position, limit: number): "again" {
   const reached = { ...counted };
   const parts = REPORT_SOURCES.flatMap((source) => {
     if (counted[source] >= goal[source]) return [];
@@ -64,14 +72,5 @@ function countUpTo(tx: Tx, { counted, goal, goalTransaction }: Position, limit: 
   });
   addToTotals(tx, parts);
   writePosition(tx, { counted: reached, goal, goalTransaction });
-  return "counted";
+  return "again";
 }
-
-function atLeast(counted: ReportPosition, seen: ReportPosition): ReportPosition {
-  const next = { ...counted };
-  for (const source of REPORT_SOURCES) next[source] = Math.max(counted[source], seen[source]);
-  return next;
-}
-
-/** For a caller of countDailyTotals. */
-export { lastPosition };

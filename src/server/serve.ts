@@ -110,7 +110,7 @@ export async function startService(
 
   const expiry = await startExpiry(writer, log, { isLeader: () => database.isLeader() });
   const isLeader = () => database.isLeader();
-  const totals = startDailyTotals(database.slowStore, writer, log, { isLeader });
+  const totals = startDailyTotals(writer, log, { isLeader });
   offsite = copyOffsite(config, database, log);
   const running = (backups = backUp(config, database, offsite, log));
   const protocol = tls ? "https" : "http";

@@ -3,7 +3,6 @@
 
 import type { Report } from "../../src/domain/polling.ts";
 import { Refusal } from "../../src/domain/refusals.ts";
-import { lastPosition } from "../../src/operations/daily-totals.ts";
 import { planCatalogue, requireProvider } from "../../src/operations/providers.ts";
 import { below, type Random, randomFrom } from "./seeded.ts";
 import { OPERATOR, type TestDatabase } from "./service.ts";
@@ -123,8 +122,7 @@ export class ReportMarket {
 
   /** Counts rows into the totals, as the job does. */
   count(limit: number): void {
-    const seen = this.database.read(lastPosition);
-    this.database.execute("countDailyTotals", { seen, limit }, this.#now);
+    this.database.execute("countDailyTotals", { limit }, this.#now);
   }
 
   #pick<T>(from: readonly T[]): T {
