@@ -237,7 +237,10 @@ export class ReportMarket {
     // A currency that is not the provider's, which costs nothing.
     const currency = this.#pick([null, provider === "bulk" ? "INR" : "USD", "XTS"]);
     const isTold = below(this.#random, 3) > 0;
-    const cost = { charge, currency: currency === "XTS" && below(this.#random, 3) ? null : currency };
+    const cost = {
+      charge,
+      currency: currency === "XTS" && below(this.#random, 3) ? null : currency,
+    };
     return { word, startCount: null, remains, text: "{}", ...(isTold ? { cost } : {}) };
   }
 
