@@ -4,13 +4,15 @@
 import type { Reader, Tx } from "./port.ts";
 import { query, statement } from "./query.ts";
 import {
-  addAmounts,
   type Amounts,
+  DAY_MS,
+  keyOf,
   microsOf,
-  noAmounts,
+  REPORT_SOURCES,
   type ReportKey,
-  type ReportPart,
   type ReportPosition,
+  type ReportSource,
+  SOURCES,
 } from "./reports.ts";
 import { number, text, textOf } from "./table-definition.ts";
 import { dailyTotals, totalsPosition } from "./tables.ts";
@@ -144,26 +146,35 @@ export function writePosition(tx: Tx, { counted, goal, goalTransaction }: Positi
   );
 }
 
-/** Adds what rows come to, to their days. */
-export function addToTotals(tx: Tx, parts: readonly ReportPart[]): void {
-  const sums = new Map<string, { kind: TotalKind; day: number; key: string; amounts: Amounts }>();
-  for (const part of parts) {
-    for (const kind of TOTAL_KINDS) {
-      const name = `${kind} ${part.day} ${part[kind]}`;
-      let sum = sums.get(name);
-      if (!sum) {
-        sum = { kind, day: part.day, key: part[kind], amounts: noAmounts() };
-        sums.set(name, sum);
-      }
-      addAmounts(sum.amounts, part);
-    }
-  }
-  tx.each([...sums.values()], ({ kind, day, key, amounts }) => {
-    const row = tx.row(dailyTotals.byKey, kind, day, key);
-    if (!row) return void tx.insert(dailyTotals, { kind, day, key, ...amounts });
-    const { orders, revenueMicros, refundsMicros, costMicros } = row;
-    const sum: Amounts = { orders, revenueMicros, refundsMicros, costMicros };
-    addAmounts(sum, amounts);
-    tx.update(dailyTotals, row, sum);
+/** The sums of a source's rows are one of the amounts of a total. */
+const AMOUNTS: Record<ReportSource, (sum: string) => string> = {
+  orders: (sum) => `count(*), ${sum}, 0, 0`,
+  transfers: (sum) => `0, 0, ${sum}, 0`,
+  order_costs: (sum) => `0, 0, 0, ${sum}`,
+};
+
+// Set-based: many keys have few rows each, and the writer belongs to orders.
+const addStatement = (kind: TotalKind, source: ReportSource) => {
+  const { rows, number: column, amount, at } = SOURCES[source];
+  const key = keyOf(kind, at);
+  const grown = (name: string) => `${name} = total.${name} + excluded.${name}`;
+  return statement({
+    takes: { after: number, upTo: number },
+    writes: [dailyTotals],
+    text: `INSERT INTO daily_totals AS total (kind, day, key, orders, revenue_micros, refunds_micros, cost_micros)
+      SELECT '${kind}', ${at} / ${DAY_MS}, ${key}, ${AMOUNTS[source](`CAST(sum(${amount}) AS BIGINT)`)}
+      FROM ${rows} AND ${column} > :after AND ${column} <= :upTo GROUP BY ${at} / ${DAY_MS}, ${key}
+      ON CONFLICT (kind, day, key) DO UPDATE SET ${["orders", "revenue_micros", "refunds_micros", "cost_micros"].map(grown).join(", ")}`,
   });
+};
+
+const ADD = TOTAL_KINDS.flatMap((kind) =>
+  REPORT_SOURCES.map((source) => ({ source, add: addStatement(kind, source) })),
+);
+
+/** Adds what rows above one position and up to another come to, to their days. */
+export function addToTotals(tx: Tx, after: ReportPosition, upTo: ReportPosition): void {
+  for (const { source, add } of ADD) {
+    if (upTo[source] > after[source]) tx.run(add, { after: after[source], upTo: upTo[source] });
+  }
 }

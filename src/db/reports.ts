@@ -1,6 +1,5 @@
-// What orders brought, what was refunded and what they cost, by day, service, reseller and provider: sums over a range of
-// rows, so that many rows are read in steps. Test orders are left out. Rows that are counted once and for all are in
-// daily-totals.ts.
+// What orders brought, what was refunded and what they cost, by day, service, reseller or provider: sums over a range of
+// rows, so that many rows are read in steps. Test orders are left out. Rows that are counted once and for all: daily-totals.ts.
 
 import { stepAbove } from "./activity.ts";
 import { NO_TEST_ORDER } from "./orders.ts";
@@ -19,15 +18,10 @@ export interface Amounts {
   costMicros: bigint;
 }
 
-/** What a range of rows comes to for a day and one of each. */
+/** What a range of rows comes to for one key. */
 export interface ReportPart extends Amounts {
-  /** The number of a day since 1970 in UTC. */
-  day: number;
-  service: string;
-  /** An account. */
-  reseller: string;
-  /** A provider's number; empty: by hand. */
-  provider: string;
+  /** The number of a day since 1970 in UTC, the id of a service, an account, a provider's number (empty: by hand). */
+  key: string;
 }
 
 /** The rows that a report is counted from: orders with their charges, refunds, changes of costs. */
@@ -83,32 +77,38 @@ export const SOURCES: Record<ReportSource, Source> = {
   },
 };
 
-const GIVES = {
-  day: number,
-  service: text,
-  reseller: number,
-  provider: nullable(number),
-  orders: number,
-  thousands: number,
-  rest: number,
-};
+/** The key of a row, in SQL as a text. */
+export const keyOf = (by: ReportKey, at: string): string =>
+  ({
+    day: `CAST(${at} / ${DAY_MS} AS TEXT)`,
+    service: "orders.service_id",
+    reseller: "CAST(orders.reseller_account AS TEXT)",
+    provider: "coalesce(CAST(orders.provider_id AS TEXT), '')",
+  })[by];
 
 /** The sums of a source's rows; `condition` in SQL, on its number and time. */
 function sumsQuery<P extends Kinds>(
+  by: ReportKey,
   source: ReportSource,
   takes: P,
   condition: (source: Source) => string,
 ) {
   const { rows, amount, at, orders } = SOURCES[source];
-  const groups = `${at} / ${DAY_MS}, orders.service_id, orders.reseller_account, orders.provider_id`;
+  const key = keyOf(by, at);
   return query({
     takes,
-    gives: GIVES,
-    text: `SELECT ${at} / ${DAY_MS} AS "day", orders.service_id AS "service", orders.reseller_account AS "reseller",
-        orders.provider_id AS "provider", ${orders} AS "orders", ${sumOf(amount)}
-      FROM ${rows} AND ${condition(SOURCES[source])} GROUP BY ${groups}`,
+    gives: { key: text, orders: number, thousands: number, rest: number },
+    text: `SELECT ${key} AS "key", ${orders} AS "orders", ${sumOf(amount)}
+      FROM ${rows} AND ${condition(SOURCES[source])} GROUP BY ${key}`,
   });
 }
+
+const byKey = <T>(make: (by: ReportKey) => T): Record<ReportKey, T> => ({
+  day: make("day"),
+  service: make("service"),
+  reseller: make("reseller"),
+  provider: make("provider"),
+});
 
 const bySource = <T>(make: (source: ReportSource) => T): Record<ReportSource, T> => ({
   orders: make("orders"),
@@ -116,20 +116,26 @@ const bySource = <T>(make: (source: ReportSource) => T): Record<ReportSource, T>
   order_costs: make("order_costs"),
 });
 
-const STEP = bySource((source) =>
-  sumsQuery(
-    source,
-    { after: number, upTo: number, from: number, to: number },
-    ({ number: column, at }) =>
-      `${column} > :after AND ${column} <= :upTo AND ${at} BETWEEN :from AND :to`,
+const STEP = byKey((by) =>
+  bySource((source) =>
+    sumsQuery(
+      by,
+      source,
+      { after: number, upTo: number, from: number, to: number },
+      ({ number: column, at }) =>
+        `${column} > :after AND ${column} <= :upTo AND ${at} BETWEEN :from AND :to`,
+    ),
   ),
 );
 
 /** By the index on their times. */
-const COSTS_WITHIN = sumsQuery(
-  "order_costs",
-  { from: number, to: number, upTo: number },
-  ({ number: column, at }) => `${at} BETWEEN :from AND :to AND ${column} <= :upTo`,
+const COSTS_WITHIN = byKey((by) =>
+  sumsQuery(
+    by,
+    "order_costs",
+    { from: number, to: number, upTo: number },
+    ({ number: column, at }) => `${at} BETWEEN :from AND :to AND ${column} <= :upTo`,
+  ),
 );
 
 const LAST = query({
@@ -147,41 +153,42 @@ export function lastPosition(reader: Reader): ReportPosition {
 /** Sums over the first `rows` rows of a span; `next` is the rest of it, null at its end. */
 export function sumStep(
   reader: Reader,
+  by: ReportKey,
   source: ReportSource,
   { first, last }: Span,
   times: Times,
   rows: number,
 ): { parts: ReportPart[]; next: Span | null } {
   const upTo = Math.min(stepAbove(reader, source, first - 1, rows), last);
-  const found = reader.all(STEP[source], { after: first - 1, upTo, ...times });
+  const found = reader.all(STEP[by][source], { after: first - 1, upTo, ...times });
   const parts = found.map((row) => partOf(source, row));
   return { parts, next: upTo < last ? { first: upTo + 1, last } : null };
 }
 
 /** Sums over the changes of costs in a time, up to a row. */
-export function sumCostsWithin(reader: Reader, times: Times, upTo: number): ReportPart[] {
-  return reader.all(COSTS_WITHIN, { ...times, upTo }).map((row) => partOf("order_costs", row));
+export function sumCostsWithin(
+  reader: Reader,
+  by: ReportKey,
+  times: Times,
+  upTo: number,
+): ReportPart[] {
+  const found = reader.all(COSTS_WITHIN[by], { ...times, upTo });
+  return found.map((row) => partOf("order_costs", row));
 }
 
 function partOf(
   source: ReportSource,
-  row: {
-    day: number;
-    service: string;
-    reseller: number;
-    provider: number | null;
-    orders: number;
-    thousands: number;
-    rest: number;
-  },
+  {
+    key,
+    orders,
+    thousands,
+    rest,
+  }: { key: string; orders: number; thousands: number; rest: number },
 ): ReportPart {
-  const micros = microsOf(row.thousands, row.rest);
+  const micros = microsOf(thousands, rest);
   return {
-    day: row.day,
-    service: row.service,
-    reseller: String(row.reseller),
-    provider: row.provider === null ? "" : String(row.provider),
-    orders: row.orders,
+    key,
+    orders,
     revenueMicros: source === "orders" ? micros : 0n,
     refundsMicros: source === "transfers" ? micros : 0n,
     costMicros: source === "order_costs" ? micros : 0n,

@@ -123,7 +123,8 @@ async function addPart(
   }
   for (let from = part.from; from <= part.to; from += HOUR_MS) {
     const hour = { from, to: Math.min(from + HOUR_MS - 1, part.to) };
-    add(sums, by, await store.read((reader) => sumCostsWithin(reader, hour, last.order_costs)));
+    const parts = await store.read((reader) => sumCostsWithin(reader, by, hour, last.order_costs));
+    add(sums, parts);
     await pause();
   }
 }
@@ -139,8 +140,8 @@ async function addSpan(
 ): Promise<void> {
   for (let left: Span | null = span; left !== null && left.first <= left.last;) {
     const from: Span = left;
-    const step = await store.read((reader) => sumStep(reader, source, from, times, STEP));
-    add(sums, by, step.parts);
+    const step = await store.read((reader) => sumStep(reader, by, source, from, times, STEP));
+    add(sums, step.parts);
     left = step.next;
     if (left) await pause();
   }
@@ -151,11 +152,10 @@ function pause(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function add(sums: Sums, by: ReportKey, parts: readonly ReportPart[]): void {
+function add(sums: Sums, parts: readonly ReportPart[]): void {
   for (const part of parts) {
-    const key = String(part[by]);
-    let sum = sums.get(key);
-    if (!sum) sums.set(key, (sum = noAmounts()));
+    let sum = sums.get(part.key);
+    if (!sum) sums.set(part.key, (sum = noAmounts()));
     addAmounts(sum, part);
   }
 }

@@ -1,5 +1,6 @@
 // Counts rows into the totals of their days, a bounded number at a time. docs/specification.md#daily-totals.
 
+import { stepAbove } from "../db/activity.ts";
 import type { Tx } from "../db/port.ts";
 import {
   addToTotals,
@@ -9,11 +10,9 @@ import {
   readTransactions,
   writePosition,
 } from "../db/daily-totals.ts";
-import { lastPosition, REPORT_SOURCES, sumStep } from "../db/reports.ts";
+import { lastPosition, REPORT_SOURCES } from "../db/reports.ts";
 import type { Context } from "./context.ts";
 
-/** Any day. */
-const EVER = { from: 0, to: Number.MAX_SAFE_INTEGER };
 /** Of a goal that was only seen. */
 const NOT_STAMPED = 0;
 
@@ -63,14 +62,11 @@ export function countDailyTotals(
 
 function countUpTo(tx: Tx, { counted, goal, goalTransaction }: Position, limit: number): "again" {
   const reached = { ...counted };
-  const parts = REPORT_SOURCES.flatMap((source) => {
-    if (counted[source] >= goal[source]) return [];
-    const span = { first: counted[source] + 1, last: goal[source] };
-    const step = sumStep(tx, source, span, EVER, limit);
-    reached[source] = step.next ? step.next.first - 1 : goal[source];
-    return step.parts;
-  });
-  addToTotals(tx, parts);
+  for (const source of REPORT_SOURCES) {
+    if (counted[source] >= goal[source]) continue;
+    reached[source] = Math.min(stepAbove(tx, source, counted[source], limit), goal[source]);
+  }
+  addToTotals(tx, counted, reached);
   writePosition(tx, { counted: reached, goal, goalTransaction });
   return "again";
 }
