@@ -24,9 +24,9 @@ const month = { from: today - (DAYS - 1) * DAY_MS, to: today + DAY_MS - 1 };
 
 fill();
 const { store } = openForCommand(folder);
-await measure("before totals are counted");
+await measure("before totals are counted", 1);
 await count();
-await measure("from totals");
+await measure("from totals", TIMES);
 await measureCommand();
 
 /** A third of the orders by hand; one of eight refunded a day later; a cost for each of the others. */
@@ -63,16 +63,17 @@ function fill(): void {
   database.close();
 }
 
-async function measure(what: string): Promise<void> {
+async function measure(what: string, times: number): Promise<void> {
   for (const by of REPORT_KEYS) {
     const taken: number[] = [];
     let longest = 0;
     let last = performance.now();
+    const before = process.cpuUsage();
     const watch = setInterval(() => {
       longest = Math.max(longest, performance.now() - last);
       last = performance.now();
     }, 1);
-    for (let time = 0; time < TIMES; time++) {
+    for (let time = 0; time < times; time++) {
       const started = performance.now();
       const rows = await readReport(store, by as ReportKey, month);
       taken.push(performance.now() - started);
@@ -80,23 +81,28 @@ async function measure(what: string): Promise<void> {
       await Bun.sleep(2);
     }
     clearInterval(watch);
-    say(`${what}, by ${by}: ${median(taken).toFixed(1)} ms, longest step ${longest.toFixed(1)} ms`);
+    const { user, system } = process.cpuUsage(before);
+    const own = (user + system) / 1000 / times;
+    say(
+      `${what}, by ${by}: ${median(taken).toFixed(1)} ms, ${own.toFixed(1)} of the processor, longest step ${longest.toFixed(1)} ms`,
+    );
   }
 }
 
 /** As the job does, without its pauses. */
 async function count(): Promise<void> {
   const steps: number[] = [];
+  const before = process.cpuUsage();
   for (;;) {
     const started = performance.now();
     const result = await execute(store, "countDailyTotals", { limit: LIMIT }, Date.now());
     if (result !== "again") break;
     steps.push(performance.now() - started);
   }
-  const sum = steps.reduce((total, each) => total + each, 0);
-  const perOrder = (sum * 1000) / ORDERS;
+  const { user, system } = process.cpuUsage(before);
+  const micros = user + system;
   say(
-    `totals: ${steps.length} steps in ${sum.toFixed(0)} ms, ${median(steps).toFixed(1)} ms a step, ${perOrder.toFixed(2)} µs an order`,
+    `totals: ${steps.length} steps of ${median(steps).toFixed(1)} ms with their commits; processor: ${(micros / 1000 / steps.length).toFixed(1)} ms a step, ${(micros / ORDERS).toFixed(2)} µs an order`,
   );
 }
 
