@@ -72,7 +72,10 @@ function declareCreate(group: Command): void {
         const key = await readKey(command);
         const provider = await withDatabase(options, async ({ store, execute }) => {
           const created = await execute("createProvider", {
-            ...{ name, protocol, url, key },
+            name,
+            protocol,
+            url,
+            key,
             ...currencyOf(options),
           });
           const now = Date.now();
@@ -170,10 +173,7 @@ function declareList(group: Command): void {
     );
     print(options.json, providers.map(providerJson), (rows) =>
       table(
-        rows.map(({ rateToUsd: _, currency: __, ...row }, index) => ({
-          ...row,
-          attention: providers[index]!.attention.join("; "),
-        })),
+        rows.map((row, index) => listRow(row, providers[index]!.attention)),
         "no providers yet: create one with `reseller admin provider create`",
       ),
     );
@@ -265,6 +265,13 @@ function providerJson(provider: ProviderStatus) {
     rateToUsd: provider.rateToUsd,
     currency: expectedCurrency(provider),
   };
+}
+
+/** Without what is the same for most providers: `--json` has it. */
+function listRow(row: ReturnType<typeof providerJson>, attention: readonly string[]) {
+  const { name, url, open, unknown, lastSuccessAt, oldestUncheckedAt } = row;
+  const figures = { name, url, open, unknown, lastSuccessAt, oldestUncheckedAt };
+  return { ...figures, attention: attention.join("; ") };
 }
 
 function isoOf(time: number | null): string | null {

@@ -11,7 +11,6 @@ import {
   writePosition,
 } from "../db/daily-totals.ts";
 import { lastPosition, REPORT_SOURCES } from "../db/reports.ts";
-import type { Context } from "./context.ts";
 
 /** Of a goal that was only seen. */
 const NOT_STAMPED = 0;
@@ -33,7 +32,6 @@ export interface CountDailyTotals {
 export function countDailyTotals(
   tx: Tx,
   { limit }: CountDailyTotals,
-  _: Context,
 ): "again" | "waiting" | "done" {
   lockPosition(tx);
   const position = readPosition(tx);

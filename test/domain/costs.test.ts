@@ -86,8 +86,12 @@ describe("decided", () => {
   };
   const told = (charge: string, currency: string | null = null) => ({ charge, currency });
   const first = (cost: Partial<OrderCost> = {}): OrderCost => ({
-    ...{ number: 1, basis: "charge", amount: "2", currency: null, rateToUsd: "1" },
-    costMicros: 2_000_000,
+    number: 1,
+    basis: "charge",
+    amount: "2",
+    currency: null,
+    rateToUsd: "1",
+    costMicros: 2e6,
     ...cost,
   });
 
@@ -95,7 +99,8 @@ describe("decided", () => {
     expect(decideCost(null, told("2"), never, dollars)).toEqual(first());
     expect(decideCost(first(), told("2", "USD"), never, dollars)).toBe(null);
     expect(decideCost(first(), told("1.5"), never, dollars)).toMatchObject({
-      ...{ number: 2, costMicros: 1_500_000 },
+      number: 2,
+      costMicros: 15e5,
     });
     // Not a whole micro.
     expect(decideCost(null, told("0.0000001"), never, dollars)?.costMicros).toBe(1);
@@ -107,7 +112,9 @@ describe("decided", () => {
     expect(byRate).toMatchObject({ basis: "rate", amount: "3", costMicros: 37_500 });
     expect(decideCost(byRate, null, rate, rupees)).toBe(null);
     expect(decideCost(byRate, told("3"), never, rupees)).toMatchObject({
-      ...{ number: 2, basis: "charge", costMicros: 37_500 },
+      number: 2,
+      basis: "charge",
+      costMicros: 37500,
     });
     expect(decideCost(first(), null, rate, dollars)).toBe(null);
     expect(decideCost(null, null, () => null, dollars)).toBe(null);
@@ -116,7 +123,8 @@ describe("decided", () => {
   test("an order keeps the rate to USD of its first cost", () => {
     const before = first({ rateToUsd: "0.5", costMicros: 1_000_000 });
     expect(decideCost(before, told("4"), never, rupees)).toMatchObject({
-      ...{ rateToUsd: "0.5", costMicros: 2_000_000 },
+      rateToUsd: "0.5",
+      costMicros: 2e6,
     });
   });
 
@@ -126,7 +134,10 @@ describe("decided", () => {
     expect(decideCost(foreign, told("160", "INR"), never, dollars)).toBe(null);
     expect(costText(foreign)).toBe("charged 160 INR: not counted, its rate to USD is not known");
     expect(decideCost(foreign, told("160", "INR"), never, rupees)).toMatchObject({
-      ...{ number: 3, basis: "charge", rateToUsd: "0.0125", costMicros: 2_000_000 },
+      number: 3,
+      basis: "charge",
+      rateToUsd: "0.0125",
+      costMicros: 2e6,
     });
   });
 

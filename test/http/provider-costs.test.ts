@@ -19,7 +19,9 @@ beforeAll(async () => {
   upstream = await startUpstream();
   receiver = await startReceiver(OK);
   market = await freshService({
-    ...{ placeWait: 60_000, pollInterval: 50, webhookAllowHttp: true },
+    placeWait: 6e4,
+    pollInterval: 50,
+    webhookAllowHttp: true,
     webhookAllow: [parseNetwork("127.0.0.0/8")!],
   });
   market.user("anna", "1000");
@@ -109,8 +111,14 @@ describe("a reseller", () => {
     );
     const texts = receiver.received.map(({ head, body }) => head + body);
     for (const path of [
-      ...["/services", "/orders", `/orders/${orderId}`, "/balance", "/transactions"],
-      ...["/user?username=anna", "/webhooks", `/webhooks/${created.webhook.id}/deliveries`],
+      "/services",
+      "/orders",
+      `/orders/${orderId}`,
+      "/balance",
+      "/transactions",
+      "/user?username=anna",
+      "/webhooks",
+      `/webhooks/${created.webhook.id}/deliveries`,
     ]) {
       texts.push((await market.call("GET", path, key)).text);
     }
@@ -119,7 +127,8 @@ describe("a reseller", () => {
     });
     texts.push(await csv.text());
     for (const form of [
-      ...[{ action: "services" }, { action: "balance" }],
+      { action: "services" },
+      { action: "balance" },
       { action: "status", order: String(orderId) },
     ]) {
       texts.push((await askPanel(market.url, { key, ...(form as Record<string, string>) })).text);

@@ -154,7 +154,13 @@ describe("reseller report", () => {
     expect(code).toBe(0);
     const [acme, byHand] = json;
     expect(Object.keys(acme)).toEqual([
-      ...["key", "orders", "revenue", "refunds", "net", "cost", "margin"],
+      "key",
+      "orders",
+      "revenue",
+      "refunds",
+      "net",
+      "cost",
+      "margin",
     ]);
     expect([acme.key, byHand.key]).toEqual(["acme", null]);
     expect(Math.round((acme.revenue - acme.refunds) * 1e6)).toBe(Math.round(acme.net * 1e6));

@@ -58,7 +58,7 @@ test("a transaction that took a number is waited for, however long it takes, and
     VALUES (${number}, ${"z".repeat(24)}, ${Number(other.account)}, 'likes', 'Followers', 0, 'order', 'x', 5, 0,
       'PROCESSING', 5, ${DAY}, 'manual')`;
   await held`COMMIT`;
-  held.release();
+  await held.release();
   await late.close();
   expect(await report()).toEqual([[3, 6_000_000n]]);
   expect(await countAll()).toBe(number + 1);
