@@ -8,11 +8,11 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO reseller;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO reseller;
 
 -- Append-only.
-GRANT INSERT ON transfers, order_events, late_reports, audit TO reseller;
+GRANT INSERT ON transfers, order_events, late_reports, audit, order_costs TO reseller;
 -- UPDATE also for the locks of rows.
 GRANT INSERT, UPDATE ON accounts, users, keys, providers, services, orders, placement_attempts,
-  webhooks TO reseller;
-GRANT UPDATE ON catalogue_version, uptime TO reseller;
+  webhooks, provider_rates, daily_totals TO reseller;
+GRANT UPDATE ON catalogue_version, uptime, totals_position TO reseller;
 -- What is deleted: grants that were withdrawn, answers that are older than their time, leases and markers that have ended,
 -- webhooks that are done with.
 GRANT INSERT, UPDATE, DELETE ON grants, idempotency, servers, batches, webhook_deliveries TO reseller;

@@ -3,6 +3,7 @@
 import type { Reader } from "../db/port.ts";
 import type { ListedOrder, Order } from "../db/orders.ts";
 import { findUserByAccount } from "../db/users.ts";
+import type { OrderCost } from "../domain/costs.ts";
 import { placementOf } from "../domain/deliveries.ts";
 import { orderStatus } from "../domain/responses.ts";
 import { jsonAmount } from "../domain/money.ts";
@@ -36,6 +37,16 @@ export function orderJson(order: NamedOrder) {
     providerOrder: order.delivery?.providerOrder ?? null,
     placement: placementOf(order.delivery),
     ...(isTestOrder(order) ? { test: true } : {}),
+  };
+}
+
+/** What it costs at its provider, which no caller ever learns; nulls where that is not known. */
+export function costJson(cost: OrderCost | null) {
+  return {
+    cost: cost && jsonAmount(cost.costMicros),
+    costBasis: cost?.basis ?? null,
+    providerCharge: cost?.amount ?? null,
+    providerCurrency: cost?.currency ?? null,
   };
 }
 

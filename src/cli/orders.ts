@@ -1,6 +1,7 @@
 // `admin order …`
 
 import { type Command, Option } from "commander";
+import { findCost } from "../db/costs.ts";
 import type { Awaitable } from "../db/port.ts";
 import { findOrder, type Order } from "../db/orders.ts";
 import { refusal } from "../domain/refusals.ts";
@@ -12,7 +13,7 @@ import {
   withDatabase,
 } from "./command.ts";
 import { declareOrderList } from "./order-lists.ts";
-import { orderJson, withNames } from "./order-output.ts";
+import { costJson, orderJson, withNames } from "./order-output.ts";
 import { timelineOf } from "./order-timeline.ts";
 import { print } from "./output.ts";
 import { fields, table } from "./text-table.ts";
@@ -44,14 +45,19 @@ function declareShow(group: Command): void {
   declare(group, "show", "show one order and what happened to it", "reseller admin order show 12")
     .argument("<id>", "either of the order's ids")
     .action(async (id: string, options: CommonOptions) => {
-      const { order, timeline } = await withDatabase(options, ({ store }) =>
+      const { order, cost, timeline } = await withDatabase(options, ({ store }) =>
         store.read((reader) => {
           const found = findOrder(reader, id);
           if (!found) throw refusal("order_not_found");
-          return { order: withNames(reader, found), timeline: timelineOf(reader, found) };
+          return {
+            order: withNames(reader, found),
+            cost: findCost(reader, found.orderId),
+            timeline: timelineOf(reader, found),
+          };
         }),
       );
-      print(options.json, { ...orderJson(order), timeline }, ({ timeline: rows, ...shown }) =>
+      const result = { ...orderJson(order), ...costJson(cost), timeline };
+      print(options.json, result, ({ timeline: rows, ...shown }) =>
         [fields(shown), "", table(rows, "no change of status yet")].join("\n"),
       );
     });

@@ -2,7 +2,9 @@
 
 import { type Command, Option } from "commander";
 import { settingOption } from "../config/flags.ts";
+import type { Provider } from "../db/providers.ts";
 import { countsOf, CatalogueError, type SyncPlan } from "../domain/catalogue-sync.ts";
+import { expectedCurrency } from "../domain/costs.ts";
 import { planCatalogue, requireProvider } from "../operations/providers.ts";
 import { diffLines } from "./catalogue-diff.ts";
 import { CommandFailure, declare, withDatabase } from "./command.ts";
@@ -36,13 +38,16 @@ export function declareSync(group: Command): void {
       const { result: upstream } = await callProvider(name, options, (api) =>
         api.services(never(), (bytes) => progress.update(bytes)),
       ).finally(() => progress.end());
-      const plan = await refusingBadLists(name, () =>
+      const { plan, provider } = await refusingBadLists(name, () =>
         withDatabase(options, ({ store }) =>
-          store.read((reader) =>
-            planCatalogue(reader, requireProvider(reader, name), upstream, options.markup),
-          ),
+          store.read((reader) => {
+            const found = requireProvider(reader, name);
+            const planned = planCatalogue(reader, found, upstream, options.markup);
+            return { plan: planned, provider: found };
+          }),
         ),
       );
+      if (provider.rateToUsd !== "1") printError(rateNote(provider));
       showDiff(plan, options);
       if (!options.dryRun) {
         await withDatabase(options, ({ execute }) =>
@@ -54,6 +59,12 @@ export function declareSync(group: Command): void {
         return `${options.dryRun ? "dry run, nothing was changed: " : ""}${text.join(", ")}`;
       });
     });
+}
+
+/** All amounts that follow are in USD. */
+function rateNote(provider: Provider): string {
+  const unit = expectedCurrency(provider) ?? "unit of its currency";
+  return `its rates are taken at ${provider.rateToUsd} USD for 1 ${unit}`;
 }
 
 async function refusingBadLists<T>(name: string, body: () => Promise<T>): Promise<T> {

@@ -2,9 +2,11 @@
 
 import { type Command, Option } from "commander";
 import { settingOption } from "../config/flags.ts";
+import { countForeignCosts } from "../db/costs.ts";
 import { countLate, oldestDuePoll } from "../db/polling.ts";
 import type { Reader } from "../db/port.ts";
 import { listProviders, type Provider, providerOf, readProviderOrders } from "../db/providers.ts";
+import { expectedCurrency } from "../domain/costs.ts";
 import { isProviderKey } from "../domain/providers.ts";
 import { IDENTIFIER_FORM } from "../domain/text.ts";
 import { requireProvider } from "../operations/providers.ts";
@@ -21,7 +23,7 @@ import { print } from "./output.ts";
 import { readStdin } from "./stdin.ts";
 import { fields, table } from "./text-table.ts";
 import { declareSync } from "./provider-sync.ts";
-import { providerName, providerUrl } from "./values.ts";
+import { currency, providerName, providerUrl, rateToUsd } from "./values.ts";
 
 /** Polls that are overdue by this long are late, whatever the running server's poll interval. */
 const LATE_MS = 5 * 60_000;
@@ -58,16 +60,24 @@ function declareCreate(group: Command): void {
         .choices(PROTOCOL_NAMES)
         .default(PROTOCOL_DEFAULT),
     )
+    .addOption(rateOption())
+    .addOption(currencyOption())
     .action(
       async (
         name: string,
-        options: CommonOptions & { url: string; protocol: string },
+        options: CommonOptions & { url: string; protocol: string } & CurrencyOptions,
         command: Command,
       ) => {
         const { url, protocol } = options;
         const key = await readKey(command);
         const provider = await withDatabase(options, async ({ store, execute }) => {
-          const created = await execute("createProvider", { name, protocol, url, key });
+          const created = await execute("createProvider", {
+            name,
+            protocol,
+            url,
+            key,
+            ...currencyOf(options),
+          });
           const now = Date.now();
           return store.read((reader) => statusOf(reader, created, now));
         });
@@ -87,20 +97,29 @@ function declareUpdate(group: Command): void {
     .option("--url <url>", "where its API is", providerUrl)
     .option("--key-stdin", "read another key from stdin, up to its end")
     .option("--rename <name>", `another name: ${IDENTIFIER_FORM}`, providerName)
+    .addOption(rateOption())
+    .addOption(currencyOption())
     .action(
       async (
         name: string,
-        options: CommonOptions & { url?: string; keyStdin?: true; rename?: string },
+        options: CommonOptions & {
+          url?: string;
+          keyStdin?: true;
+          rename?: string;
+        } & CurrencyOptions,
         command: Command,
       ) => {
         const { url, keyStdin, rename } = options;
-        if (url === undefined && !keyStdin && rename === undefined) {
-          command.error("error: give --url, --key-stdin or --rename.");
+        const terms = currencyOf(options);
+        const isEmpty = url === undefined && !keyStdin && rename === undefined;
+        if (isEmpty && Object.keys(terms).length === 0) {
+          command.error("error: give --url, --key-stdin, --rename, --rate-to-usd or --currency.");
         }
         const changes = {
           ...(url === undefined ? {} : { url }),
           ...(keyStdin ? { key: await readKey(command) } : {}),
           ...(rename === undefined ? {} : { name: rename }),
+          ...terms,
         };
         const provider = await withDatabase(options, async ({ store, execute }) => {
           const { providerId } = await execute("updateProvider", { name, changes });
@@ -110,6 +129,33 @@ function declareUpdate(group: Command): void {
         print(options.json, providerJson(provider), fields);
       },
     );
+}
+
+interface CurrencyOptions {
+  rateToUsd?: string;
+  currency?: string;
+}
+
+function rateOption(): Option {
+  return new Option(
+    "--rate-to-usd <rate>",
+    "US dollars in one unit of its currency (default: 1)",
+  ).argParser(rateToUsd);
+}
+
+function currencyOption(): Option {
+  return new Option(
+    "--currency <code>",
+    "what it charges in (default: USD, or with a rate what it charges in first)",
+  ).argParser(currency);
+}
+
+/** What was given. */
+function currencyOf({ rateToUsd: rate, currency: code }: CurrencyOptions): CurrencyOptions {
+  return {
+    ...(rate === undefined ? {} : { rateToUsd: rate }),
+    ...(code === undefined ? {} : { currency: code }),
+  };
 }
 
 function declareList(group: Command): void {
@@ -127,7 +173,7 @@ function declareList(group: Command): void {
     );
     print(options.json, providers.map(providerJson), (rows) =>
       table(
-        rows.map((row, index) => ({ ...row, attention: providers[index]!.attention.join("; ") })),
+        rows.map((row, index) => listRow(row, providers[index]!.attention)),
         "no providers yet: create one with `reseller admin provider create`",
       ),
     );
@@ -197,6 +243,12 @@ function statusOf(reader: Reader, provider: Provider, now: number): ProviderStat
   if (due !== null && now - due > LATE_MS) {
     attention.push(`looking at orders is late since ${isoOf(due)}`);
   }
+  const uncounted = countForeignCosts(reader).get(provider.providerId) ?? 0;
+  if (uncounted > 0) {
+    attention.push(
+      `costs of ${uncounted} orders are not counted: it charged in ${provider.foreignCurrency ?? "another currency"}, see \`provider update --rate-to-usd\``,
+    );
+  }
   if (late > 0) attention.push(`${late} changed after their end, see \`order list --late\``);
   return { ...provider, ...orders, attention };
 }
@@ -210,7 +262,16 @@ function providerJson(provider: ProviderStatus) {
     unknown: provider.unknown,
     lastSuccessAt: isoOf(provider.lastSuccessAt),
     oldestUncheckedAt: isoOf(provider.oldestUncheckedAt),
+    rateToUsd: provider.rateToUsd,
+    currency: expectedCurrency(provider),
   };
+}
+
+/** Without what is the same for most providers: `--json` has it. */
+function listRow(row: ReturnType<typeof providerJson>, attention: readonly string[]) {
+  const { name, url, open, unknown, lastSuccessAt, oldestUncheckedAt } = row;
+  const figures = { name, url, open, unknown, lastSuccessAt, oldestUncheckedAt };
+  return { ...figures, attention: attention.join("; ") };
 }
 
 function isoOf(time: number | null): string | null {

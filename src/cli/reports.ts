@@ -1,14 +1,18 @@
-// `report`: orders, revenue, refunds and net, by day, service, reseller or provider.
+// `report`: orders, revenue, refunds, net, cost and margin, by day, service, reseller or provider.
 
 import { type Command, Option } from "commander";
 import { REPORT_KEYS, type ReportKey } from "../db/reports.ts";
-import { formatMicros, jsonAmount } from "../domain/money.ts";
-import { readReport, type ReportRow, totalOf } from "../monitoring/reports.ts";
+import { CUID } from "../db/orders.ts";
+import { formatMicros, jsonAmount, roundToCents } from "../domain/money.ts";
+import { readReport, readUncounted, type ReportRow, totalOf } from "../monitoring/reports.ts";
 import { type CommonOptions, declare, withDatabase } from "./command.ts";
 import { addWindow, windowOf } from "./list-pages.ts";
-import { dollars, print } from "./output.ts";
+import { dollars, print, printError } from "./output.ts";
 import { table } from "./text-table.ts";
 import { since } from "./values.ts";
+
+/** Of a service's name in the table. */
+const NAME_LENGTH = 24;
 
 interface ReportOptions extends CommonOptions {
   by: ReportKey;
@@ -21,7 +25,7 @@ export function declareReports(program: Command): void {
   const command = declare(
     program,
     "report",
-    "orders, revenue and refunds of a time, by day or what they were for",
+    "orders, revenue, refunds, cost and margin of a time, by day or what they were for",
     "reseller report --by service --from 2026-11-01 --to 2026-11-30",
   ).addOption(
     new Option("--by <key>", "what each row is about").choices(REPORT_KEYS).default("day"),
@@ -31,10 +35,19 @@ export function declareReports(program: Command): void {
     .action(async (options: ReportOptions) => {
       const { by } = options;
       const window = windowOf({ from: since("30d"), ...options });
-      const rows = await withDatabase(options, ({ store }) => readReport(store, by, window));
-      if (options.csv) return print(undefined, rows, csvOf);
-      print(options.json, rows.map(rowJson), () => reportTable(rows, by));
+      const { rows, uncounted } = await withDatabase(options, async ({ store }) => ({
+        rows: await readReport(store, by, window),
+        uncounted: await readUncounted(store),
+      }));
+      if (options.csv) print(undefined, rows, csvOf);
+      else print(options.json, rows.map(rowJson), () => reportTable(rows, by));
+      if (uncounted > 0) printError(uncountedNote(uncounted));
     });
+}
+
+/** On stderr: it is not among the rows. */
+function uncountedNote(orders: number): string {
+  return `note: of ${orders} orders no cost is counted: it was charged in another currency than their provider's, see \`admin provider list\``;
 }
 
 function rowJson(row: ReportRow) {
@@ -44,35 +57,41 @@ function rowJson(row: ReportRow) {
     revenue: jsonAmount(row.revenueMicros),
     refunds: jsonAmount(row.refundsMicros),
     net: jsonAmount(row.netMicros),
+    cost: jsonAmount(row.costMicros),
+    margin: jsonAmount(row.marginMicros),
   };
 }
 
 /** Ends without a line break: print adds one. Keys hold no commas or quotes. */
 function csvOf(rows: readonly ReportRow[]): string {
   const lines = rows.map(({ key, orders, ...row }) => {
-    const amounts = [row.revenueMicros, row.refundsMicros, row.netMicros].map(formatMicros);
-    return [key ?? "", orders, ...amounts].join(",");
+    const { revenueMicros, refundsMicros, netMicros, costMicros, marginMicros } = row;
+    const amounts = [revenueMicros, refundsMicros, netMicros, costMicros, marginMicros];
+    return [key ?? "", orders, ...amounts.map(formatMicros)].join(",");
   });
-  return ["key,orders,revenue,refunds,net", ...lines].join("\n");
+  return ["key,orders,revenue,refunds,net,cost,margin", ...lines].join("\n");
 }
 
+/** Fits 80 columns: amounts in cents, net is left to --json and --csv. */
 function reportTable(rows: readonly ReportRow[], by: ReportKey): string {
-  if (rows.length === 0) return "no orders and no refunds in this time";
+  if (rows.length === 0) return "no orders, no refunds and no costs in this time";
   const cells = (row: Omit<ReportRow, "key" | "name">) => ({
     orders: row.orders,
-    "revenue usd": dollars(row.revenueMicros),
-    "refunds usd": dollars(row.refundsMicros),
-    "net usd": dollars(row.netMicros),
+    "revenue usd": cents(row.revenueMicros),
+    "refunds usd": cents(row.refundsMicros),
+    "cost usd": cents(row.costMicros),
+    "margin usd": cents(row.marginMicros),
   });
-  const lines = rows.map(({ key, name, ...row }) => ({
-    [by]: key ?? "(by hand)",
-    ...(by === "service" ? { name } : {}),
-    ...cells(row),
-  }));
-  const total = {
-    [by]: "total",
-    ...(by === "service" ? { name: null } : {}),
-    ...cells(totalOf(rows)),
-  };
-  return table([...lines, total], "");
+  const lines = rows.map((row) => ({ [by]: keyText(row), ...cells(row) }));
+  return table([...lines, { [by]: "total", ...cells(totalOf(rows)) }], "");
+}
+
+function cents(micros: bigint): string {
+  return dollars(roundToCents(micros));
+}
+
+/** A service whose id says nothing goes by its name. */
+function keyText({ key, name }: ReportRow): string {
+  if (key === null) return "(by hand)";
+  return name !== null && CUID.test(key) ? name.slice(0, NAME_LENGTH).toWellFormed() : key;
 }

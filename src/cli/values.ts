@@ -13,6 +13,7 @@ import {
   REFERENCE_FORM,
 } from "../domain/orders.ts";
 import { parseDecimal } from "../domain/catalogue-sync.ts";
+import { CURRENCY_FORM, parseCurrency, parseRateToUsd, RATE_TO_USD_FORM } from "../domain/costs.ts";
 import { isProviderOrder } from "../domain/deliveries.ts";
 import { isProviderUrl } from "../domain/providers.ts";
 import {
@@ -64,6 +65,18 @@ export function providerUrl(text: string): string {
 /** A provider's number of an order. */
 export function providerOrder(text: string): string {
   return require(isProviderOrder(text), text, "must be a positive whole number");
+}
+
+/** How many US dollars one unit of a currency is, as its decimal text. */
+export function rateToUsd(text: string): string {
+  const rate = parseRateToUsd(text);
+  return require(rate !== null, rate ?? "", `must be ${RATE_TO_USD_FORM}`);
+}
+
+/** A currency's code, in upper case. */
+export function currency(text: string): string {
+  const code = parseCurrency(text);
+  return require(code !== null, code ?? "", `must be ${CURRENCY_FORM}`);
 }
 
 /** A percentage such as `30%` or `12.5%`, as its decimal text. */

@@ -21,10 +21,10 @@ export interface OrderChange {
   orders: number;
 }
 
-/** What transfers of a kind come to in a period. */
+/** What transfers of a kind, or changes of costs, come to in a period. */
 export interface MoneyChange {
   period: number;
-  kind: TransferKind;
+  kind: TransferKind | "cost";
   isTest: boolean;
   micros: bigint;
 }
@@ -97,12 +97,14 @@ const YOUNG_ORDERS = query({
   text: `${firstStatuses("order_id > :orderId")} UNION ALL ${moved("event.seq > :eventSeq", 1)}`,
 });
 
-const LAST_TRANSFER = query({
-  takes: { before: number },
-  gives: { seq: number },
-  text: `SELECT coalesce(
-    (SELECT seq FROM transfers WHERE created_at <= :before ORDER BY seq DESC LIMIT 1), 0) AS "seq"`,
-});
+const lastOf = (table: "transfers" | "order_costs") =>
+  query({
+    takes: { before: number },
+    gives: { seq: number },
+    text: `SELECT coalesce(
+      (SELECT seq FROM ${table} WHERE created_at <= :before ORDER BY seq DESC LIMIT 1), 0) AS "seq"`,
+  });
+const LAST = { transfers: lastOf("transfers"), order_costs: lastOf("order_costs") };
 
 // On the test side one of both is its cash or its sales.
 const IS_TEST_TRANSFER = "CASE WHEN debit_account < 0 OR credit_account < 0 THEN 1 ELSE 0 END";
@@ -124,8 +126,23 @@ const MONEY = query({
     GROUP BY ${PERIOD}, kind, ${IS_TEST_TRANSFER}`,
 });
 
+// Of the test side there are none.
+const COSTS = query({
+  takes: { after: number, upTo: number, from: number },
+  gives: { period: number, thousands: number, rest: number },
+  text: `SELECT ${PERIOD} AS "period",
+      CAST(sum(change_micros / 1000000000) AS BIGINT) AS "thousands",
+      CAST(sum(change_micros % 1000000000) AS BIGINT) AS "rest"
+    FROM order_costs WHERE seq > :after AND seq <= :upTo AND created_at >= :from GROUP BY ${PERIOD}`,
+});
+
 /** The tables whose rows are counted, with the column of their numbers. */
-const NUMBERS = { orders: "order_id", order_events: "seq", transfers: "seq" } as const;
+const NUMBERS = {
+  orders: "order_id",
+  order_events: "seq",
+  transfers: "seq",
+  order_costs: "seq",
+} as const;
 export type Counted = keyof typeof NUMBERS;
 
 const stepQueries = (table: Counted) => {
@@ -150,6 +167,7 @@ const STEPS: Record<Counted, ReturnType<typeof stepQueries>> = {
   orders: stepQueries("orders"),
   order_events: stepQueries("order_events"),
   transfers: stepQueries("transfers"),
+  order_costs: stepQueries("order_costs"),
 };
 
 /** The number that has `rows` rows between itself and `from`, counted downwards; 0 when there are fewer. Numbers may have gaps. */
@@ -198,15 +216,29 @@ export function countYoungOrders(reader: Reader, position: Position, from: numbe
   return reader.all(YOUNG_ORDERS, { ...position, from });
 }
 
-/** The last transfer of those that were created up to `before`, in milliseconds. */
-export function lastTransfer(reader: Reader, before: number): number {
-  return reader.one(LAST_TRANSFER, { before })!.seq;
+/** The last row of those that were created up to `before`, in milliseconds. */
+export function lastMoney(
+  reader: Reader,
+  table: "transfers" | "order_costs",
+  before: number,
+): number {
+  return reader.one(LAST[table], { before })!.seq;
 }
 
 /** What transfers come to by kind, by the time of the transfer. */
 export function sumMoney(reader: Reader, range: Range): MoneyChange[] {
   return reader.all(MONEY, { ...range }).map(({ thousands, rest, ...change }) => ({
     ...change,
+    micros: BigInt(thousands) * 1_000_000_000n + BigInt(rest),
+  }));
+}
+
+/** What changes of costs come to, by their time. */
+export function sumCosts(reader: Reader, range: Range): MoneyChange[] {
+  return reader.all(COSTS, { ...range }).map(({ period, thousands, rest }) => ({
+    period,
+    kind: "cost",
+    isTest: false,
     micros: BigInt(thousands) * 1_000_000_000n + BigInt(rest),
   }));
 }

@@ -14,6 +14,8 @@ export interface ProviderAttention {
   name: string;
   /** Since when it refuses orders for lack of funds. */
   outOfFundsAt: number | null;
+  /** What it charged in although its rate to USD is not known; null: nothing. */
+  foreignCurrency: string | null;
   lastSuccessAt: number | null;
   /** PENDING orders whose placement is unknown. */
   unknown: number;
@@ -40,13 +42,14 @@ const PROVIDERS = query({
   gives: {
     name: text,
     outOfFundsAt: nullable(number),
+    foreignCurrency: nullable(text),
     lastSuccessAt: nullable(number),
     unknown: number,
     oldestUncheckedAt: nullable(number),
     submissionDueAt: nullable(number),
     pollDueAt: nullable(number),
   },
-  text: `SELECT name, out_of_funds_at AS "outOfFundsAt", last_success_at AS "lastSuccessAt",
+  text: `SELECT name, out_of_funds_at AS "outOfFundsAt", foreign_currency AS "foreignCurrency", last_success_at AS "lastSuccessAt",
       (SELECT count(*) FROM orders WHERE ${OPEN} AND placement = 'unknown') AS "unknown",
       (SELECT min(checked_at) FROM orders WHERE ${OPEN} AND placement = 'placed') AS "oldestUncheckedAt",
       (SELECT min(next_place_at) FROM orders WHERE provider_id = providers.provider_id

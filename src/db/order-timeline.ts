@@ -4,7 +4,9 @@
 
 import type { AuditFacts } from "../domain/audit.ts";
 import type { Actor } from "../domain/ledger.ts";
+import { costText } from "../domain/costs.ts";
 import { listAuditEntries } from "./audit.ts";
+import { listCosts } from "./costs.ts";
 import { listAttempts } from "./deliveries.ts";
 import { listOrderEvents } from "./order-events.ts";
 import type { Order } from "./orders.ts";
@@ -18,7 +20,7 @@ const LIMIT = 200;
 
 export interface TimelineEntry {
   at: number;
-  /** `status`, `late`, `progress`, `note`, the kind of a transfer, the state of an attempt: `sending`, then its outcome, or `webhook`. */
+  /** `status`, `late`, `progress`, `note`, `cost`, the kind of a transfer, the state of an attempt: `sending`, then its outcome, or `webhook`. */
   what: string;
   from: string | null;
   to: string | null;
@@ -49,6 +51,9 @@ export function readOrderTimeline(reader: Reader, order: Order): TimelineEntry[]
     }),
     ...transferred.filter(({ what }) => what !== "order"),
     ...auditEntries(reader, orderId),
+    ...listCosts(reader, orderId).map((cost) => {
+      return { ...BLANK, at: cost.createdAt, what: "cost", note: costText(cost) };
+    }),
     ...listLateReports(reader, orderId).map(({ createdAt: at, status: from, reported: to }) => {
       return { ...BLANK, at, what: "late", from, to, note: "reported after the end, not applied" };
     }),

@@ -18,6 +18,12 @@ export interface Provider {
   /** Since when it refuses orders for lack of funds. */
   outOfFundsAt: number | null;
   createdAt: number;
+  /** How many US dollars one unit of its currency is: a decimal. */
+  rateToUsd: string;
+  /** Null: nobody has said it. */
+  currency: string | null;
+  /** What it charged in although that is not its currency; null once the operator has settled it. */
+  foreignCurrency: string | null;
 }
 
 /** The figures of a provider's orders in `provider list`. */
@@ -98,7 +104,7 @@ export function nextDueAt(reader: Reader): number | null {
 
 export function insertProvider(
   tx: Tx,
-  provider: Omit<Provider, "providerId" | "lastSuccessAt" | "outOfFundsAt">,
+  provider: Omit<Provider, "providerId" | "lastSuccessAt" | "outOfFundsAt" | "foreignCurrency">,
 ): Provider {
   return tx.insert(providers, provider);
 }

@@ -1,117 +1,212 @@
-// What orders brought and what was refunded, by day and one other thing: sums over a range of rows, so that a long
-// window is read in steps. Test orders are left out.
+// What orders brought, what was refunded and what they cost, by day, service, reseller or provider: sums over a range of
+// rows, so that many rows are read in steps. Test orders are left out. Rows that are counted once and for all: daily-totals.ts.
 
 import { stepAbove } from "./activity.ts";
 import { NO_TEST_ORDER } from "./orders.ts";
-import type { Reader, Span, TimeWindow } from "./port.ts";
-import { timesOf } from "./pages.ts";
-import { type Query, query } from "./query.ts";
-import { type Kind, type Kinds, nullable, number, text } from "./table-definition.ts";
+import type { Reader, Span } from "./port.ts";
+import { query } from "./query.ts";
+import { type Kinds, nullable, number, text } from "./table-definition.ts";
 
 export const REPORT_KEYS = ["day", "service", "reseller", "provider"] as const;
 export type ReportKey = (typeof REPORT_KEYS)[number];
 
-/** What a range of rows comes to for one key. */
-export interface ReportPart {
-  /** The number of a day since 1970 in UTC, the id of a service, an account, a provider's number (null: by hand). */
-  key: string | number | null;
+export interface Amounts {
   orders: number;
   revenueMicros: bigint;
   refundsMicros: bigint;
+  /** Negative where more was taken back than spent. */
+  costMicros: bigint;
 }
 
-/** The rows that a report is counted from, both with their revenue or refunds. */
-export type ReportSource = "orders" | "transfers";
+/** What a range of rows comes to for one key. */
+export interface ReportPart extends Amounts {
+  /** The number of a day since 1970 in UTC, the id of a service, an account, a provider's number (empty: by hand). */
+  key: string;
+}
 
-const DAY_MS = 86_400_000;
+/** The rows that a report is counted from: orders with their charges, refunds, changes of costs. */
+export const REPORT_SOURCES = ["orders", "transfers", "order_costs"] as const;
+export type ReportSource = (typeof REPORT_SOURCES)[number];
 
-const KEYS: Record<ReportKey, { kind: Kind; sql: (of: string) => string }> = {
-  // Refunds count on their own day.
-  day: { kind: number, sql: (of) => `${of}.created_at / ${DAY_MS}` },
-  service: { kind: text, sql: () => "orders.service_id" },
-  reseller: { kind: number, sql: () => "orders.reseller_account" },
-  provider: { kind: nullable(number), sql: () => "orders.provider_id" },
-};
+/** The last row of each. */
+export type ReportPosition = Record<ReportSource, number>;
+
+/** Both ends included, in milliseconds. */
+export interface Times {
+  from: number;
+  to: number;
+}
+
+export const DAY_MS = 86_400_000;
 
 // In two halves: sum() fails when it exceeds 64 bits, and a double is not exact above 2^53.
-const sums = (column: string) => `CAST(sum(${column} / 1000000000) AS BIGINT) AS "thousands",
+const sumOf = (column: string) => `CAST(sum(${column} / 1000000000) AS BIGINT) AS "thousands",
   CAST(sum(${column} % 1000000000) AS BIGINT) AS "rest"`;
 
-const SOURCES: Record<ReportSource, (by: ReportKey) => string> = {
-  orders: (by) => `SELECT ${KEYS[by].sql("orders")} AS "key", count(*) AS "orders",
-      ${sums("orders.charge_micros")}
-    FROM orders WHERE order_id > :after AND order_id <= :upTo AND created_at BETWEEN :from AND :to
-      AND ${NO_TEST_ORDER}
-    GROUP BY ${KEYS[by].sql("orders")}`,
-  transfers: (by) => `SELECT ${KEYS[by].sql("transfers")} AS "key", 0 AS "orders",
-      ${sums("transfers.amount_micros")}
-    FROM transfers JOIN orders ON orders.order_id = transfers.order_id
-    WHERE transfers.seq > :after AND transfers.seq <= :upTo
-      AND transfers.kind IN ('refund', 'partial_refund')
-      AND transfers.created_at BETWEEN :from AND :to AND ${NO_TEST_ORDER}
-    GROUP BY ${KEYS[by].sql("transfers")}`,
-};
-
-interface Sums {
-  key: string | number | null;
-  orders: number;
-  thousands: number;
-  rest: number;
+interface Source {
+  /** What is added up, of its own day, with the order that it belongs to. */
+  rows: string;
+  number: string;
+  amount: string;
+  at: string;
+  orders: string;
 }
 
-const QUERIES = new Map<string, Query<Sums, Kinds>>();
-for (const by of REPORT_KEYS) {
-  for (const source of ["orders", "transfers"] as const) {
-    const made = query({
-      takes: { after: number, upTo: number, from: number, to: number },
-      gives: { key: KEYS[by].kind, orders: number, thousands: number, rest: number },
-      text: SOURCES[source](by),
-    });
-    QUERIES.set(`${by} ${source}`, made as unknown as Query<Sums, Kinds>);
-  }
-}
-
-const LAST = {
-  orders: query({
-    gives: { last: nullable(number) },
-    text: "SELECT max(order_id) AS last FROM orders",
-  }),
-  transfers: query({
-    gives: { last: nullable(number) },
-    text: "SELECT max(seq) AS last FROM transfers",
-  }),
+export const SOURCES: Record<ReportSource, Source> = {
+  orders: {
+    rows: `orders WHERE ${NO_TEST_ORDER}`,
+    number: "orders.order_id",
+    amount: "orders.charge_micros",
+    at: "orders.created_at",
+    orders: "count(*)",
+  },
+  transfers: {
+    rows: `transfers JOIN orders ON orders.order_id = transfers.order_id
+      WHERE transfers.kind IN ('refund', 'partial_refund') AND ${NO_TEST_ORDER}`,
+    number: "transfers.seq",
+    amount: "transfers.amount_micros",
+    at: "transfers.created_at",
+    orders: "0",
+  },
+  order_costs: {
+    rows: `order_costs JOIN orders ON orders.order_id = order_costs.order_id WHERE ${NO_TEST_ORDER}`,
+    number: "order_costs.seq",
+    amount: "order_costs.change_micros",
+    at: "order_costs.created_at",
+    orders: "0",
+  },
 };
 
-/** The numbers of the rows of a window, oldest first; none above the last one there is now. */
-export function reportSpans(reader: Reader, source: ReportSource, window: TimeWindow): Span[] {
-  const last = reader.one(LAST[source])!.last ?? 0;
-  return reader
-    .spans(source, null, window)
-    .map((span) => ({ first: span.first, last: Math.min(span.last, last) }))
-    .filter((span) => span.first <= span.last)
-    .toReversed();
+/** The key of a row, in SQL as a text. */
+export const keyOf = (by: ReportKey, at: string): string =>
+  ({
+    day: `CAST(${at} / ${DAY_MS} AS TEXT)`,
+    service: "orders.service_id",
+    reseller: "CAST(orders.reseller_account AS TEXT)",
+    provider: "coalesce(CAST(orders.provider_id AS TEXT), '')",
+  })[by];
+
+/** The sums of a source's rows; `condition` in SQL, on its number and time. */
+function sumsQuery<P extends Kinds>(
+  by: ReportKey,
+  source: ReportSource,
+  takes: P,
+  condition: (source: Source) => string,
+) {
+  const { rows, amount, at, orders } = SOURCES[source];
+  const key = keyOf(by, at);
+  return query({
+    takes,
+    gives: { key: text, orders: number, thousands: number, rest: number },
+    text: `SELECT ${key} AS "key", ${orders} AS "orders", ${sumOf(amount)}
+      FROM ${rows} AND ${condition(SOURCES[source])} GROUP BY ${key}`,
+  });
+}
+
+const byKey = <T>(make: (by: ReportKey) => T): Record<ReportKey, T> => ({
+  day: make("day"),
+  service: make("service"),
+  reseller: make("reseller"),
+  provider: make("provider"),
+});
+
+const bySource = <T>(make: (source: ReportSource) => T): Record<ReportSource, T> => ({
+  orders: make("orders"),
+  transfers: make("transfers"),
+  order_costs: make("order_costs"),
+});
+
+const STEP = byKey((by) =>
+  bySource((source) =>
+    sumsQuery(
+      by,
+      source,
+      { after: number, upTo: number, from: number, to: number },
+      ({ number: column, at }) =>
+        `${column} > :after AND ${column} <= :upTo AND ${at} BETWEEN :from AND :to`,
+    ),
+  ),
+);
+
+/** By the index on their times. */
+const COSTS_WITHIN = byKey((by) =>
+  sumsQuery(
+    by,
+    "order_costs",
+    { from: number, to: number, upTo: number },
+    ({ number: column, at }) => `${at} BETWEEN :from AND :to AND ${column} <= :upTo`,
+  ),
+);
+
+const LAST = query({
+  gives: { orders: nullable(number), transfers: nullable(number), order_costs: nullable(number) },
+  text: `SELECT (SELECT max(order_id) FROM orders) AS "orders", (SELECT max(seq) FROM transfers) AS "transfers",
+    (SELECT max(seq) FROM order_costs) AS "order_costs"`,
+});
+
+/** Of the rows that there are. */
+export function lastPosition(reader: Reader): ReportPosition {
+  const { orders, transfers, order_costs: costs } = reader.one(LAST)!;
+  return { orders: orders ?? 0, transfers: transfers ?? 0, order_costs: costs ?? 0 };
 }
 
 /** Sums over the first `rows` rows of a span; `next` is the rest of it, null at its end. */
-export function sumReport(
+export function sumStep(
   reader: Reader,
   by: ReportKey,
   source: ReportSource,
   { first, last }: Span,
-  window: TimeWindow,
+  times: Times,
   rows: number,
 ): { parts: ReportPart[]; next: Span | null } {
   const upTo = Math.min(stepAbove(reader, source, first - 1, rows), last);
-  const values = { after: first - 1, upTo, ...timesOf(window) };
-  const parts = reader.all(QUERIES.get(`${by} ${source}`)!, values).map((found) => {
-    const micros = BigInt(found.thousands) * 1_000_000_000n + BigInt(found.rest);
-    const isRefund = source === "transfers";
-    return {
-      key: found.key,
-      orders: found.orders,
-      revenueMicros: isRefund ? 0n : micros,
-      refundsMicros: isRefund ? micros : 0n,
-    };
-  });
+  const found = reader.all(STEP[by][source], { after: first - 1, upTo, ...times });
+  const parts = found.map((row) => partOf(source, row));
   return { parts, next: upTo < last ? { first: upTo + 1, last } : null };
+}
+
+/** Sums over the changes of costs in a time, up to a row. */
+export function sumCostsWithin(
+  reader: Reader,
+  by: ReportKey,
+  times: Times,
+  upTo: number,
+): ReportPart[] {
+  const found = reader.all(COSTS_WITHIN[by], { ...times, upTo });
+  return found.map((row) => partOf("order_costs", row));
+}
+
+function partOf(
+  source: ReportSource,
+  {
+    key,
+    orders,
+    thousands,
+    rest,
+  }: { key: string; orders: number; thousands: number; rest: number },
+): ReportPart {
+  const micros = microsOf(thousands, rest);
+  return {
+    key,
+    orders,
+    revenueMicros: source === "orders" ? micros : 0n,
+    refundsMicros: source === "transfers" ? micros : 0n,
+    costMicros: source === "order_costs" ? micros : 0n,
+  };
+}
+
+/** A sum that was read in two halves. */
+export function microsOf(thousands: number, rest: number): bigint {
+  return BigInt(thousands) * 1_000_000_000n + BigInt(rest);
+}
+
+export function noAmounts(): Amounts {
+  return { orders: 0, revenueMicros: 0n, refundsMicros: 0n, costMicros: 0n };
+}
+
+export function addAmounts(sum: Amounts, part: Amounts): void {
+  sum.orders += part.orders;
+  sum.revenueMicros += part.revenueMicros;
+  sum.refundsMicros += part.refundsMicros;
+  sum.costMicros += part.costMicros;
 }

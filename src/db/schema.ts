@@ -63,6 +63,9 @@ export const providers = sqliteTable("providers", {
   lastSuccessAt: integer("last_success_at"),
   outOfFundsAt: integer("out_of_funds_at"),
   createdAt: integer("created_at").notNull(),
+  rateToUsd: text("rate_to_usd").notNull().default("1"),
+  currency: text(),
+  foreignCurrency: text("foreign_currency"),
 });
 
 export const services = sqliteTable("services", {
@@ -295,4 +298,5 @@ export const webhookAttempts = sqliteTable("webhook_attempts", {
   response: text(),
 });
 
+export * from "./cost-schema.ts";
 export * from "./panel-schema.ts";

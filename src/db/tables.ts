@@ -42,7 +42,7 @@ export const providers = table(schema.providers, {
   unique: { byName: ["name"] },
   folded: ["byName"],
   lock: catalogue,
-  unlocked: ["lastSuccessAt", "outOfFundsAt"],
+  unlocked: ["lastSuccessAt", "outOfFundsAt", "currency", "foreignCurrency"],
 });
 
 export const services = table(schema.services, {
@@ -136,6 +136,24 @@ export const webhookAttempts = table(schema.webhookAttempts, {
   unique: { byAttempt: ["deliveryId", "attempt"] },
 });
 
+export const providerRates = table(schema.providerRates, {
+  key: ["providerId", "providerService", "afterOrder"],
+  lock: catalogue,
+});
+
+/** Written with a change of the order, under its account's lock, or by the operator under that of the catalogue. */
+export const orderCosts = table(schema.orderCosts, {
+  key: ["seq"],
+  numbered: "seq",
+  unique: { byOrder: ["orderId", "number"] },
+});
+
+// Who writes these two has locked the row of the second.
+
+export const dailyTotals = table(schema.dailyTotals, { key: ["kind", "day", "key"] });
+
+export const totalsPosition = table(schema.totalsPosition, { key: ["id"] });
+
 export const administrators = table(schema.administrators, {
   key: ["name"],
   unique: { byInvitation: ["invitationHash"] },
@@ -182,6 +200,10 @@ export const TABLES: readonly AnyTable[] = [
   webhookEvents,
   webhookDeliveries,
   webhookAttempts,
+  providerRates,
+  orderCosts,
+  dailyTotals,
+  totalsPosition,
   administrators,
   recoveryCodes,
   panelSessions,

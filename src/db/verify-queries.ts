@@ -2,6 +2,7 @@
 
 import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import { type Check, queryCheck } from "./verify.ts";
+import { COST_QUERIES } from "./verify-costs.ts";
 
 /**
  * The sum of the column `amount`, in two halves: sum() fails when an intermediate sum exceeds 64 bits, which the credits
@@ -168,6 +169,6 @@ const QUERIES: Record<string, string> = {
     FROM idempotency GROUP BY order_id, transfer_seq HAVING count(*) > 1`,
 };
 
-export const QUERY_CHECKS: readonly Check[] = Object.entries(QUERIES).map(([name, sql]) =>
-  queryCheck(name, sql),
+export const QUERY_CHECKS: readonly Check[] = Object.entries({ ...QUERIES, ...COST_QUERIES }).map(
+  ([name, sql]) => queryCheck(name, sql),
 );

@@ -9,6 +9,7 @@ import { fields, query, select } from "./query.ts";
 import { boolean, nullable, number, text } from "./table-definition.ts";
 import { orders, transfers, users } from "./tables.ts";
 import { type Check, inPieces } from "./verify.ts";
+import { COST_SCAN } from "./verify-costs.ts";
 import { listWebhooks } from "./webhooks.ts";
 
 const takes = { after: number, limit: number };
@@ -223,4 +224,4 @@ const wanted: Check = {
   },
 };
 
-export const SCAN_CHECKS: readonly Check[] = [responses, terms, statements, wanted];
+export const SCAN_CHECKS: readonly Check[] = [responses, terms, statements, COST_SCAN, wanted];

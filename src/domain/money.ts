@@ -44,6 +44,12 @@ export function formatMicros(micros: Micros): string {
   return sign + digits.slice(0, -6) + (decimals && `.${decimals}`);
 }
 
+/** To the nearest cent, halves away from zero: for a person's eyes alone. */
+export function roundToCents(micros: bigint): bigint {
+  const half = micros < 0n ? -5000n : 5000n;
+  return ((micros + half) / 10_000n) * 10_000n;
+}
+
 /** The amount in USD as a value that JSON.stringify writes exactly, with at most six decimals and no exponent. */
 export function jsonAmount(micros: Micros): number {
   const number = Number(micros);

@@ -6,6 +6,7 @@ import {
   type OrderTransition,
   type TransitionInput,
 } from "./order-transitions.ts";
+import type { ToldCost } from "./costs.ts";
 import type { OrderStatus } from "./orders.ts";
 
 /** The longest backoff between two polls of an open order, in poll intervals. */
@@ -22,6 +23,8 @@ export interface Report {
   /** A whole number from 0; null when it was anything else. */
   startCount: number | null;
   remains: number | null;
+  /** What the provider charges for the order; absent where it does not say. */
+  cost?: ToldCost;
   /** The entry as received, truncated and with the key masked, for the log. */
   text: string;
   /** When to ask again, where the protocol says so; null: no more once the order has ended. Absent: by the schedule. */
@@ -73,11 +76,26 @@ export type ReportDecision =
       transition: OrderTransition;
     };
 
-export function decideReport(order: PolledOrder, report: Report): ReportDecision {
+/** The status that a report tells; null where it is invalid. */
+export function reportedStatus(
+  order: { quantity: number },
+  report: Pick<Report, "word" | "remains">,
+): ReportedStatus | null {
   const reported = report.word === null ? null : statusOfWord(report.word);
+  return reported === "PARTIAL" && !hasValidRemains(order, report) ? null : reported;
+}
+
+function hasValidRemains(
+  { quantity }: { quantity: number },
+  { remains }: Pick<Report, "remains">,
+): boolean {
+  return remains !== null && remains <= quantity;
+}
+
+export function decideReport(order: PolledOrder, report: Report): ReportDecision {
+  const reported = reportedStatus(order, report);
   if (reported === null) return { kind: "ignore" };
-  const isValid = report.remains !== null && report.remains <= order.quantity;
-  if (reported === "PARTIAL" && !isValid) return { kind: "ignore" };
+  const isValid = hasValidRemains(order, report);
   const startCount = report.startCount ?? order.startCount;
   const remains = isValid ? report.remains! : order.remains;
   if (order.status !== "PROCESSING") {

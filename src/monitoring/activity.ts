@@ -9,12 +9,13 @@ import {
   countMovedOrders,
   countOrdersAt,
   countYoungOrders,
-  lastTransfer,
+  lastMoney,
   type MoneyChange,
   type OrderChange,
   PERIOD_MS,
   stepAbove,
   stepBelow,
+  sumCosts,
   sumMoney,
 } from "../db/activity.ts";
 import type { Reader, ReadStore } from "../db/port.ts";
@@ -33,6 +34,8 @@ export interface Activity {
   orders: Record<OrderStatus, number>;
   chargedMicros: bigint;
   refundedMicros: bigint;
+  /** By how much costs of orders grew; negative where more was taken back. */
+  costMicros: bigint;
 }
 
 /** Of times from `from` on and before `to`, both rounded down to whole periods. */
@@ -45,6 +48,7 @@ interface Position {
   orderId: number;
   eventSeq: number;
   transferSeq: number;
+  costSeq: number;
 }
 
 interface Changes {
@@ -69,14 +73,16 @@ export function createActivityCounter(
     const before = settlesAfterMs === 0 ? Number.MAX_SAFE_INTEGER : now() - settlesAfterMs;
     const last = await store.read((reader) => ({
       ...lastPosition(reader, before),
-      transferSeq: lastTransfer(reader, before),
+      transferSeq: lastMoney(reader, "transfers", before),
+      costSeq: lastMoney(reader, "order_costs", before),
     }));
     // After the clock was set back it may be an earlier one than the last.
-    const { orderId = 0, eventSeq = 0, transferSeq = 0 } = position ?? {};
+    const { orderId = 0, eventSeq = 0, transferSeq = 0, costSeq = 0 } = position ?? {};
     return {
       orderId: Math.max(orderId, last.orderId),
       eventSeq: Math.max(eventSeq, last.eventSeq),
       transferSeq: Math.max(transferSeq, last.transferSeq),
+      costSeq: Math.max(costSeq, last.costSeq),
     };
   };
 
@@ -102,9 +108,14 @@ export function createActivityCounter(
         )),
         ...(await early),
       ],
-      money: await down("transfers", last.transferSeq, (reader, range) =>
-        sumMoney(reader, { ...range, from }),
-      ),
+      money: [
+        ...(await down("transfers", last.transferSeq, (reader, range) =>
+          sumMoney(reader, { ...range, from }),
+        )),
+        ...(await down("order_costs", last.costSeq, (reader, range) =>
+          sumCosts(reader, { ...range, from }),
+        )),
+      ],
     };
   };
 
@@ -118,13 +129,19 @@ export function createActivityCounter(
     const money = await up("transfers", before.transferSeq, last.transferSeq, (reader, range) =>
       sumMoney(reader, { ...range, from }),
     );
-    return { orders: [...orders, ...moved], money };
+    const costs = await up("order_costs", before.costSeq, last.costSeq, (reader, range) =>
+      sumCosts(reader, { ...range, from }),
+    );
+    return { orders: [...orders, ...moved], money: [...money, ...costs] };
   };
 
   const youngChanges = async (last: Position): Promise<Changes> =>
     store.read((reader) => ({
       orders: countYoungOrders(reader, last, from),
-      money: sumMoney(reader, { after: last.transferSeq, upTo: Number.MAX_SAFE_INTEGER, from }),
+      money: [
+        ...sumMoney(reader, { after: last.transferSeq, upTo: Number.MAX_SAFE_INTEGER, from }),
+        ...sumCosts(reader, { after: last.costSeq, upTo: Number.MAX_SAFE_INTEGER, from }),
+      ],
     }));
 
   type Count<Change> = (reader: Reader, range: { after: number; upTo: number }) => Change[];
@@ -187,6 +204,7 @@ function nothing(): Activity {
     orders: orders as Record<OrderStatus, number>,
     chargedMicros: 0n,
     refundedMicros: 0n,
+    costMicros: 0n,
   };
 }
 
@@ -198,6 +216,7 @@ function apply(periods: Periods, { orders, money }: Changes): void {
     if (isTest) continue;
     const activity = inPeriod(periods, period);
     if (kind === "order") activity.chargedMicros += micros;
+    if (kind === "cost") activity.costMicros += micros;
     if (kind === "refund" || kind === "partial_refund") activity.refundedMicros += micros;
   }
 }
@@ -218,6 +237,7 @@ function sumOf(sources: readonly Periods[], from: number, to: number): Activity 
       for (const status of ORDER_STATUSES) sum.orders[status] += found.orders[status];
       sum.chargedMicros += found.chargedMicros;
       sum.refundedMicros += found.refundedMicros;
+      sum.costMicros += found.costMicros;
     }
   }
   return sum;

@@ -1,34 +1,49 @@
-// Reports: orders, revenue, refunds and net by day, service, reseller or provider, exact to the micro. Revenue is what
-// orders of the window were charged, refunds what was refunded in it, each on the day that it happened. Read in steps, so
-// that other requests are handled in between.
+// Reports: orders, revenue, refunds, net, cost and margin by day, service, reseller or provider, exact to the micro. Revenue
+// is what orders of the window were charged, refunds what was refunded in it, cost by how much costs changed in it, each on
+// the day that it happened. Whole days come from their totals; rows that these do not have yet, and those of a part of a
+// day, are read in steps, so that other requests are handled in between.
 
+import { readTotals } from "../db/daily-totals.ts";
+import { countForeignCosts } from "../db/costs.ts";
 import type { Reader, ReadStore, Span, TimeWindow } from "../db/port.ts";
 import { listProviders } from "../db/providers.ts";
 import {
+  addAmounts,
+  type Amounts,
+  DAY_MS,
+  lastPosition,
+  noAmounts,
+  REPORT_SOURCES,
   type ReportKey,
   type ReportPart,
+  type ReportPosition,
   type ReportSource,
-  reportSpans,
-  sumReport,
+  sumCostsWithin,
+  sumStep,
+  type Times,
 } from "../db/reports.ts";
 import { findService } from "../db/services.ts";
 import { findUserByAccount } from "../db/users.ts";
 
 /** Rows that are summed in one step: some milliseconds. */
 const STEP = 4000;
-const DAY_MS = 86_400_000;
+/** Changes of costs in a part of a day are summed by the hour. */
+const HOUR_MS = 3_600_000;
+/** An end of time: any row's is before it. */
+const LAST_DAY = 100_000_000;
 
-export interface ReportRow {
+export interface ReportRow extends Amounts {
   /** A day such as 2026-11-22, in UTC; the id of a service; a username; a provider, null for services delivered by hand. */
   key: string | null;
   /** Of a service its name. */
   name: string | null;
-  orders: number;
-  revenueMicros: bigint;
-  refundsMicros: bigint;
   /** Revenue less refunds. */
   netMicros: bigint;
+  /** Net less cost. */
+  marginMicros: bigint;
 }
+
+type Sums = Map<string, Amounts>;
 
 /** Days in their order, else the largest revenue first. */
 export async function readReport(
@@ -36,83 +51,146 @@ export async function readReport(
   by: ReportKey,
   window: TimeWindow,
 ): Promise<ReportRow[]> {
-  const sums = new Map<ReportPart["key"], ReportPart>();
-  for (const source of ["orders", "transfers"] as const) {
-    const spans = await store.read((reader) => reportSpans(reader, source, window));
-    for (const span of spans) {
-      for await (const part of partsOf(store, by, source, span, window)) add(sums, part);
-    }
-  }
-  const parts = [...sums.values()];
-  const labels = await store.read((reader) => labelsOf(reader, by, parts));
-  const rows = parts.map((part, at) => ({
-    ...part,
-    ...labels[at]!,
-    netMicros: part.revenueMicros - part.refundsMicros,
+  const { days, parts } = splitWindow(window);
+  const { counted, totals, last } = await store.read((reader) => ({
+    ...readTotals(reader, by, days),
+    last: lastPosition(reader),
   }));
-  return rows.toSorted(by === "day" ? compareKeys : compareRevenue);
+  const times = { from: days.first * DAY_MS, to: (days.last + 1) * DAY_MS - 1 };
+  for (const source of REPORT_SOURCES) {
+    if (days.first > days.last) break;
+    await addSpan(
+      totals,
+      store,
+      by,
+      source,
+      { first: counted[source] + 1, last: last[source] },
+      times,
+    );
+  }
+  for (const part of parts) await addPart(totals, store, by, part, last);
+  const keys = [...totals.keys()];
+  const labels = await store.read((reader) => labelsOf(reader, by, keys));
+  const rows = [...totals.values()].map((amounts, at) => rowOf(amounts, labels[at]!));
+  return rows
+    .filter((row) => hasAmounts(row))
+    .toSorted(by === "day" ? compareKeys : compareRevenue);
 }
 
 /** The row of all rows together. */
 export function totalOf(rows: readonly ReportRow[]): Omit<ReportRow, "key" | "name"> {
-  const total = { orders: 0, revenueMicros: 0n, refundsMicros: 0n, netMicros: 0n };
-  for (const row of rows) {
-    total.orders += row.orders;
-    total.revenueMicros += row.revenueMicros;
-    total.refundsMicros += row.refundsMicros;
-    total.netMicros += row.netMicros;
-  }
-  return total;
+  const total = noAmounts();
+  for (const row of rows) addAmounts(total, row);
+  const { key: _, name: __, ...sum } = rowOf(total, { key: null, name: null });
+  return sum;
 }
 
-async function* partsOf(
+/** What a report leaves out: orders of which the cost was told in a currency whose rate is not known. */
+export async function readUncounted(store: ReadStore): Promise<number> {
+  const counts = await store.read(countForeignCosts);
+  return [...counts.values()].reduce((sum, orders) => sum + orders, 0);
+}
+
+/** The whole days of a window, and what is left of it. */
+function splitWindow({ from, to }: TimeWindow): {
+  days: { first: number; last: number };
+  parts: Times[];
+} {
+  const start = Math.max(from ?? 0, 0);
+  const end = to ?? (LAST_DAY + 1) * DAY_MS - 1;
+  const first = Math.ceil(start / DAY_MS);
+  const last = Math.floor((end + 1) / DAY_MS) - 1;
+  const days = { first, last };
+  if (first > last) return { days, parts: start > end ? [] : [{ from: start, to: end }] };
+  const before = { from: start, to: first * DAY_MS - 1 };
+  const behind = { from: (last + 1) * DAY_MS, to: end };
+  return { days, parts: [before, behind].filter((part) => part.from <= part.to) };
+}
+
+async function addPart(
+  sums: Sums,
+  store: ReadStore,
+  by: ReportKey,
+  part: Times,
+  last: ReportPosition,
+): Promise<void> {
+  for (const source of ["orders", "transfers"] as const) {
+    const spans = await store.read((reader) => reader.spans(source, null, part));
+    for (const span of spans) {
+      const until = { first: span.first, last: Math.min(span.last, last[source]) };
+      await addSpan(sums, store, by, source, until, part);
+    }
+  }
+  for (let from = part.from; from <= part.to; from += HOUR_MS) {
+    const hour = { from, to: Math.min(from + HOUR_MS - 1, part.to) };
+    const parts = await store.read((reader) => sumCostsWithin(reader, by, hour, last.order_costs));
+    add(sums, parts);
+    await pause();
+  }
+}
+
+/** The rows of a span in steps. */
+async function addSpan(
+  sums: Sums,
   store: ReadStore,
   by: ReportKey,
   source: ReportSource,
   span: Span,
-  window: TimeWindow,
-): AsyncGenerator<ReportPart> {
-  for (let left: Span | null = span; left !== null;) {
+  times: Times,
+): Promise<void> {
+  for (let left: Span | null = span; left !== null && left.first <= left.last;) {
     const from: Span = left;
-    const step = await store.read((reader) => sumReport(reader, by, source, from, window, STEP));
-    yield* step.parts;
+    const step = await store.read((reader) => sumStep(reader, by, source, from, times, STEP));
+    add(sums, step.parts);
     left = step.next;
-    // Timers and sockets are looked at between two steps.
-    await new Promise((resolve) => setImmediate(resolve));
+    if (left) await pause();
   }
 }
 
-function add(sums: Map<ReportPart["key"], ReportPart>, part: ReportPart): void {
-  const sum = sums.get(part.key);
-  if (!sum) return void sums.set(part.key, { ...part });
-  sum.orders += part.orders;
-  sum.revenueMicros += part.revenueMicros;
-  sum.refundsMicros += part.refundsMicros;
+/** Timers and sockets are looked at between two steps. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function add(sums: Sums, parts: readonly ReportPart[]): void {
+  for (const part of parts) {
+    let sum = sums.get(part.key);
+    if (!sum) sums.set(part.key, (sum = noAmounts()));
+    addAmounts(sum, part);
+  }
+}
+
+function rowOf(amounts: Amounts, label: Pick<ReportRow, "key" | "name">): ReportRow {
+  const { orders, revenueMicros, refundsMicros, costMicros } = amounts;
+  const netMicros = revenueMicros - refundsMicros;
+  const sums = { orders, revenueMicros, refundsMicros, netMicros, costMicros };
+  return { ...label, ...sums, marginMicros: netMicros - costMicros };
+}
+
+/** A cost that was taken back on its day leaves nothing. */
+function hasAmounts({ orders, revenueMicros, refundsMicros, costMicros }: Amounts): boolean {
+  return orders !== 0 || revenueMicros !== 0n || refundsMicros !== 0n || costMicros !== 0n;
 }
 
 function labelsOf(
   reader: Reader,
   by: ReportKey,
-  parts: readonly ReportPart[],
+  keys: readonly string[],
 ): Pick<ReportRow, "key" | "name">[] {
-  if (by === "day") {
-    return parts.map(({ key }) => ({ key: dayOf(Number(key)), name: null }));
-  }
+  if (by === "day") return keys.map((key) => ({ key: dayOf(Number(key)), name: null }));
   if (by === "service") {
-    return reader.each(parts, ({ key }) => {
-      return { key: String(key), name: findService(reader, String(key))!.name };
-    });
+    return reader.each(keys, (key) => ({ key, name: findService(reader, key)!.name }));
   }
   if (by === "reseller") {
-    return reader.each(parts, ({ key }) => {
-      return { key: findUserByAccount(reader, Number(key))!.username, name: null };
-    });
+    return reader.each(keys, (key) => ({
+      key: findUserByAccount(reader, Number(key))!.username,
+      name: null,
+    }));
   }
-  const names = new Map(listProviders(reader).map(({ providerId, name }) => [providerId, name]));
-  return parts.map(({ key }) => ({
-    key: key === null ? null : names.get(Number(key))!,
-    name: null,
-  }));
+  const names = new Map(
+    listProviders(reader).map(({ providerId, name }) => [String(providerId), name]),
+  );
+  return keys.map((key) => ({ key: key === "" ? null : names.get(key)!, name: null }));
 }
 
 function dayOf(number: number): string {

@@ -38,6 +38,7 @@ import { type Context, contextOf } from "./context.ts";
 import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";
 import { createKey, endExpiredKeys, recordKeyUsage, rotateKey, setKeyActive } from "./keys.ts";
 import { transitionOrder, noteOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
+import { countDailyTotals } from "./daily-totals.ts";
 import { clampSchedules, finishAttempt, startAttempt } from "./deliveries.ts";
 import { createProvider, noteProviderSuccess, syncCatalogue, updateProvider } from "./providers.ts";
 import { probe } from "./probe.ts";
@@ -132,6 +133,7 @@ const commands = {
   carryOver,
   skipSequences,
   addUptime,
+  countDailyTotals,
   endExpiredKeys,
   renewLease,
   endLease,

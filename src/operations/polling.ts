@@ -9,6 +9,7 @@ import { updateOrder } from "../db/orders.ts";
 import { orderOf, type OrderWithDelivery } from "../db/deliveries.ts";
 import { updateLastSuccess } from "../db/providers.ts";
 import type { Context } from "./context.ts";
+import { decideCosts, noteCurrencies, writeCost } from "./costs.ts";
 import { applyTransition, SYSTEM_ACTOR } from "./order-transitions.ts";
 import { recordProgressEvent } from "./webhook-events.ts";
 
@@ -64,15 +65,20 @@ export interface ReportNotice {
 
 /** Applies reports. One that cannot be applied is rolled back alone. */
 export function recordReports(tx: Tx, command: RecordReports, context: Context): ReportNotice[] {
+  const costs = decideCosts(tx, command.providerId, command.reports);
   const notices = tx.each(command.reports, ({ orderId, report }, index): ReportNotice | null => {
     const jitter = jitterOf(command.jitter, index);
-    const recorded = tx.attempt(() =>
-      recordReport(tx, orderId, report, command.pollIntervalMs, jitter, context),
-    );
+    const recorded = tx.attempt(() => {
+      const notice = recordReport(tx, orderId, report, command.pollIntervalMs, jitter, context);
+      const cost = costs.get(orderId);
+      if (cost) writeCost(tx, orderId, cost, context);
+      return notice;
+    });
     if ("threw" in recorded) return { orderId, kind: "failed", text: String(recorded.threw) };
     return recorded.done && { orderId, kind: recorded.done, text: report.text };
   });
   updateLastSuccess(tx, command.providerId, context.now);
+  noteCurrencies(tx, command.providerId, command.reports, costs);
   return notices.filter((notice) => notice !== null);
 }
 

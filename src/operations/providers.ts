@@ -2,9 +2,11 @@
 
 import type { Decimal, SyncedFields, SyncPlan, UpstreamEntry } from "../domain/catalogue-sync.ts";
 import { parseDecimal, planSync } from "../domain/catalogue-sync.ts";
+import { decimalText, multiplyDecimals } from "../domain/costs.ts";
 import { refusal } from "../domain/refusals.ts";
 import type { Actor } from "../domain/ledger.ts";
 import type { Reader, Tx } from "../db/port.ts";
+import { type Rate, recordRates } from "../db/costs.ts";
 import { findProvider, insertProvider, type Provider, updateLastSuccess } from "../db/providers.ts";
 import { providers } from "../db/tables.ts";
 import {
@@ -15,6 +17,7 @@ import {
 } from "../db/services.ts";
 import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
+import { decideForeignCosts, writeCost } from "./costs.ts";
 import { listServiceListeners, recordServiceEvents } from "./webhook-events.ts";
 
 export interface CreateProvider {
@@ -22,13 +25,17 @@ export interface CreateProvider {
   protocol: string;
   url: string;
   key: string;
+  /** A decimal; absent: 1. */
+  rateToUsd?: string;
+  /** Absent: US dollars, or with a rate whatever it charges in first. */
+  currency?: string;
   actor: Actor;
 }
 
 /** Refuses: provider_name_taken. */
 export function createProvider(tx: Tx, command: CreateProvider, context: Context): Provider {
   if (findProvider(tx, command.name)) throw refusal("provider_name_taken");
-  const { actor, ...provider } = command;
+  const { actor, rateToUsd = "1", currency = null, ...provider } = command;
   const { name, protocol, url } = provider;
   audit(tx, context, {
     actor,
@@ -37,15 +44,15 @@ export function createProvider(tx: Tx, command: CreateProvider, context: Context
     account: null,
     before: null,
     // Not the key.
-    after: { protocol, url },
+    after: { protocol, url, rateToUsd, currency },
   });
-  return insertProvider(tx, { ...provider, createdAt: context.now });
+  return insertProvider(tx, { ...provider, rateToUsd, currency, createdAt: context.now });
 }
 
 export interface UpdateProvider {
   name: string;
   /** Absent: as it was. */
-  changes: { url?: string; key?: string; name?: string };
+  changes: { url?: string; key?: string; name?: string; rateToUsd?: string; currency?: string };
   actor: Actor;
 }
 
@@ -59,17 +66,38 @@ export function updateProvider(
   const { url = before.url, key = before.key, name = before.name } = command.changes;
   const holder = findProvider(tx, name);
   if (holder && holder.providerId !== before.providerId) throw refusal("provider_name_taken");
-  tx.update(providers, before, { url, key, name });
+  const terms = currencyAfter(before, command.changes);
+  const settled = terms === before ? [] : decideForeignCosts(tx, before.providerId, terms);
+  const { rateToUsd, currency, foreignCurrency } = terms;
+  tx.update(providers, before, { url, key, name, rateToUsd, currency, foreignCurrency });
+  for (const { orderId, change } of settled) writeCost(tx, orderId, change, context);
   audit(tx, context, {
     actor: command.actor,
     action: "provider.update",
     subject: name,
     account: null,
-    before: { name: before.name, url: before.url },
+    before: {
+      name: before.name,
+      url: before.url,
+      rateToUsd: before.rateToUsd,
+      currency: before.currency,
+    },
     // Never the key itself.
-    after: { name, url, ...(key === before.key ? {} : { key: "replaced" }) },
+    after: { name, url, rateToUsd, currency, ...(key === before.key ? {} : { key: "replaced" }) },
   });
   return { providerId: before.providerId };
+}
+
+/** The provider itself where its currency stays as it was. A rate is that of the currency which it charged in. */
+function currencyAfter(
+  before: Provider,
+  changes: UpdateProvider["changes"],
+): Pick<Provider, "rateToUsd" | "currency" | "foreignCurrency"> {
+  const { rateToUsd = before.rateToUsd } = changes;
+  if (changes.rateToUsd === undefined && changes.currency === undefined) return before;
+  const told = rateToUsd === "1" ? null : before.foreignCurrency;
+  const currency = changes.currency ?? before.currency ?? told;
+  return { rateToUsd, currency, foreignCurrency: null };
 }
 
 export interface NoteSuccess {
@@ -101,6 +129,7 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
   const plan = planCatalogue(tx, provider, command.upstream, command.markup);
   if (!Bun.deepEquals(plan, command.plan, true)) throw refusal("catalogue_changed");
   // Nothing is refused from here on.
+  recordRates(tx, provider.providerId, ratesIn(command.upstream, plan), context.now);
   const listeners = listServiceListeners(tx, context);
   tx.each(plan.added, ({ providerService, ...fields }) => {
     const added = insertService(tx, addedService(provider, providerService, fields, context));
@@ -135,7 +164,34 @@ export function planCatalogue(
 ): SyncPlan {
   const markupPercent: Decimal | null = parseDecimal(markup);
   if (!markupPercent) throw new Error("the markup must be a decimal number");
-  return planSync(upstream, listServicesOfProvider(reader, provider.providerId), markupPercent);
+  const known = listServicesOfProvider(reader, provider.providerId);
+  return planSync(inDollars(upstream, provider), known, markupPercent);
+}
+
+/** With rates in US dollars. */
+function inDollars(
+  upstream: readonly UpstreamEntry[],
+  { rateToUsd }: Provider,
+): readonly UpstreamEntry[] {
+  if (rateToUsd === "1") return upstream;
+  const factor = parseDecimal(rateToUsd)!;
+  return upstream.map((entry) => {
+    const rate = "rate" in entry ? parseDecimal(entry.rate) : null;
+    return rate ? { ...entry, rate: decimalText(multiplyDecimals(rate, factor)) } : entry;
+  });
+}
+
+/** The provider's own rates of what can be ordered there, by service. */
+function ratesIn(upstream: readonly UpstreamEntry[], plan: SyncPlan): Map<string, Rate> {
+  const leftOut = new Set([...plan.skipped, ...plan.unreadable].map(({ service }) => service));
+  const rates = new Map<string, Rate>();
+  for (const entry of upstream) {
+    if ("unreadable" in entry || leftOut.has(entry.service)) continue;
+    const rate = parseDecimal(entry.rate);
+    const unit = /package/i.test(entry.type) ? "order" : "1000";
+    if (rate) rates.set(entry.service, { rate: decimalText(rate), unit });
+  }
+  return rates;
 }
 
 /** Refuses: provider_not_found. */

@@ -81,6 +81,14 @@ function providerItems(provider: ProviderAttention, now: number): AttentionItem[
       href: orders("queued"),
     });
   }
+  if (provider.foreignCurrency !== null) {
+    items.push({
+      tone: "bad",
+      text: `${name} charged in ${provider.foreignCurrency}: that cost is not counted`,
+      action: "Set its rate to USD",
+      href: `/providers/${name}`,
+    });
+  }
   if (pollDueAt !== null && now - pollDueAt > LATE_MS) {
     items.push({
       tone: "bad",

@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import { findCost } from "../db/costs.ts";
 import { findOrder, type Order } from "../db/orders.ts";
 import { readOrderTimeline, type TimelineEntry } from "../db/order-timeline.ts";
 import type { Reader } from "../db/port.ts";
@@ -11,6 +12,7 @@ import { usernameOf } from "../db/users.ts";
 import { shownStart } from "../domain/keys.ts";
 import { isTestOrder } from "../domain/sandbox.ts";
 import { mayAct } from "../domain/administrators.ts";
+import { costText, type OrderCost } from "../domain/costs.ts";
 import { placementOf } from "../domain/deliveries.ts";
 import { extraFields, orderedQuantity, orderType } from "../domain/order-fields.ts";
 import type { OrderStatus } from "../domain/orders.ts";
@@ -30,6 +32,8 @@ export interface ShownOrder {
   order: Order;
   username: string;
   provider: { name: string; outOfFundsAt: number | null } | null;
+  /** Null: not known. */
+  cost: OrderCost | null;
   timeline: (TimelineEntry & { by: string })[];
 }
 
@@ -42,6 +46,7 @@ export function readShownOrder(reader: Reader, id: string): ShownOrder {
     order,
     username: usernameOf(reader, order.resellerAccount),
     provider: provider && { name: provider.name, outOfFundsAt: provider.outOfFundsAt },
+    cost: findCost(reader, order.orderId),
     timeline: readOrderTimeline(reader, order).map((entry) => ({
       ...entry,
       by: authorOf(reader, entry),
@@ -103,7 +108,7 @@ export async function orderPage(call: Call): Promise<View> {
   };
 }
 
-function OrderFacts({ order, username, provider }: ShownOrder) {
+function OrderFacts({ order, username, provider, cost }: ShownOrder) {
   const { delivery } = order;
   return (
     <Facts
@@ -125,6 +130,8 @@ function OrderFacts({ order, username, provider }: ShownOrder) {
           ? ([
               ["Number there", delivery.providerOrder ?? "–"],
               ["Last answer for it", <Time at={delivery.polledAt} />],
+              ["Cost", cost ? <Typed text={costText(cost)} /> : "not known"],
+              ["Margin USD", cost ? <Money micros={marginOf(order, cost)} /> : "–"],
             ] as const)
           : []),
       ]}
@@ -149,6 +156,10 @@ function extraFacts(order: Order) {
     ["Type", typeTerms(orderType(order)).words] as const,
     ...fields.map(([name, value]) => [name, <TypedLines text={String(value)} />] as const),
   ];
+}
+
+function marginOf(order: Order, { costMicros }: OrderCost): number {
+  return order.chargeMicros - order.refundedMicros - costMicros;
 }
 
 /** Buttons of one form: what each refunds is on it, so that a confirmation holds no surprise. */
@@ -256,6 +267,7 @@ const WORDS: Record<string, string> = {
   not_sent: "not sent",
   unknown: "not known whether the provider has it",
   late: "reported after the end",
+  cost: "cost",
   order: "charged",
   partial_refund: "refunded in part",
   refund: "refunded",

@@ -11,6 +11,7 @@ import {
   type SyncPlan,
   type UpstreamEntry,
 } from "../domain/catalogue-sync.ts";
+import { expectedCurrency } from "../domain/costs.ts";
 import { formatMicros } from "../domain/money.ts";
 import { typeTerms } from "../domain/service-types.ts";
 import { planCatalogue } from "../operations/providers.ts";
@@ -38,7 +39,7 @@ export async function syncProvider(submission: Submission, panel: Panel): Promis
   await submission.confirm({
     title: `Sync ${provider.name}: change ${changed} services`,
     moves: [],
-    details: <Preview plan={plan} />,
+    details: <Preview plan={plan} provider={provider} />,
     // Another list, or another catalogue, makes another plan.
     plan,
     danger: counts.deactivated > 0,
@@ -98,9 +99,15 @@ async function planOf(
   }
 }
 
-function Preview({ plan }: { plan: SyncPlan }) {
+function Preview({ plan, provider }: { plan: SyncPlan; provider: Provider }) {
   return (
     <>
+      {provider.rateToUsd !== "1" && (
+        <p>
+          Its rates are taken at {provider.rateToUsd} USD for 1{" "}
+          {expectedCurrency(provider) ?? "unit of its currency"}.
+        </p>
+      )}
       <p>
         {plan.unchanged} services stay as they are. What was set by hand is not changed; nothing is
         done if the list or the catalogue is another one by then.
@@ -177,7 +184,7 @@ function Preview({ plan }: { plan: SyncPlan }) {
             cell: ({ priceMicros }) => <Money micros={priceMicros} />,
           },
           {
-            heading: "Its rate",
+            heading: "Its rate, USD",
             number: true,
             cell: ({ rate, isPackage }) => `${rate} for ${isPackage ? "the package" : "1000"}`,
           },

@@ -2,27 +2,38 @@
 
 /** @jsxImportSource preact */
 
+import { countForeignCosts } from "../db/costs.ts";
 import { countAttemptsSince } from "../db/provider-figures.ts";
 import type { Reader } from "../db/port.ts";
 import { findProvider, type Provider, readProviderOrders } from "../db/providers.ts";
 import { mayAct } from "../domain/administrators.ts";
+import { expectedCurrency } from "../domain/costs.ts";
 import { refusal } from "../domain/refusals.ts";
 import { IDENTIFIER_FORM } from "../domain/text.ts";
 import type { Call, Panel, Redirect, Submission, View } from "./call.ts";
 import { Field, Form } from "./fields.tsx";
 import { Facts } from "./lists.tsx";
-import { Balance, Errors, requireKey, requireUrl, testOf } from "./providers.tsx";
+import {
+  Balance,
+  CurrencyFields,
+  currencyOf,
+  Errors,
+  requireKey,
+  requireUrl,
+  testOf,
+} from "./providers.tsx";
 import { Badge, Time, Typed } from "./shown.tsx";
 
 const DAY_MS = 86_400_000;
 
 export async function providerPage(call: Call, panel: Panel): Promise<View> {
   const since = panel.now() - DAY_MS;
-  const { provider, orders, attempts } = await call.read((reader) => {
+  const { provider, orders, attempts, uncounted } = await call.read((reader) => {
     const found = requireProvider(reader, call.params["provider"]!);
     const { providerId } = found;
     return {
       provider: found,
+      uncounted: countForeignCosts(reader).get(providerId) ?? 0,
       orders: readProviderOrders(reader, providerId),
       attempts: countAttemptsSince(reader, since).filter((each) => each.providerId === providerId),
     };
@@ -52,6 +63,7 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
                     "0"
                   ),
                 ],
+                ["Its currency", <Currency provider={provider} uncounted={uncounted} />],
                 ["Last success (UTC)", <Time at={provider.lastSuccessAt} />],
                 ["Oldest unchecked (UTC)", <Time at={orders.oldestUncheckedAt} />],
                 ["Errors of 24 h", <Errors attempts={attempts} />],
@@ -70,6 +82,21 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
       </>
     ),
   };
+}
+
+function Currency({ provider, uncounted }: { provider: Provider; uncounted: number }) {
+  const { rateToUsd, foreignCurrency } = provider;
+  return (
+    <>
+      {expectedCurrency(provider) ?? "not told yet"}, 1 is {rateToUsd} USD{" "}
+      {uncounted > 0 && (
+        <Badge
+          state={`${uncounted} orders charged in ${foreignCurrency ?? "another"}: not counted`}
+          tone="bad"
+        />
+      )}
+    </>
+  );
 }
 
 function Changes({ provider, path }: { provider: Provider; path: string }) {
@@ -105,6 +132,7 @@ function Changes({ provider, path }: { provider: Provider; path: string }) {
             hint="empty: the present one stays; it is never shown"
           />
           <Field name="name" label="Name" hint={IDENTIFIER_FORM} value={provider.name} />
+          <CurrencyFields provider={provider} />
         </Form>
       </section>
     </>
@@ -123,7 +151,15 @@ export async function updateProvider(submission: Submission): Promise<Redirect> 
   const url = requireUrl(form);
   const key = requireKey(form);
   const name = form.optionalIdentifier("name");
+  const provider = await submission.read((reader) => requireProvider(reader, params["provider"]!));
+  const terms = currencyOf(form);
+  // What was typed over is a change; while costs wait for a rate, the same one once more is an answer too.
+  const isSame =
+    provider.foreignCurrency === null &&
+    (terms.rateToUsd ?? "1") === provider.rateToUsd &&
+    (terms.currency ?? null) === provider.currency;
   const changes = {
+    ...(isSame ? {} : terms),
     ...(url === null ? {} : { url }),
     ...(key === null ? {} : { key }),
     ...(name === null ? {} : { name }),

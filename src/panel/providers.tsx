@@ -10,6 +10,7 @@ import {
   readProviderOrders,
 } from "../db/providers.ts";
 import { mayAct } from "../domain/administrators.ts";
+import { CURRENCY_FORM, parseCurrency, parseRateToUsd, RATE_TO_USD_FORM } from "../domain/costs.ts";
 import { isProviderKey, isProviderUrl } from "../domain/providers.ts";
 import { IDENTIFIER_FORM } from "../domain/text.ts";
 import { PROTOCOL_DEFAULT, PROTOCOL_NAMES } from "../providers/protocols.ts";
@@ -86,6 +87,7 @@ export async function providersPage(call: Call, panel: Panel): Promise<View> {
                 hint="stored, and never shown again"
                 required
               />
+              <CurrencyFields />
               {PROTOCOL_NAMES.length > 1 && (
                 <Choice
                   name="protocol"
@@ -153,9 +155,41 @@ export async function createProvider(submission: Submission, panel: Panel): Prom
   const protocol = form.optionalChoice("protocol", PROTOCOL_NAMES) ?? PROTOCOL_DEFAULT;
   if (form.raw("url") === "") form.note("url", "url is required");
   if (form.raw("key") === "") form.note("key", "key is required");
-  const created = await submission.submit("createProvider", { name, protocol, url, key });
+  const terms = currencyOf(form);
+  const created = await submission.submit("createProvider", { name, protocol, url, key, ...terms });
   const tested = await testOf(panel, created);
   return { to: `/providers/${name}`, note: `${name} was added. ${tested.text}` };
+}
+
+/** Of a new provider, or as they are. */
+export function CurrencyFields({ provider }: { provider?: Provider }) {
+  return (
+    <div class="pair">
+      <Field
+        name="rate-to-usd"
+        label="Rate to USD"
+        inputmode="decimal"
+        hint="US dollars in one unit of its currency"
+        value={provider?.rateToUsd ?? "1"}
+      />
+      <Field
+        name="currency"
+        label="Its currency"
+        hint="empty: USD, or with a rate what it charges in first"
+        value={provider?.currency ?? ""}
+      />
+    </div>
+  );
+}
+
+/** What was given. */
+export function currencyOf(form: Values): { rateToUsd?: string; currency?: string } {
+  const [rate, code] = [form.raw("rate-to-usd"), form.raw("currency")];
+  const rateToUsd = rate === "" ? undefined : parseRateToUsd(rate);
+  const currency = code === "" ? undefined : parseCurrency(code);
+  if (rateToUsd === null) form.refuse("rate-to-usd", RATE_TO_USD_FORM);
+  if (currency === null) form.refuse("currency", CURRENCY_FORM);
+  return { ...(rateToUsd ? { rateToUsd } : {}), ...(currency ? { currency } : {}) };
 }
 
 /** Null where none is given. */

@@ -1,4 +1,4 @@
-// Reports: orders, revenue, refunds and net, by day, service, reseller or provider.
+// Reports: orders, revenue, refunds, net, cost and margin, by day, service, reseller or provider.
 
 /** @jsxImportSource preact */
 
@@ -6,7 +6,7 @@ import type { TimeWindow } from "../db/port.ts";
 import { REPORT_KEYS, type ReportKey } from "../db/reports.ts";
 import { formatMicros } from "../domain/money.ts";
 import { csvResponse, csvText } from "../http/csv.ts";
-import { readReport, type ReportRow, totalOf } from "../monitoring/reports.ts";
+import { readReport, readUncounted, type ReportRow, totalOf } from "../monitoring/reports.ts";
 import type { Call, Panel, View } from "./call.ts";
 import { Chart } from "./chart.tsx";
 import { Choice, Field, Filters } from "./fields.tsx";
@@ -23,6 +23,7 @@ export async function reportsPage(call: Call, panel: Panel): Promise<View> {
   const { filters } = call;
   const { by, window } = reportOf(filters, panel.now());
   const rows = filters.errors.size > 0 ? [] : await readReport(panel.slowStore, by, window);
+  const uncounted = await readUncounted(panel.slowStore);
   const query = new URLSearchParams({ by, from: dateOf(window.from!), to: dateOf(window.to!) });
   return {
     title: "Reports",
@@ -35,9 +36,15 @@ export async function reportsPage(call: Call, panel: Panel): Promise<View> {
           <Field name="to" label="To" type="date" value={dateOf(window.to!)} />
         </Filters>
         <p class="hint">
-          Revenue is what orders were charged, net is revenue less refunds, each on the day (UTC)
-          that it happened.
+          Revenue is what orders were charged, net is revenue less refunds, margin is net less what
+          providers charge us, each on the day (UTC) that it happened.
         </p>
+        {uncounted > 0 && (
+          <p class="notice bad">
+            The cost of {uncounted} orders is not counted: it was charged in another currency than
+            their provider’s. <a href="/providers">Set its rate to USD</a>
+          </p>
+        )}
         {by === "day" && rows.length > 0 && <Days rows={rows} window={window} />}
         <ReportTable rows={rows} by={by} />
         <p class="actions">
@@ -55,7 +62,7 @@ function ReportTable({ rows, by }: { rows: readonly ReportRow[]; by: ReportKey }
     <List
       caption={`Report by ${by}`}
       rows={shown}
-      empty="No orders and no refunds in this time."
+      empty="No orders, no refunds and no costs in this time."
       columns={[
         {
           heading: { day: "Day", service: "Service", reseller: "Reseller", provider: "Provider" }[
@@ -75,6 +82,8 @@ function ReportTable({ rows, by }: { rows: readonly ReportRow[]; by: ReportKey }
           cell: (row) => <Money micros={row.refundsMicros} />,
         },
         { heading: "Net USD", number: true, cell: (row) => <Money micros={row.netMicros} /> },
+        { heading: "Cost USD", number: true, cell: (row) => <Money micros={row.costMicros} /> },
+        { heading: "Margin USD", number: true, cell: (row) => <Money micros={row.marginMicros} /> },
       ]}
     />
   );
@@ -119,11 +128,13 @@ export async function reportsCsv(call: Call, panel: Panel): Promise<View | Respo
   const cells = rows.map(({ key, orders, ...row }) => [
     csvText(key ?? ""),
     orders,
-    ...[row.revenueMicros, row.refundsMicros, row.netMicros].map(formatMicros),
+    ...[row.revenueMicros, row.refundsMicros, row.netMicros, row.costMicros, row.marginMicros].map(
+      formatMicros,
+    ),
   ]);
   return csvResponse(
     `report-by-${by}.csv`,
-    "key,orders,revenue,refunds,net",
+    "key,orders,revenue,refunds,net,cost,margin",
     1,
     () => ({ rows: cells, next: null }),
     (error) => panel.log.error({ error: String(error) }, "report not sent to its end"),

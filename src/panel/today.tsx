@@ -82,6 +82,7 @@ function LastDay({ figures, now }: { figures: ActivityFigures; now: number }) {
   const day = figures(end - DAY_MS, end);
   const before = figures(end - 2 * DAY_MS, end - DAY_MS);
   const net = (each: Activity) => each.chargedMicros - each.refundedMicros;
+  const margin = (each: Activity) => net(each) - each.costMicros;
   return (
     <section aria-labelledby="day">
       <h2 id="day">Last 24 hours</h2>
@@ -100,6 +101,8 @@ function LastDay({ figures, now }: { figures: ActivityFigures; now: number }) {
           show={moneyText}
         />
         <Tile name="Net USD" value={net(day)} before={net(before)} show={moneyText} />
+        <Tile name="Cost USD" value={day.costMicros} before={before.costMicros} show={moneyText} />
+        <Tile name="Margin USD" value={margin(day)} before={margin(before)} show={moneyText} />
       </div>
       <p class="states">
         {ORDER_STATUSES.map((status) => (

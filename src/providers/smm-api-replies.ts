@@ -4,6 +4,7 @@
 import * as v from "valibot";
 import type { UpstreamEntry, UpstreamService } from "../domain/catalogue-sync.ts";
 import { parseDecimal } from "../domain/catalogue-sync.ts";
+import { decimalText, microsOf, parseCurrency, type ToldCost } from "../domain/costs.ts";
 import { isProviderOrder, type SubmissionResult } from "../domain/deliveries.ts";
 import { parseServiceType } from "../domain/service-types.ts";
 import { isIdentifier } from "../domain/text.ts";
@@ -35,6 +36,8 @@ const statusEntry = v.looseObject({
   status: v.string(),
   start_count: v.optional(v.unknown()),
   remains: v.optional(v.unknown()),
+  charge: v.optional(v.unknown()),
+  currency: v.optional(v.unknown()),
 });
 const entries = v.record(v.string(), v.unknown());
 const funds = v.looseObject({ balance: numberOrText, currency: v.optional(v.unknown()) });
@@ -178,14 +181,26 @@ function readReport(found: unknown, mask: Mask): Report {
   const text = textOf(found, mask);
   if (!parsed.success || isRefusal(found))
     return { word: null, startCount: null, remains: null, text };
-  const { status, start_count: startCount, remains } = parsed.output;
+  const { status, start_count: startCount, remains, charge, currency } = parsed.output;
+  const cost = toldCost(charge, currency, mask);
   return {
     // Not cut: that would be another status.
     word: status.length <= WORD_LIMIT ? status : null,
     startCount: wholeNumber(startCount),
     remains: wholeNumber(remains),
+    ...(cost ? { cost } : {}),
     text,
   };
+}
+
+/** Null for a charge that is no decimal number, or one that no order costs. */
+function toldCost(charge: unknown, currency: unknown, mask: Mask): ToldCost | null {
+  const text =
+    typeof charge === "number" || typeof charge === "string" ? String(charge).trim() : "";
+  const amount = parseDecimal(text);
+  if (!amount || microsOf(amount, "1") === null) return null;
+  const isSaid = typeof currency === "string" && !holdsKey(currency, mask);
+  return { charge: decimalText(amount), currency: isSaid ? parseCurrency(currency.trim()) : null };
 }
 
 /** Whether an entry means that the poll was refused, not that the order failed: an `error`, or a failure with a message. */

@@ -8,6 +8,7 @@ import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
 import { startServer } from "../http/server.ts";
 import { panelRoutes } from "../http-v2/routes.ts";
 import { type Backups, startBackups } from "../jobs/backups.ts";
+import { startDailyTotals } from "../jobs/daily-totals.ts";
 import { startExpiry } from "../jobs/expiry.ts";
 import { type Offsite, startOffsite } from "../jobs/offsite.ts";
 import { startKeyUsage } from "../jobs/key-usage.ts";
@@ -108,6 +109,8 @@ export async function startService(
   const webhooks = startWebhooks(webhookDeps(config, started, delivery));
 
   const expiry = await startExpiry(writer, log, { isLeader: () => database.isLeader() });
+  const isLeader = () => database.isLeader();
+  const totals = startDailyTotals(writer, log, { isLeader });
   offsite = copyOffsite(config, database, log);
   const running = (backups = backUp(config, database, offsite, log));
   const protocol = tls ? "https" : "http";
@@ -137,7 +140,7 @@ export async function startService(
       ]);
       await delivered;
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
-      await Promise.all([expiry.stop(), running.stop(), offsite?.stop()]);
+      await Promise.all([expiry.stop(), totals.stop(), running.stop(), offsite?.stop()]);
       if (panelUrl) rmSync(panelFile, { force: true });
       await closeDatabase();
       log.info({}, "stopped");

@@ -18,6 +18,7 @@ import webhooks from "../../migrations/sqlite/0013_webhooks.sql" with { type: "t
 import sandbox from "../../migrations/sqlite/0014_sandbox.sql" with { type: "text" };
 import panel from "../../migrations/sqlite/0015_panel.sql" with { type: "text" };
 import serviceTypes from "../../migrations/sqlite/0016_service_types.sql" with { type: "text" };
+import costs from "../../migrations/sqlite/0017_costs.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -44,6 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 14, name: "0014_sandbox", sql: sandbox },
   { version: 15, name: "0015_panel", sql: panel },
   { version: 16, name: "0016_service_types", sql: serviceTypes },
+  { version: 17, name: "0017_costs", sql: costs },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

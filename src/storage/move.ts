@@ -7,11 +7,13 @@ import { type AnyRow, type AnyTable, number } from "../db/table-definition.ts";
 import {
   accounts,
   catalogueVersion,
+  dailyTotals,
   keys,
   providers,
   panelSessions,
   servers,
   TABLES,
+  totalsPosition,
   uptime,
   users,
 } from "../db/tables.ts";
@@ -63,8 +65,11 @@ export type MoveProgress = (what: string, done: number, total: number) => void;
 
 /** Rows that are read and written at once; some hold a whole response. */
 const PIECE = 500;
-/** Not the rows that belong to a process, and no session: who signed in there signs in here again. */
-const STAYING: readonly AnyTable[] = [servers, uptime, panelSessions];
+/**
+ * Not the rows that belong to a process, and no session: who signed in there signs in here again. Totals of reports are
+ * counted anew from what they were counted from.
+ */
+const STAYING: readonly AnyTable[] = [servers, uptime, panelSessions, dailyTotals, totalsPosition];
 const MOVED = TABLES.filter((table) => !STAYING.includes(table));
 /** One row each, which the migrations made. */
 const SINGLETONS: readonly AnyTable[] = [uptime, catalogueVersion];

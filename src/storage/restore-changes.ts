@@ -75,9 +75,11 @@ export function readSettings(sqlite: Database): Settings {
     ({ active = 1 }) => ({ active: yes(active) }),
   );
   read(
-    `SELECT name, protocol, url, key FROM providers WHERE ${IS_LIVE("name")} ORDER BY name`,
+    `SELECT * FROM providers WHERE ${IS_LIVE("name")} ORDER BY name`,
     ({ name }) => `provider ${name}`,
-    ({ protocol, url, key }) => ({ protocol, url, key }),
+    ({ protocol, url, key, rate_to_usd: rateToUsd = "1", currency }) => {
+      return { protocol, url, key, rateToUsd, currency };
+    },
   );
   read(
     `SELECT services.*, providers.name AS provider FROM services LEFT JOIN providers USING (provider_id)

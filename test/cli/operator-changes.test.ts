@@ -197,7 +197,7 @@ describe("changes", () => {
       shop,
       ["admin", "provider", "update", "apex"],
       2,
-      "--url, --key-stdin or --rename",
+      "--rename, --rate-to-usd or --currency",
     );
     await expectFailure(
       shop,

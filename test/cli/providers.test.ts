@@ -36,6 +36,8 @@ describe("create", () => {
       unknown: 0,
       lastSuccessAt: null,
       oldestUncheckedAt: null,
+      rateToUsd: "1",
+      currency: "USD",
     });
     const listed = await shop.cli("admin", "provider", "list");
     expect(created.stdout.toString() + created.stderr.toString() + listed.stdout).not.toContain(

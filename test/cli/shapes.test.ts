@@ -17,6 +17,7 @@ const ORDER = [
   "id", "orderId", "service", "link", "quantity", "charge", "status", "startCount", "remains", "createdAt",
   "username", "refunded", "provider", "providerOrder", "placement",
 ]; // prettier-ignore
+const COST = ["cost", "costBasis", "providerCharge", "providerCurrency"];
 
 const shop = openShop();
 const keyId = shop.key("alice", "order").id;
@@ -41,7 +42,7 @@ const SHAPES: [title: string, argv: string[], members: string[]][] = [
   ["service activate", ["admin", "service", "activate", "followers"], SERVICE],
   ["service grant", ["admin", "service", "grant", "secret", "--user", "alice"], ["service", "username", "price"]],
   ["service revoke", ["admin", "service", "revoke", "secret", "--user", "alice"], ["service", "username", "revoked"]],
-  ["order show", ["admin", "order", "show", numbers[1]!], [...ORDER, "timeline"]],
+  ["order show", ["admin", "order", "show", numbers[1]!], [...ORDER, ...COST, "timeline"]],
   ["order progress", ["admin", "order", "progress", numbers[1]!, "--remains", "3"], ORDER],
   ["order complete", ["admin", "order", "complete", numbers[1]!], ORDER],
   ["order partial", ["admin", "order", "partial", numbers[2]!, "--remains", "50"], ORDER],

@@ -23,7 +23,8 @@ test.each(ENGINES)(
         expect({ PENDING, PROCESSING, FAILED, ...money }).toEqual(expected as never);
       }
     };
-    const nothing = { PENDING: 0, PROCESSING: 0, FAILED: 0, chargedMicros: 0n, refundedMicros: 0n };
+    const noMoney = { chargedMicros: 0n, refundedMicros: 0n, costMicros: 0n };
+    const nothing = { PENDING: 0, PROCESSING: 0, FAILED: 0, ...noMoney };
     await expectAll(nothing);
     const orders = [await shop.order(), await shop.order(), await shop.order()];
     const charge = BigInt(orders[0]!.chargeMicros);
@@ -37,9 +38,18 @@ test.each(ENGINES)(
     };
     await finish(orders[0]!.orderId, { outcome: "accepted", providerOrder: "1" });
     await finish(orders[1]!.orderId, { outcome: "refused", cause: "no", outOfFunds: false });
-    const after = { PENDING: 1, PROCESSING: 1, FAILED: 1 };
-    await expectAll({ ...after, chargedMicros: 3n * charge, refundedMicros: charge });
-    await expectAll({ ...after, chargedMicros: 3n * charge, refundedMicros: charge });
+    const states = { PENDING: 1, PROCESSING: 1, FAILED: 1 };
+    const after = { ...states, chargedMicros: 3n * charge, refundedMicros: charge };
+    await expectAll({ ...after, costMicros: 0n });
+    await expectAll({ ...after, costMicros: 0n });
+    for (const charged of ["0.5", "0.2"]) {
+      const cost = { charge: charged, currency: null };
+      const report = { word: "In progress", startCount: null, remains: null, cost, text: "{}" };
+      const providerId = orders[0]!.delivery!.providerId;
+      const reports = [{ orderId: orders[0]!.orderId, report }];
+      await shop.run("recordReports", { providerId, reports, pollIntervalMs: 1000, jitter: 0 });
+      await expectAll({ ...after, costMicros: BigInt(Number(charged) * 1e6) });
+    }
     await shop.store.close();
   },
 );

@@ -149,11 +149,19 @@ test("days come in their order, other keys by revenue", async () => {
 describe("reseller report", () => {
   const report = (...argv: string[]) => reseller("report", ...argv, ...optionsOf(database));
 
-  test("--json: key, orders, revenue, refunds, net", async () => {
+  test("--json: key, orders, revenue, refunds, net, cost, margin", async () => {
     const { json, code } = await report("--by", "provider", "--from", "2026-01-01", "--json");
     expect(code).toBe(0);
     const [acme, byHand] = json;
-    expect(Object.keys(acme)).toEqual(["key", "orders", "revenue", "refunds", "net"]);
+    expect(Object.keys(acme)).toEqual([
+      "key",
+      "orders",
+      "revenue",
+      "refunds",
+      "net",
+      "cost",
+      "margin",
+    ]);
     expect([acme.key, byHand.key]).toEqual(["acme", null]);
     expect(Math.round((acme.revenue - acme.refunds) * 1e6)).toBe(Math.round(acme.net * 1e6));
   });
@@ -162,7 +170,7 @@ describe("reseller report", () => {
     const day = "2026-03-01";
     const { stdout } = await report("--csv", "--from", day, "--to", day);
     const [header, row, ...rest] = stdout.trimEnd().split("\n");
-    expect(header).toBe("key,orders,revenue,refunds,net");
+    expect(header).toBe("key,orders,revenue,refunds,net,cost,margin");
     const [expected] = ledgerReport("day", Date.parse(day), Date.parse(day) + DAY - 1);
     const [key, orders, revenue, refunds] = row!.split(",");
     const micros = (text: string) => BigInt(Math.round(Number(text) * 1e6));
@@ -174,8 +182,8 @@ describe("reseller report", () => {
 
   test("as a table with a total; a wrong key or window is exit 2", async () => {
     const { stdout } = await report("--by", "service", "--from", "2026-01-01");
-    expect(stdout).toMatch(/SERVICE +NAME +ORDERS +REVENUE USD +REFUNDS USD +NET USD/);
-    expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^total +- +60 /);
+    expect(stdout).toMatch(/SERVICE +ORDERS +REVENUE USD +REFUNDS USD +COST USD +MARGIN USD/);
+    expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^total +60 /);
     expect((await report("--by", "colour")).code).toBe(2);
     expect((await report("--from", "soon")).code).toBe(2);
     expect((await report("--csv", "--json")).code).toBe(2);

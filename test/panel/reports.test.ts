@@ -56,7 +56,7 @@ test("what is wrong is named beside its field; nothing in a time is said so", as
     "from must be at or before to",
   );
   expect((await panel.get("/reports?to=2001-01-01&from=2001-01-01")).text).toContain(
-    "No orders and no refunds",
+    "No orders, no refunds and no costs",
   );
 });
 
@@ -70,6 +70,6 @@ test("as CSV of what is wrong: the page names it", async () => {
 
 test("as CSV: no cell is a formula", async () => {
   const { text, headers } = await panel.get(`/reports.csv?by=reseller&from=${today}&to=${today}`);
-  expect(text).toBe("key,orders,revenue,refunds,net\r\n'@alice,1,20,5,15\r\n");
+  expect(text).toBe("key,orders,revenue,refunds,net,cost,margin\r\n'@alice,1,20,5,15,0,15\r\n");
   expect(headers.get("content-disposition")).toContain("report-by-reseller.csv");
 });

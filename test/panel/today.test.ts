@@ -17,6 +17,7 @@ const QUIET = { providers: [], lateOrders: 0, failedWebhooks: [], lastRowAt: nul
 const PROVIDER = {
   name: "acme",
   outOfFundsAt: null,
+  foreignCurrency: null,
   lastSuccessAt: null,
   unknown: 0,
   oldestUncheckedAt: null,
@@ -38,6 +39,8 @@ test("orders, revenue and refunds of a day are those of the rows, and follow the
     ["Revenue USD", "0.00"],
     ["Refunds USD", "0.00"],
     ["Net USD", "0.00"],
+    ["Cost USD", "0.00"],
+    ["Margin USD", "0.00"],
   ]);
   const [first] = [market.order(), market.order({ user: "bob", quantity: 1000 })];
   market.run("transitionOrder", { id: String(first), to: "CANCELLED", note: null });
@@ -46,6 +49,8 @@ test("orders, revenue and refunds of a day are those of the rows, and follow the
     ["Revenue USD", "2.552"],
     ["Refunds USD", "0.232"],
     ["Net USD", "2.32"],
+    ["Cost USD", "0.00"],
+    ["Margin USD", "2.32"],
   ]);
   const { text } = await market.get("/");
   expect(text).toMatch(/href="\/orders\?status=CANCELLED">1 /);

@@ -8,6 +8,7 @@ import webhooks from "../../../migrations/postgres/0004_webhooks.sql" with { typ
 import sandbox from "../../../migrations/postgres/0005_sandbox.sql" with { type: "text" };
 import panel from "../../../migrations/postgres/0006_panel.sql" with { type: "text" };
 import serviceTypes from "../../../migrations/postgres/0007_service_types.sql" with { type: "text" };
+import costs from "../../../migrations/postgres/0008_costs.sql" with { type: "text" };
 import type { Address } from "./address.ts";
 import { connect, type Connection } from "./connection.ts";
 import { sqlStateOf } from "./errors.ts";
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, name: "0005_sandbox", sql: sandbox },
   { version: 6, name: "0006_panel", sql: panel },
   { version: 7, name: "0007_service_types", sql: serviceTypes },
+  { version: 8, name: "0008_costs", sql: costs },
 ];
 
 /** "rslr", as an advisory lock. */

@@ -1,6 +1,7 @@
 // A simulated operator: mostly valid commands, sometimes ones that must be refused.
 
 import { Refusal } from "../../../src/domain/refusals.ts";
+import { planCatalogue, requireProvider } from "../../../src/operations/providers.ts";
 import type { Market } from "./simulate.ts";
 
 /** An order is settled only once the provider's own book can be trusted to show it. */
@@ -12,6 +13,7 @@ export function operate(market: Market): void {
   const { world, auditor } = market;
   const { chance } = world;
   if (market.webhookAuditor.endpoints().length > 0 && chance.happens(0.3)) return tend(market);
+  if (chance.happens(0.3)) return keepBooks(market);
   const rows = auditor.rows();
   if (rows.length === 0) return;
   const unknown = rows.filter((row) => row.status === "PENDING" && row.placement === "unknown");
@@ -53,6 +55,41 @@ function tend({ world, auditor, webhookAuditor, run }: Market): void {
         const since = world.now() - chance.whole(0, 3_600_000);
         run("replayWebhook", { id, what: { since }, actor });
       });
+  }
+}
+
+/** Rates and their currency change, and totals are counted, as a server does once a minute. */
+function keepBooks({ world, costAuditor, run, store }: Market): void {
+  const { chance } = world;
+  const actor = { keyId: null, operator: "sim" };
+  switch (chance.whole(1, 4)) {
+    case 1: {
+      const name = chance.pick(["a", "b"]);
+      const rate = `${chance.whole(0, 3)}.${chance.whole(0, 9999)}`;
+      const listed = { service: "1", name: "One", category: "c", type: "Default", rate };
+      const upstream = [{ ...listed, min: 1, max: 100_000, dripfeed: false }];
+      const plan = store.read((reader) =>
+        planCatalogue(reader, requireProvider(reader, name), upstream, "0"),
+      );
+      // PostgreSQL's is there later: nothing but this waits for it.
+      return void Promise.resolve(plan).then((planned) =>
+        attempt(world, `operator syncs ${name} at ${rate}`, () => {
+          run("syncCatalogue", { name, upstream, markup: "0", plan: planned, actor });
+          costAuditor.synced(name, rate);
+        }),
+      );
+    }
+    case 2: {
+      const rateToUsd = `1.${chance.whole(1, 9_999_999)}`;
+      return attempt(world, `operator sets the rate of b to ${rateToUsd}`, () => {
+        run("updateProvider", { name: "b", changes: { rateToUsd }, actor });
+        costAuditor.factorSet("b", rateToUsd);
+      });
+    }
+    default: {
+      const limit = chance.whole(1, 20);
+      for (let step = chance.whole(1, 5); step > 0; step -= 1) run("countDailyTotals", { limit });
+    }
   }
 }
 

@@ -12,6 +12,7 @@ import { smmApi } from "../../../src/providers/smm-api.ts";
 import type { Writer } from "../../../src/writer/writer.ts";
 import { startWebhooks } from "../../../src/webhooks/worker.ts";
 import { type Asked, type Auditor, createAuditor, Finding } from "./auditor.ts";
+import { type CostAuditor, createCostAuditor } from "./cost-auditor.ts";
 import { type Engine, openMarketDatabase } from "./databases.ts";
 import { addEndpoints } from "./endpoints.ts";
 import { operate } from "./operator.ts";
@@ -75,6 +76,11 @@ const CATALOGUE: readonly Catalogue[] = [
 ];
 /** How often an order is of a service that is not one of the first four. */
 const TYPED = 0.4;
+/** Without a rate to USD, and with one that operators change. */
+const SELLERS = [
+  { name: "a", currency: "USD", rateToUsd: "1" },
+  { name: "b", currency: "EUR", rateToUsd: "1.0833333" },
+];
 const RESELLERS = ["ana", "bob", "cleo"];
 /** Commands that mostly find nothing to do. */
 const UNTRACED: ReadonlySet<CommandName> = new Set(["takeDuePolls", "takeDueWebhookDeliveries"]);
@@ -86,6 +92,7 @@ export interface Market {
   close(): void;
   auditor: Auditor;
   webhookAuditor: WebhookAuditor;
+  costAuditor: CostAuditor;
   receivers: ReturnType<typeof createReceivers>;
   /** Starts of the process. */
   starts: number;
@@ -114,9 +121,10 @@ export async function simulate(
   let calm = false;
   const faults = () => (calm ? 0 : trouble.faults);
   const market = openMarket(engine, world, creditMicros, faults);
-  for (const name of ["a", "b"]) {
-    const { auditor } = market;
-    market.providers.set(name, createProvider({ name, world, auditor, faults }));
+  for (const { name, currency } of SELLERS) {
+    const { auditor, costAuditor: costs } = market;
+    const setup = { name, currency, world, auditor, costs, faults };
+    market.providers.set(name, createProvider(setup));
   }
   let process = begin(market, () => calm);
   let crashes = 0;
@@ -138,6 +146,7 @@ export async function simulate(
       sinceAudit = 0;
       market.auditor.audit();
       market.webhookAuditor.audit();
+      market.costAuditor.audit();
     }
     if (calm || process.life.dead || !chance.happens(trouble.crashes)) return;
     crashes += 1;
@@ -153,6 +162,7 @@ export async function simulate(
     await world.runUntil(TROUBLE_MS, afterEvent);
     calm = true;
     market.auditor.calmBegins();
+    market.costAuditor.calmBegins(world.elapsed());
     world.trace("calm: no more faults");
     if (process.life.dead) process = begin(market, () => calm);
     await world.runUntil(TROUBLE_MS + CALM_MS, afterEvent);
@@ -161,6 +171,9 @@ export async function simulate(
     market.webhookAuditor.audit();
     market.webhookAuditor.auditEnd(world.now());
     mustHaveEnded(market);
+    market.costAuditor.audit();
+    market.costAuditor.auditEnd(world.elapsed());
+    await market.costAuditor.auditReports(market.store, market.auditor.rows());
     return { ...outcome(), finding: null };
   } catch (error) {
     if (!(error instanceof Finding)) throw error;
@@ -181,6 +194,7 @@ function openMarket(
   const database = openMarketDatabase(engine);
   const auditor = createAuditor(database);
   const webhookAuditor = createWebhookAuditor(database);
+  const costAuditor = createCostAuditor(database);
   const dead = new Set<string>();
   const market: Market = {
     world,
@@ -188,6 +202,7 @@ function openMarket(
     close: () => database.close(),
     auditor,
     webhookAuditor,
+    costAuditor,
     receivers: createReceivers({ world, auditor: webhookAuditor, faults }, dead),
     starts: 0,
     providers: new Map(),
@@ -210,9 +225,11 @@ function openMarket(
     });
     keyIds.set(username, id);
   }
-  for (const name of ["a", "b"]) {
-    const url = "http://127.0.0.1:1/";
-    market.run("createProvider", { name, protocol: "smm-api", url, key: PROVIDER_KEY, actor });
+  for (const { name, currency, rateToUsd } of SELLERS) {
+    const provider = { name, protocol: "smm-api", url: "http://127.0.0.1:1/", key: PROVIDER_KEY };
+    const terms = rateToUsd === "1" ? {} : { rateToUsd, currency };
+    market.run("createProvider", { ...provider, ...terms, actor });
+    costAuditor.provider(name, currency, rateToUsd);
   }
   for (const { provider, ...service } of CATALOGUE) {
     const link = provider === null ? {} : { provider: { name: provider, service: "1" } };

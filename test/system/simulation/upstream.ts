@@ -3,6 +3,7 @@
 
 import type { Reply, Send } from "../../../src/providers/call.ts";
 import type { Auditor, Meaning } from "./auditor.ts";
+import type { CostAuditor, Told } from "./cost-auditor.ts";
 import type { Life, World } from "./world.ts";
 
 const LATENCY_MS = 80;
@@ -23,6 +24,8 @@ interface Destiny {
   late: { after: number; meaning: Meaning } | null;
   /** Its entry never makes sense. */
   nonsense: boolean;
+  /** What it charges, in millionths: it may change its mind. */
+  charge: number;
 }
 
 const WORDS: Record<Meaning, readonly string[]> = {
@@ -45,12 +48,17 @@ export interface ProviderSetup {
   name: string;
   world: World;
   auditor: Auditor;
+  costs: CostAuditor;
+  currency: string;
   /** How often something goes wrong, 0 to 1; asked anew each time. */
   faults: () => number;
 }
 
-export function createProvider({ name, world, auditor, faults }: ProviderSetup): SimulatedProvider {
+export function createProvider(setup: ProviderSetup): SimulatedProvider {
+  const { name, world, auditor, costs, currency, faults } = setup;
   const { chance } = world;
+  /** How often it tells a charge, and how often with a currency. */
+  const tells = { charge: chance.pick([0, 0.5, 1]), currency: chance.pick([0, 0.5, 1]) };
   const book = new Map<string, Destiny>();
   const numbers = new Map<string, string>();
   let downUntil = 0;
@@ -157,10 +165,34 @@ export function createProvider({ name, world, auditor, faults }: ProviderSetup):
     const left = Math.round(order.quantity * chance.number());
     const remains = meaning === "PARTIAL" ? order.remains : meaning === "COMPLETED" ? 0 : left;
     const startCount = chance.pick<unknown>([0, "3572", "Unknown", null, -5]);
-    heards.push(() => auditor.heardReport(order.link, meaning, remains));
-    const told = meaning !== "PARTIAL" && goes(0.2) ? order.quantity + 1 : remains;
-    const shown = chance.happens(0.5) ? told : String(told);
-    return { status: chance.pick(WORDS[meaning]), remains: shown, start_count: startCount };
+    const told = moneyOf(order, meaning, remains);
+    heards.push(() => {
+      auditor.heardReport(order.link, meaning, remains);
+      costs.heard(order.link, { at: world.elapsed(), meaning, remains, told });
+    });
+    const written = meaning !== "PARTIAL" && goes(0.2) ? order.quantity + 1 : remains;
+    const shown = chance.happens(0.5) ? written : String(written);
+    const money = told ?? chance.pick<object>([{}, { charge: null }, { charge: "Unknown" }]);
+    return {
+      status: chance.pick(WORDS[meaning]),
+      remains: shown,
+      start_count: startCount,
+      ...money,
+    };
+  };
+
+  /** What it charges by now; null where it does not say. */
+  const moneyOf = (order: Destiny, meaning: Meaning, remains: number): Told | null => {
+    if (goes(0.1)) order.charge = chance.whole(0, 3_000_000);
+    if (!chance.happens(tells.charge)) return null;
+    const isFree = meaning === "CANCELLED" || meaning === "FAILED";
+    const part = meaning === "PARTIAL" ? order.quantity - remains : order.quantity;
+    const micros = isFree ? 0 : Math.floor((order.charge * part) / order.quantity);
+    const said = goes(0.05) ? "XTS" : chance.happens(tells.currency) ? currency : null;
+    return {
+      charge: `${Math.floor(micros / 1e6)}.${String(micros % 1e6).padStart(6, "0")}`,
+      currency: said,
+    };
   };
 
   /** Entries that must move nothing. */
@@ -193,6 +225,7 @@ export function createProvider({ name, world, auditor, faults }: ProviderSetup):
       remains: chance.whole(0, quantity),
       late: changesLate ? { after: chance.whole(60_000, 600_000), meaning: lateMeaning } : null,
       nonsense: goes(0.05),
+      charge: chance.whole(0, 3_000_000),
     };
   };
 

@@ -1,0 +1,154 @@
+// What an order costs at its provider: the charge that the provider tells, or its rate. docs/specification.md#costs.
+// Amounts of a provider are decimals of any length in text; nothing here is a float.
+
+import { type Decimal, parseDecimal } from "./catalogue-sync.ts";
+import { formatMicros, TRANSFER_LIMIT_MICROS } from "./money.ts";
+import type { ReportedStatus } from "./polling.ts";
+
+/** charge: told by the provider. rate: computed from its rate. foreign: told in a currency whose rate to USD is not known. */
+export const COST_BASES = ["charge", "rate", "foreign"] as const;
+export type CostBasis = (typeof COST_BASES)[number];
+
+/** What a provider's rate is for: 1,000 units, or an order. */
+export type RateUnit = "1000" | "order";
+
+/** The currency of a provider whose rate to USD is 1, unless it is said. */
+const DOLLARS = "USD";
+const RATE_TO_USD_LIMIT = 40;
+const CURRENCY = /^[A-Za-z]{2,8}$/;
+export const CURRENCY_FORM = "2 to 8 letters, such as EUR";
+export const RATE_TO_USD_FORM = "a decimal number above 0, such as 0.012";
+/** Decimals that a rate of an order keeps when a part of it was delivered. */
+const PART_DECIMALS = 12;
+
+/** What a report tells of money. */
+export interface ToldCost {
+  /** A decimal, as decimalText writes it. */
+  charge: string;
+  /** In upper case; null: it does not say. */
+  currency: string | null;
+}
+
+/** What an order costs until something else is known. */
+export interface OrderCost {
+  /** How many of the order came before, and this one. */
+  number: number;
+  basis: CostBasis;
+  /** In the provider's currency, as decimalText writes it. */
+  amount: string;
+  currency: string | null;
+  /** The order's own, from its first cost on. */
+  rateToUsd: string;
+  costMicros: number;
+}
+
+/** How a provider's amounts become US dollars. */
+export interface CurrencyTerms {
+  rateToUsd: string;
+  /** Null: nobody has said it yet. */
+  currency: string | null;
+}
+
+/** Null for what is no decimal number above 0. In one form: without zeros at its ends. */
+export function parseRateToUsd(text: string): string | null {
+  const decimal = parseDecimal(text.trim());
+  if (!decimal || decimal.digits === 0n) return null;
+  const rate = decimalText(decimal);
+  return rate.length <= RATE_TO_USD_LIMIT ? rate : null;
+}
+
+/** In upper case; null for what is none. */
+export function parseCurrency(text: string): string | null {
+  return CURRENCY.test(text) ? text.toUpperCase() : null;
+}
+
+/** Without zeros at its ends: `1.50` and `01.5` are `1.5`. */
+export function decimalText({ digits, scale }: Decimal): string {
+  const text = String(digits).padStart(scale + 1, "0");
+  if (scale === 0) return text;
+  const fraction = text.slice(-scale).replace(/0+$/, "");
+  return text.slice(0, -scale) + (fraction && `.${fraction}`);
+}
+
+export function multiplyDecimals(a: Decimal, b: Decimal): Decimal {
+  return { digits: a.digits * b.digits, scale: a.scale + b.scale };
+}
+
+/** In micros of USD, rounded up. Null above TRANSFER_LIMIT_MICROS. */
+export function microsOf(amount: Decimal, rateToUsd: string): number | null {
+  const { digits, scale } = multiplyDecimals(amount, parseDecimal(rateToUsd)!);
+  const divisor = 10n ** BigInt(scale);
+  const micros = (digits * 1_000_000n + divisor - 1n) / divisor;
+  return micros <= BigInt(TRANSFER_LIMIT_MICROS) ? Number(micros) : null;
+}
+
+/** The currency that a provider's amounts are expected in; null: whichever it tells first. */
+export function expectedCurrency({ currency, rateToUsd }: CurrencyTerms): string | null {
+  return currency ?? (rateToUsd === "1" ? DOLLARS : null);
+}
+
+/** In a sentence, for the operator. */
+export function costText({ basis, amount, currency, rateToUsd, costMicros }: OrderCost): string {
+  const theirs = currency === null ? amount : `${amount} ${currency}`;
+  if (basis === "foreign") return `charged ${theirs}: not counted, its rate to USD is not known`;
+  const ours = `${formatMicros(costMicros)} USD`;
+  const how = basis === "charge" ? "as charged" : "by its rate";
+  return rateToUsd === "1" ? `${ours}, ${how}` : `${ours}, ${how}: ${theirs} at ${rateToUsd}`;
+}
+
+/**
+ * What an order comes to by its provider's rate, once its provider reports it as `reported` with `remains` to be delivered: what
+ * was cancelled or failed there is free, of a partial order what was delivered counts.
+ */
+export function costByRate(
+  rate: { rate: string; unit: RateUnit },
+  quantity: number,
+  reported: ReportedStatus,
+  remains: number | null,
+): Decimal {
+  const perUnit = parseDecimal(rate.rate)!;
+  const undelivered = { PROCESSING: 0, COMPLETED: 0, PARTIAL: remains ?? 0 } as const;
+  const delivered =
+    reported === "CANCELLED" || reported === "FAILED" ? 0 : quantity - undelivered[reported];
+  if (rate.unit === "1000") {
+    return { digits: perUnit.digits * BigInt(delivered), scale: perUnit.scale + 3 };
+  }
+  const whole = BigInt(quantity);
+  const parts = perUnit.digits * 10n ** BigInt(PART_DECIMALS) * BigInt(delivered);
+  return { digits: (parts + whole - 1n) / whole, scale: perUnit.scale + PART_DECIMALS };
+}
+
+/**
+ * The order's cost after a report; null when it stays as it is. `told`: null where the report tells no charge; then the rate
+ * counts, unless a charge was told before. An order keeps the rate to USD of its first cost.
+ */
+export function decideCost(
+  last: OrderCost | null,
+  told: ToldCost | null,
+  byRate: () => Decimal | null,
+  terms: CurrencyTerms,
+): OrderCost | null {
+  const number = (last?.number ?? 0) + 1;
+  const rateToUsd = last && last.basis !== "foreign" ? last.rateToUsd : terms.rateToUsd;
+  if (told) {
+    const { charge: amount, currency } = told;
+    const expected = expectedCurrency(terms);
+    const isForeign = currency !== null && expected !== null && currency !== expected;
+    const basis = isForeign ? "foreign" : "charge";
+    if (
+      last?.basis === basis &&
+      last.amount === amount &&
+      (!isForeign || last.currency === currency)
+    )
+      return null;
+    const costMicros = isForeign ? 0 : microsOf(parseDecimal(amount)!, rateToUsd);
+    return costMicros === null ? null : { number, basis, amount, currency, rateToUsd, costMicros };
+  }
+  if (last && last.basis !== "rate") return null;
+  const estimated = byRate();
+  if (!estimated) return null;
+  const amount = decimalText(estimated);
+  const costMicros = microsOf(estimated, rateToUsd);
+  if (costMicros === null || last?.amount === amount) return null;
+  return { number, basis: "rate", amount, currency: null, rateToUsd, costMicros };
+}

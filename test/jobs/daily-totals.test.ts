@@ -1,0 +1,108 @@
+// The job that counts totals of days, and what keeps them right when an order changes its provider.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startDailyTotals } from "../../src/jobs/daily-totals.ts";
+import { createLog } from "../../src/monitoring/log.ts";
+import { readReport } from "../../src/monitoring/reports.ts";
+import type { Writer } from "../../src/writer/writer.ts";
+import { freshDatabase, type TestDatabase } from "../support/service.ts";
+import { verifyStore } from "../support/verify.ts";
+
+const DAY = Date.parse("2026-03-01T23:59:59.000Z");
+const EVER = { from: null, to: null };
+
+let database: TestDatabase;
+let place: (service: string) => number;
+
+beforeAll(() => {
+  database = freshDatabase();
+  database.user("anna", "1000");
+  for (const name of ["acme", "bulk"]) {
+    database.run("createProvider", { name, protocol: "smm-api", url: "http://127.0.0.1:9", key: "k" }); // prettier-ignore
+  }
+  database.service({ id: "likes", min: 1 });
+  database.service({ id: "views", min: 1, provider: { name: "acme", service: "7" } });
+  const { id: keyId } = database.key("anna", "full");
+  const [{ account }] = database.query<{ account: number }>(
+    "SELECT account FROM users WHERE username = 'anna'",
+  ) as [{ account: number }];
+  const order = { resellerAccount: Number(account), keyId, link: "x", quantity: 500 };
+  place = (service) => database.execute("placeOrder", { ...order, service }, DAY).orderId;
+});
+afterAll(() => database.close());
+
+const totals = () => database.query("SELECT sum(orders) AS orders FROM daily_totals")[0];
+const byProvider = async () => {
+  const rows = await readReport(database.store, "provider", EVER);
+  return rows.map(({ key, orders, revenueMicros }) => [key, orders, revenueMicros]);
+};
+
+/** Commands that wait until all are allowed, as those of a busy writer. */
+function writerOf(
+  calls: { limit: number }[],
+  failing: { error: Error | null },
+): Pick<Writer, "submit"> {
+  return {
+    submit: (name, input) => {
+      calls.push(input as { limit: number });
+      const { error } = failing;
+      failing.error = null;
+      if (error) return Promise.reject(error);
+      return Promise.resolve(database.execute(name, input, DAY));
+    },
+  };
+}
+
+test("it counts everything in small steps, goes on after a failure, and stops when told", async () => {
+  for (let index = 0; index < 5; index++) place(index % 2 ? "likes" : "views");
+  const calls: { limit: number }[] = [];
+  const failing = { error: new Error("the database is away") as Error | null };
+  const log = createLog("silent");
+  const job = startDailyTotals(writerOf(calls, failing), log, { interval: 1, delay: 0 });
+  while (!Number((totals() as { orders: number | null }).orders)) await Bun.sleep(1);
+  await job.stop();
+  const { length } = calls;
+  expect(calls.every(({ limit }) => limit <= 2000)).toBe(true);
+  // Of each kind of key.
+  expect(Number((totals() as { orders: number }).orders)).toBe(15);
+  await Bun.sleep(5);
+  expect(calls.length).toBe(length);
+});
+
+test("it leaves the counting to the server that leads", async () => {
+  const calls: { limit: number }[] = [];
+  const job = startDailyTotals(writerOf(calls, { error: null }), createLog("silent"), {
+    isLeader: () => false,
+  });
+  await job.stop();
+  expect(calls).toEqual([]);
+});
+
+test("an order that goes on to another provider takes its revenue along, counted or not", async () => {
+  const notCounted = place("views");
+  expect(await byProvider()).toEqual([
+    ["acme", 4, 4_640_000n],
+    [null, 2, 2_320_000n],
+  ]);
+  database.dropTrigger("orders_keep_terms");
+  const [bulk] = database.query<{ id: number }>(
+    "SELECT provider_id AS id FROM providers WHERE name = 'bulk'",
+  );
+  for (const orderId of [1, notCounted]) {
+    database.query(
+      "UPDATE orders SET provider_id = ?, provider_service = '9' WHERE order_id = ?",
+      Number(bulk!.id),
+      orderId,
+    );
+  }
+  const expected = [
+    ["acme", 2, 2_320_000n],
+    ["bulk", 2, 2_320_000n],
+    [null, 2, 2_320_000n],
+  ];
+  const sorted = (rows: unknown[][]) => rows.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1)); // prettier-ignore
+  expect(sorted(await byProvider())).toEqual(sorted(expected));
+  while (database.execute("countDailyTotals", { limit: 1 }, DAY) === "again");
+  expect(sorted(await byProvider())).toEqual(sorted(expected));
+  expect(await verifyStore(database)).toEqual([]);
+});
