@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import type { Awaitable } from "../db/port.ts";
 import type { Service } from "../db/services.ts";
 import { jsonAmount } from "../domain/money.ts";
+import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
 import { DEFAULT_CATEGORY, type PriceUnit, PRICE_UNITS } from "../domain/services.ts";
 import {
   type CommonOptions,
@@ -24,6 +25,7 @@ import {
   providerName,
   providerService,
   quantity,
+  refillDays,
   serviceId,
   serviceName,
   username,
@@ -41,6 +43,9 @@ interface ServiceOptions extends CommonOptions {
   public?: true;
   provider?: string;
   providerService?: string;
+  cancel?: boolean;
+  refill?: boolean;
+  refillDays?: number;
 }
 
 export function declareServices(admin: Command): void {
@@ -81,6 +86,7 @@ function declareCreate(group: Command): void {
           min: options.min!,
           max: options.max!,
           private: options.private ?? false,
+          ...requestTermsOf(options),
           ...(name !== undefined && service !== undefined ? { provider: { name, service } } : {}),
         }),
       );
@@ -102,7 +108,8 @@ function declareUpdate(group: Command): void {
       const { name, category: group, price: priceMicros, per, min, max } = options;
       const hidden = options.private ? true : options.public ? false : undefined;
       const changes = { name, category: group, priceMicros, per, min, max, private: hidden };
-      const named = Object.entries(changes).filter(([, value]) => value !== undefined);
+      const terms = { ...changes, ...requestTermsOf(options) };
+      const named = Object.entries(terms).filter(([, value]) => value !== undefined);
       const { provider: providerName, providerService: service } = options;
       if (providerName !== undefined && service === undefined) {
         command.error("error: give --provider-service with --provider.");
@@ -142,7 +149,27 @@ function addServiceOptions(command: Command, mandatory: boolean): Command {
     )
     .option("--private", "only for resellers with a grant")
     .option("--provider <name>", "who delivers it (default: you, by hand)", providerName)
-    .option("--provider-service <id>", "its id at the provider", providerService);
+    .option("--provider-service <id>", "its id at the provider", providerService)
+    .option("--cancel", "its orders can be cancelled on request")
+    .option("--no-cancel", "they cannot")
+    .option("--refill", "what is lost of its orders is delivered again on request")
+    .option("--no-refill", "it is not")
+    .option(
+      "--refill-days <days>",
+      mandatory
+        ? `for how many days after an order's end (default: ${REFILL_DAYS_DEFAULT})`
+        : "for how many days after an order's end",
+      refillDays,
+    );
+}
+
+/** Those that were given. */
+function requestTermsOf({ cancel, refill, refillDays: days }: ServiceOptions) {
+  return {
+    ...(cancel === undefined ? {} : { cancel }),
+    ...(refill === undefined ? {} : { refill }),
+    ...(days === undefined ? {} : { refillDays: days }),
+  };
 }
 
 /** Wrong usage, known without reading the database: exit 2. */

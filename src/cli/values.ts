@@ -14,6 +14,7 @@ import {
 } from "../domain/orders.ts";
 import { parseDecimal } from "../domain/catalogue-sync.ts";
 import { isProviderOrder } from "../domain/deliveries.ts";
+import { isRefillDays, REFILL_DAYS_LIMIT } from "../domain/order-requests.ts";
 import { isProviderUrl } from "../domain/providers.ts";
 import {
   CATEGORY_LENGTH_LIMIT,
@@ -107,6 +108,11 @@ export function price(text: string): number {
 export function quantity(text: string): number {
   const value = wholeNumber(text);
   return require(isQuantity(value), value, `must be a whole number from 1 to ${QUANTITY_LIMIT}`);
+}
+
+export function refillDays(text: string): number {
+  const value = wholeNumber(text);
+  return require(isRefillDays(value), value, `must be a whole number from 1 to ${REFILL_DAYS_LIMIT}`);
 }
 
 /** Milliseconds of a duration such as `90d`, `24h` or 0. */

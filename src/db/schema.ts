@@ -6,6 +6,11 @@ import type { KeyScope, KeyType } from "../domain/keys.ts";
 import type { TransferKind } from "../domain/ledger.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
+import {
+  REFILL_DAYS_DEFAULT,
+  type RequestKind,
+  type RequestState,
+} from "../domain/order-requests.ts";
 import { DEFAULT_CATEGORY, type PriceUnit } from "../domain/services.ts";
 import type { DisabledReason, WebhookEventType } from "../domain/webhook-events.ts";
 
@@ -84,6 +89,11 @@ export const services = sqliteTable("services", {
   minByHand: integer("min_by_hand", { mode: "boolean" }).notNull(),
   maxByHand: integer("max_by_hand", { mode: "boolean" }).notNull(),
   delisted: integer("vanished", { mode: "boolean" }).notNull(),
+  cancel: integer({ mode: "boolean" }).notNull().default(false),
+  refill: integer({ mode: "boolean" }).notNull().default(false),
+  refillDays: integer("refill_days").notNull().default(REFILL_DAYS_DEFAULT),
+  cancelByHand: integer("cancel_by_hand", { mode: "boolean" }).notNull().default(false),
+  refillByHand: integer("refill_by_hand", { mode: "boolean" }).notNull().default(false),
 });
 
 export const grants = sqliteTable(
@@ -161,6 +171,26 @@ export const orderEvents = sqliteTable("order_events", {
   operator: text(),
   note: text(),
   createdAt: integer("created_at").notNull(),
+});
+
+export const orderRequests = sqliteTable("order_requests", {
+  requestId: integer("request_id").primaryKey(),
+  id: text().notNull(),
+  orderId: integer("order_id").notNull(),
+  resellerAccount: integer("reseller_account").notNull(),
+  kind: text().$type<RequestKind>().notNull(),
+  state: text().$type<RequestState>().notNull(),
+  providerId: integer("provider_id"),
+  unknown: integer({ mode: "boolean" }).notNull().default(false),
+  server: text(),
+  providerRefill: text("provider_refill"),
+  nextAt: integer("next_at"),
+  tries: integer().notNull().default(0),
+  note: text(),
+  keyId: text("key_id").notNull(),
+  createdAt: integer("created_at").notNull(),
+  sentAt: integer("sent_at"),
+  changedAt: integer("changed_at").notNull(),
 });
 
 export const transfers = sqliteTable("transfers", {

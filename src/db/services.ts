@@ -32,6 +32,12 @@ export interface Service {
   maxByHand: boolean;
   /** Deactivated by a sync because its provider no longer lists it. */
   delisted: boolean;
+  /** Whether its orders can be cancelled, and refilled within `refillDays` of their end. */
+  cancel: boolean;
+  refill: boolean;
+  refillDays: number;
+  cancelByHand: boolean;
+  refillByHand: boolean;
 }
 
 export type NewService = Omit<Service, "number">;
@@ -45,7 +51,7 @@ export type OpenService = Pick<
 /** An open service as panels see it. */
 export type NumberedService = Pick<
   Service,
-  "number" | "name" | "category" | "priceMicros" | "per" | "min" | "max"
+  "number" | "name" | "category" | "priceMicros" | "per" | "min" | "max" | "cancel" | "refill"
 >;
 
 export interface Grant {
@@ -107,10 +113,21 @@ const OPEN = query({
     ORDER BY services.name, services.id`,
 });
 
+const NUMBERED_FIELDS = [
+  "number",
+  "name",
+  "category",
+  "per",
+  "min",
+  "max",
+  "cancel",
+  "refill",
+] as const;
+
 const NUMBERED = query({
   takes: { account: number },
-  gives: fields(services, "number", "name", "category", "priceMicros", "per", "min", "max"),
-  text: `SELECT ${select(services, "number", "name", "category", "per", "min", "max")},
+  gives: fields(services, "priceMicros", ...NUMBERED_FIELDS),
+  text: `SELECT ${select(services, ...NUMBERED_FIELDS)},
       ${PRICE_PAID} ${OF_OPEN_SERVICES}
     ORDER BY services.category, services.number`,
 });

@@ -22,6 +22,9 @@ export interface UpstreamService {
   rate: string;
   min: number;
   max: number;
+  /** Whether the provider takes requests for its orders. */
+  cancel: boolean;
+  refill: boolean;
 }
 
 /** An entry of the provider's list that cannot be read. */
@@ -51,6 +54,10 @@ export interface KnownService {
   minByHand: boolean;
   maxByHand: boolean;
   delisted: boolean;
+  cancel: boolean;
+  refill: boolean;
+  cancelByHand: boolean;
+  refillByHand: boolean;
 }
 
 /** The fields of a service that a sync takes over from the provider. */
@@ -60,6 +67,8 @@ export interface SyncedFields {
   priceMicros: number;
   min: number;
   max: number;
+  cancel: boolean;
+  refill: boolean;
 }
 
 export interface SyncPlan {
@@ -168,18 +177,20 @@ function refuseUnreadable(entries: number, unreadable: SyncPlan["unreadable"]): 
 }
 
 function planLinked(plan: SyncPlan, known: KnownService, target: TargetService | undefined): void {
-  const { id, name, category, priceMicros, min, max } = known;
+  const { id, name, category, priceMicros, min, max, cancel, refill } = known;
   if (!target) {
     if (known.active) plan.deactivated.push({ id, name });
     return;
   }
-  const before = { name, category, priceMicros, min, max };
+  const before = { name, category, priceMicros, min, max, cancel, refill };
   const after = {
     name: known.nameByHand ? name : target.name,
     category: known.categoryByHand ? category : target.category,
     priceMicros: known.priceByHand ? priceMicros : target.priceMicros,
     min: known.minByHand ? min : target.min,
     max: known.maxByHand ? max : target.max,
+    cancel: known.cancelByHand ? cancel : target.cancel,
+    refill: known.refillByHand ? refill : target.refill,
   };
   // A bound set by hand conflicts with the provider's new one: keep both of ours until the operator decides.
   if (after.min > after.max) Object.assign(after, { min, max });
@@ -218,7 +229,7 @@ function targetServices(
 
 /** What is wrong with it where it cannot be sold. */
 function targetService(entry: UpstreamService, markupPercent: Decimal): TargetService | string {
-  const { service, name, category, rate } = entry;
+  const { service, name, category, rate, cancel, refill } = entry;
   const decimal = parseDecimal(rate);
   const priceMicros = decimal && priceWithMarkup(decimal, markupPercent);
   if (priceMicros === null) return `its rate ${rate} is no price`;
@@ -226,7 +237,7 @@ function targetService(entry: UpstreamService, markupPercent: Decimal): TargetSe
   const min = Math.max(entry.min, 1);
   const max = Math.min(entry.max, QUANTITY_LIMIT);
   if (min > max) return `its min ${entry.min} is above its max ${entry.max}`;
-  return { service, name, category, rate, priceMicros, min, max };
+  return { service, name, category, rate, priceMicros, min, max, cancel, refill };
 }
 
 function warnBelowCost(
@@ -245,7 +256,9 @@ function sameFields(a: SyncedFields, b: SyncedFields): boolean {
     a.category === b.category &&
     a.priceMicros === b.priceMicros &&
     a.min === b.min &&
-    a.max === b.max
+    a.max === b.max &&
+    a.cancel === b.cancel &&
+    a.refill === b.refill
   );
 }
 

@@ -2,6 +2,7 @@
 // They are made in domain/ because the idempotency record stores the response in the transaction of its effect.
 
 import { jsonAmount, type Micros } from "./money.ts";
+import type { RequestKind, RequestState } from "./order-requests.ts";
 import type { OrderStatus } from "./orders.ts";
 
 /** The fields of an order that the response to its creation has. */
@@ -71,6 +72,24 @@ export function orderStatus(order: PublicOrderStatus) {
   const { startCount, remains, reference } = order;
   const status = { ...orderCreated(order), startCount, remains };
   return reference === null ? status : { ...status, reference };
+}
+
+/** The fields of a request for an order that a response has. */
+export interface PublicRequest {
+  id: string;
+  kind: RequestKind;
+  orderId: number;
+  state: RequestState;
+  createdAt: number;
+}
+
+/** The body of a 200 to `POST /orders/:id/cancel` and `/refill`. */
+export function requestResponse(request: PublicRequest) {
+  return { status: "success", request: orderRequest(request) };
+}
+
+export function orderRequest({ id, kind, orderId, state, createdAt }: PublicRequest) {
+  return { id, kind, orderId, state, createdAt: new Date(createdAt).toISOString() };
 }
 
 /** Both balances are always present; the one that does not apply is 0. */

@@ -56,9 +56,9 @@ export function auditService(
 
 function serviceFacts(service: Service): AuditFacts {
   const { number, name, category, priceMicros, per, min, max, active, private: hidden } = service;
-  const { providerId, providerService } = service;
+  const { providerId, providerService, cancel, refill, refillDays } = service;
   const terms = { number, name, category, priceMicros, per, min, max, active, private: hidden };
-  return { ...terms, providerId, providerService };
+  return { ...terms, providerId, providerService, cancel, refill, refillDays };
 }
 
 /** The fields of an order that the audit log records. */

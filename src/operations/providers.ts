@@ -4,6 +4,7 @@ import type { Decimal, SyncedFields, SyncPlan, UpstreamEntry } from "../domain/c
 import { parseDecimal, planSync } from "../domain/catalogue-sync.ts";
 import { refusal } from "../domain/refusals.ts";
 import type { Actor } from "../domain/ledger.ts";
+import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
 import type { Reader, Tx } from "../db/port.ts";
 import { findProvider, insertProvider, type Provider, updateLastSuccess } from "../db/providers.ts";
 import { providers } from "../db/tables.ts";
@@ -166,5 +167,8 @@ function addedService(
     minByHand: false,
     maxByHand: false,
     delisted: false,
+    refillDays: REFILL_DAYS_DEFAULT,
+    cancelByHand: false,
+    refillByHand: false,
   };
 }

@@ -3,6 +3,7 @@
 import type { AuditFacts } from "../domain/audit.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import type { Actor } from "../domain/ledger.ts";
+import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
 import { DEFAULT_CATEGORY, type PriceChange, type PriceUnit } from "../domain/services.ts";
 import type { Tx } from "../db/port.ts";
 import {
@@ -37,6 +38,10 @@ export interface ServiceTerms {
   min: number;
   max: number;
   private: boolean;
+  /** Absent for a new one: neither, and REFILL_DAYS_DEFAULT. */
+  cancel?: boolean;
+  refill?: boolean;
+  refillDays?: number;
   /** None: a manual service. */
   provider?: ServiceProvider;
 }
@@ -78,6 +83,11 @@ function create(
     minByHand: true,
     maxByHand: true,
     delisted: false,
+    cancel: command.cancel ?? false,
+    refill: command.refill ?? false,
+    refillDays: command.refillDays ?? REFILL_DAYS_DEFAULT,
+    cancelByHand: command.cancel !== undefined,
+    refillByHand: command.refill !== undefined,
   });
   auditService(tx, context, actor, "service.create", null, service);
   recordServiceEvents(tx, listeners, null, service, context);
@@ -108,6 +118,8 @@ export function updateService(tx: Tx, command: UpdateService, context: Context):
   service.priceByHand ||= changes.priceMicros !== undefined || changes.per !== undefined;
   service.minByHand ||= changes.min !== undefined;
   service.maxByHand ||= changes.max !== undefined;
+  service.cancelByHand ||= changes.cancel !== undefined;
+  service.refillByHand ||= changes.refill !== undefined;
   writeService(tx, service);
   auditService(tx, context, command.actor, "service.update", before, service);
   recordServiceEvents(tx, listServiceListeners(tx, context), before, service, context);

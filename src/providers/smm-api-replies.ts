@@ -42,6 +42,8 @@ const listedService = v.looseObject({
   name: v.string(),
   type: v.string(),
   category: v.optional(v.unknown()),
+  cancel: v.optional(v.unknown()),
+  refill: v.optional(v.unknown()),
 });
 const listedTerms = v.looseObject({ rate: numberOrText, min: numberOrText, max: numberOrText });
 
@@ -143,10 +145,11 @@ function readService(service: string, listed: unknown, mask: Mask): UpstreamServ
   const name = mask(named.output.name).slice(0, SERVICE_NAME_LENGTH_LIMIT).toWellFormed().trim();
   const category = categoryOf(named.output.category, mask);
   const type = mask(named.output.type);
+  const flags = { cancel: isYes(named.output.cancel), refill: isYes(named.output.refill) };
   if (name === "") return null;
   // Other types are only counted and skipped, so their rate and limits do not matter.
   if (type.toLowerCase() !== "default") {
-    return { service, name, category, type, rate: "0", min: 0, max: 0 };
+    return { service, name, category, type, rate: "0", min: 0, max: 0, ...flags };
   }
   const terms = v.safeParse(listedTerms, listed);
   if (!terms.success) return null;
@@ -154,7 +157,12 @@ function readService(service: string, listed: unknown, mask: Mask): UpstreamServ
   const min = wholeNumber(terms.output.min);
   const max = wholeNumber(terms.output.max);
   if (!parseDecimal(rate) || min === null || max === null) return null;
-  return { service, name, category, type, rate, min, max };
+  return { service, name, category, type, rate, min, max, ...flags };
+}
+
+/** Anything that does not say yes is a no: a request that the provider does not take helps nobody. */
+function isYes(flag: unknown): boolean {
+  return flag === true || flag === 1 || flag === "1" || flag === "true";
 }
 
 /** Some panels leave it out or send null: that is no reason to leave the service out. */

@@ -22,6 +22,8 @@ const UPSTREAM: UpstreamService = {
   rate: "0.90",
   min: 50,
   max: 10_000,
+  cancel: false,
+  refill: false,
 };
 const KNOWN: KnownService = {
   id: "ours",
@@ -39,6 +41,10 @@ const KNOWN: KnownService = {
   minByHand: false,
   maxByHand: false,
   delisted: false,
+  cancel: false,
+  refill: false,
+  cancelByHand: false,
+  refillByHand: false,
 };
 const NOTHING = {
   added: 0,
@@ -101,6 +107,8 @@ describe("a sync", () => {
         priceMicros: 1_170_000,
         min: 50,
         max: 10_000,
+        cancel: false,
+        refill: false,
         providerService: "1",
       },
     ]);
@@ -132,6 +140,8 @@ describe("a sync", () => {
       priceMicros: 899_999,
       min: 50,
       max: 5000,
+      cancel: false,
+      refill: false,
     });
     expect(countsOf(plan)).toEqual({ ...NOTHING, updated: 1, belowCost: 1 });
   });

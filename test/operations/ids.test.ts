@@ -20,6 +20,8 @@ const upstream = ["1", "2", "3"].map((service) => ({
   max: 1000,
   category: "Likes",
   type: "Default",
+  cancel: true,
+  refill: false,
 }));
 
 let database: TestDatabase;
