@@ -218,6 +218,9 @@ test("the timer waits a second while nothing is due, else until the next attempt
     connect: () => ({
       add: async () => ({ outcome: "not_sent", cause: "nobody listens" }),
       status: () => Promise.reject(new Error("not asked")),
+      cancel: () => Promise.reject(new Error("not asked")),
+      refill: () => Promise.reject(new Error("not asked")),
+      refillStatus: () => Promise.reject(new Error("not asked")),
       services: () => Promise.reject(new Error("not asked")),
       balance: () => Promise.reject(new Error("not asked")),
     }),
