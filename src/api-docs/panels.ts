@@ -32,18 +32,33 @@ const FIELDS: Schema = {
   description: "The fields may be in the query too; those of the body win.",
   properties: {
     key: text("Your API key: an Order Key or Full Access."),
-    action: text("What to do.", { enum: ["services", "add", "status", "balance"] }),
+    action: text("What to do.", { enum: [
+        "services",
+        "add",
+        "status",
+        "balance",
+        "cancel",
+        "refill",
+        "refill_status",
+      ],
+    }),
     service: number("Of `add`: the number of a service."),
     link: text(`Of \`add\`: what to deliver to, 1 to ${LINK_LENGTH_LIMIT} characters.`),
     quantity: number("Of `add`: how many; not for a service of type Package."),
     reference: number(
       `Of \`add\`, if you like: your own name for the order, 1 to ${REFERENCE_LENGTH_LIMIT} characters. A second \`add\` with it returns the first order.`,
     ),
-    order: number("Of `status`: the number of an order."),
+    order: number("Of `status`, `cancel`, `refill`: the number of an order."),
     orders: {
       type: ["string", "array"],
       items: { type: ["string", "integer"] },
-      description: `Of \`status\`: up to ${IDS_LIMIT} numbers, separated by commas; in JSON also a list.`,
+      description: `Of \`status\`, \`cancel\`, \`refill\`: up to ${IDS_LIMIT} numbers, separated by commas; in JSON also a list.`,
+    },
+    refill: number("Of `refill_status`: the number of a refill."),
+    refills: {
+      type: ["string", "array"],
+      items: { type: ["string", "integer"] },
+      description: `Of \`refill_status\`: up to ${IDS_LIMIT} numbers.`,
     },
   },
   required: ["key", "action"],
@@ -70,13 +85,51 @@ const SERVICE = object("A service that may be ordered.", {
   min: text("The smallest quantity."),
   max: text("The largest quantity."),
   dripfeed: { type: "boolean", const: false, description: "There is none." },
-  refill: { type: "boolean", const: false, description: "There is none." },
-  cancel: { type: "boolean", const: false, description: "There is none." },
+  refill: { type: "boolean", description: "Whether its orders can be refilled." },
+  cancel: { type: "boolean", description: "Whether its orders can be cancelled." },
 });
+
+/** As it was sent, as a number where it is one. */
+const ASKED: Schema = { type: ["integer", "string"], description: "As it was asked." };
+
+const REFILL_WORD = text("How far the refill is.", {
+  enum: ["Pending", "In progress", "Completed", "Rejected"],
+});
+
+const listOf = (items: Schema, description: string): Schema => ({
+  type: "array",
+  items,
+  description,
+});
+
+/** Of requests, in the order in which they were asked. */
+const LISTS: readonly Schema[] = [
+  listOf(
+    object("An order.", {
+      order: ASKED,
+      cancel: { anyOf: [{ type: "integer", const: 1, description: "It is asked for." }, ERROR] },
+    }),
+    "Of `cancel`, also for one order.",
+  ),
+  listOf(
+    object("An order.", {
+      order: ASKED,
+      refill: { anyOf: [{ type: "integer", minimum: 1, description: "The refill's number." }, ERROR] },
+    }),
+    "Of `refill` with `orders`.",
+  ),
+  listOf(
+    object("A refill.", { refill: ASKED, status: { anyOf: [REFILL_WORD, ERROR] } }),
+    "Of `refill_status` with `refills`.",
+  ),
+];
 
 const RESPONSE: Schema = {
   anyOf: [
     { type: "array", items: SERVICE, description: "Of `services`." },
+    ...LISTS,
+    object("Of `refill`.", { refill: text("The refill's number.") }),
+    object("Of `refill_status`.", { status: REFILL_WORD }),
     object("Of `add`.", {
       order: { type: "integer", minimum: 1, description: "The order's number." },
     }),
@@ -154,6 +207,24 @@ export const PANEL_EXAMPLES: readonly {
     response: { balance: "97.68", currency: "USD" },
   },
   {
+    name: "cancel",
+    fields: { action: "cancel", orders: "9,1" },
+    response: [
+      { order: 9, cancel: { error: "Incorrect order ID" } },
+      { order: 1, cancel: { error: "Order cannot be cancelled" } },
+    ],
+  },
+  {
+    name: "refill",
+    fields: { action: "refill", order: "1" },
+    response: { error: "Order cannot be refilled" },
+  },
+  {
+    name: "refill_status",
+    fields: { action: "refill_status", refills: "7" },
+    response: [{ refill: 7, status: { error: "Refill not found" } }],
+  },
+  {
     name: "refused",
     fields: { action: "add", service: "1", link: "https://example.com/me", quantity: "1" },
     response: { error: "neworder.error.min_quantity" },
@@ -182,7 +253,7 @@ export const PANEL_OPERATION = {
   tags: [PANEL_TAG.name],
   summary: "Order as a panel does",
   description:
-    "`services` lists what may be ordered, `add` places an order, `status` tells what became of orders, `balance` what is left. The key is a field, not a header. What was refused is a 200 with `error`.",
+    "`services` lists what may be ordered, `add` places an order, `status` tells what became of orders, `balance` what is left. `cancel` and `refill` ask for that, which moves no money by itself: an order's status does. The key is a field, not a header. What was refused is a 200 with `error`.",
   parameters: [],
   security: [],
   requestBody: {
