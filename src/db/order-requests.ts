@@ -5,7 +5,7 @@ import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import { CUID, NUMERIC_ID } from "./orders.ts";
 import type { Reader, Tx } from "./port.ts";
 import { byDialect, fields, isOneOf, query, select, statement } from "./query.ts";
-import type { orderRequests as schema } from "./schema.ts";
+import type { orderRequests as schema } from "./order-request-schema.ts";
 import { boolean, nullable, number, numbers } from "./table-definition.ts";
 import { orderRequests } from "./tables.ts";
 

@@ -7,6 +7,7 @@ import { listAuditEntries } from "./audit.ts";
 import { listAttempts } from "./deliveries.ts";
 import { listOrderEvents } from "./order-events.ts";
 import type { Order } from "./orders.ts";
+import { listRequestsOfOrder } from "./order-requests.ts";
 import { listLateReports } from "./polling.ts";
 import type { Reader } from "./port.ts";
 import { listTransfersOfOrder } from "./transactions.ts";
@@ -16,7 +17,7 @@ const AUDIT_LIMIT = 200;
 
 export interface TimelineEntry {
   at: number;
-  /** `status`, `late`, `progress`, `note`, the kind of a transfer, or the state of an attempt: `sending`, then its outcome. */
+  /** `status`, `late`, `progress`, `note`, `request`, the kind of a transfer, or the state of an attempt: `sending`, then its outcome. */
   what: string;
   from: string | null;
   to: string | null;
@@ -46,6 +47,7 @@ export function readOrderTimeline(reader: Reader, order: Order): TimelineEntry[]
       return { ...BLANK, at, what: "status", from, to, actor, note };
     }),
     ...transferred.filter(({ what }) => what !== "order"),
+    ...requestEntries(reader, orderId),
     ...auditEntries(reader, orderId),
     ...listLateReports(reader, orderId).map(({ createdAt: at, status: from, reported: to }) => {
       return { ...BLANK, at, what: "late", from, to, note: "reported after the end, not applied" };
@@ -58,6 +60,24 @@ function attemptEntries(reader: Reader, orderId: number): TimelineEntry[] {
     { ...BLANK, at: startedAt, what: "sending" },
     ...(finishedAt === null ? [] : [{ ...BLANK, at: finishedAt, what: outcome, note: cause }]),
   ]);
+}
+
+/** Each request when it was made, and what has become of it. */
+function requestEntries(reader: Reader, orderId: number): TimelineEntry[] {
+  return listRequestsOfOrder(reader, orderId).flatMap((request): TimelineEntry[] => {
+    const { kind, state, unknown, createdAt, sentAt, changedAt, note } = request;
+    const actor = { keyId: request.keyId, operator: null };
+    const made = { ...BLANK, at: createdAt, what: "request", to: kind, actor };
+    if (state === "requested") return [{ ...made, note }];
+    const to = `${kind} ${unknown ? "unknown" : state}`;
+    const sent = { ...BLANK, at: sentAt ?? 0, what: "request", to: `${kind} sent` };
+    const isSentOnly = state === "sent" && !unknown;
+    return [
+      made,
+      ...(sentAt === null ? [] : [sent]),
+      ...(isSentOnly ? [] : [{ ...BLANK, at: changedAt, what: "request", to, note }]),
+    ];
+  });
 }
 
 /** What is in the audit log alone: transitions are among the order's events. */

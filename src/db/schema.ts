@@ -6,11 +6,7 @@ import type { KeyScope, KeyType } from "../domain/keys.ts";
 import type { TransferKind } from "../domain/ledger.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
-import {
-  REFILL_DAYS_DEFAULT,
-  type RequestKind,
-  type RequestState,
-} from "../domain/order-requests.ts";
+import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
 import { DEFAULT_CATEGORY, type PriceUnit } from "../domain/services.ts";
 import type { DisabledReason, WebhookEventType } from "../domain/webhook-events.ts";
 
@@ -173,26 +169,6 @@ export const orderEvents = sqliteTable("order_events", {
   createdAt: integer("created_at").notNull(),
 });
 
-export const orderRequests = sqliteTable("order_requests", {
-  requestId: integer("request_id").primaryKey(),
-  id: text().notNull(),
-  orderId: integer("order_id").notNull(),
-  resellerAccount: integer("reseller_account").notNull(),
-  kind: text().$type<RequestKind>().notNull(),
-  state: text().$type<RequestState>().notNull(),
-  providerId: integer("provider_id"),
-  unknown: integer({ mode: "boolean" }).notNull().default(false),
-  server: text(),
-  providerRefill: text("provider_refill"),
-  nextAt: integer("next_at"),
-  tries: integer().notNull().default(0),
-  note: text(),
-  keyId: text("key_id").notNull(),
-  createdAt: integer("created_at").notNull(),
-  sentAt: integer("sent_at"),
-  changedAt: integer("changed_at").notNull(),
-});
-
 export const transfers = sqliteTable("transfers", {
   seq: integer().primaryKey(),
   debitAccount: integer("debit_account").notNull(),
@@ -318,4 +294,5 @@ export const webhookAttempts = sqliteTable("webhook_attempts", {
   response: text(),
 });
 
+export * from "./order-request-schema.ts";
 export * from "./panel-schema.ts";

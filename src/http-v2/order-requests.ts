@@ -4,13 +4,15 @@ import { listRequestStates } from "../db/order-requests.ts";
 import type { Awaitable } from "../db/port.ts";
 import { IDS_LIMIT } from "../domain/limits.ts";
 import type { RequestKind, RequestState } from "../domain/order-requests.ts";
-import { Refusal, refusal } from "../domain/refusals.ts";
+import { Refusal, type RefusalCode, refusal } from "../domain/refusals.ts";
 import { invalidField } from "../http/body.ts";
 import { errorResponseOf, INTERNAL } from "../http/errors.ts";
-import type { Requested } from "../operations/order-requests.ts";
 import type { ActionDeps, PanelCall } from "./actions.ts";
 import { panelErrorOf, REFILL_NOT_FOUND } from "./errors.ts";
 import { type Fields, NUMBER } from "./fields.ts";
+
+/** What became of each id, in their order. */
+type Requested = { request: { requestId: number } } | { refused: RefusalCode; details: unknown };
 
 /** A list, also for one order: clients read no other form. */
 export async function cancelOrders(deps: ActionDeps, call: PanelCall): Promise<object> {

@@ -122,6 +122,8 @@ function ServiceFacts({ service, provider }: { service: Service; provider: strin
     service.priceByHand && "price",
     service.minByHand && "smallest order",
     service.maxByHand && "largest order",
+    service.cancelByHand && "cancel",
+    service.refillByHand && "refill",
   ].filter((each) => each !== false);
   return (
     <Facts
@@ -137,6 +139,7 @@ function ServiceFacts({ service, provider }: { service: Service; provider: strin
         ],
         ["Orders of", `${service.min} to ${service.max}`],
         ["Open to", service.private ? "resellers with a grant" : "every reseller"],
+        ["On request", requestsText(service)],
         [
           "Provider",
           provider === undefined ? (
@@ -155,6 +158,11 @@ function ServiceFacts({ service, provider }: { service: Service; provider: strin
       ]}
     />
   );
+}
+
+function requestsText({ cancel, refill, refillDays }: Service): string {
+  const taken = [cancel && "cancel", refill && `refill within ${refillDays} days`];
+  return taken.filter((each) => each !== false).join(", ") || "nothing";
 }
 
 function Grants({

@@ -176,6 +176,7 @@ export function deliveryDeps(config: Config, { database, log, metrics }: Started
         refills: async (numbers) => store.read((reader) => listSandboxRefills(reader, numbers)),
       }),
     onSubmission: (outcome) => metrics?.placement(outcome),
+    onRequest: (kind, outcome) => metrics?.orderRequest(kind, outcome),
   };
 }
 
