@@ -28,6 +28,7 @@ interface Dossier extends Asked {
   partials: Set<number>;
   settledAs: string | null;
   settledNotPlaced: boolean;
+  cancelAsked: boolean;
   /** The final status it was seen in. */
   final: string | null;
 }
@@ -67,6 +68,8 @@ export interface Auditor {
   /** The same for what came after an order's end; at the very end. */
   auditLists(): void;
   rows(): Row[];
+  /** Its reseller asked to cancel it. */
+  cancelAsked(link: string): void;
   /** The number of a reseller's account. */
   accountOf(reseller: string): number;
   dossier(link: string): Dossier;
@@ -144,8 +147,10 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
         partials: new Set(),
         settledAs: null,
         settledNotPlaced: false,
+        cancelAsked: false,
         final: null,
       }),
+    cancelAsked: (link) => void (dossier(link).cancelAsked = true),
     sent: (link) => void (dossier(link).sends += 1),
     received: (link) => void (dossier(link).receipts += 1),
     heardAccepted: (link, number) => void (dossier(link).acceptedAs = number),
@@ -227,9 +232,19 @@ function isJustified(row: Row, known: Dossier): boolean {
       return known.partials.has(remains);
     case "FAILED":
       return known.heard.has("FAILED") || isFailed(known) || isGivenUp(row, known);
+    case "CANCELLED":
+      return known.heard.has(status) || isCancelledUnsent(row, known);
     default:
       return known.heard.has(status);
   }
+}
+
+/** Cancelled because its reseller asked, before it was sent: then it must never have left. */
+function isCancelledUnsent(
+  { placement }: Row,
+  { cancelAsked, sends, notSent, receipts }: Dossier,
+): boolean {
+  return cancelAsked && placement === "queued" && sends === notSent && receipts === 0;
 }
 
 function isFailed({ refused, settledNotPlaced }: Dossier): boolean {

@@ -1,6 +1,7 @@
 // A simulated operator: mostly valid commands, sometimes ones that must be refused.
 
 import { Refusal } from "../../../src/domain/refusals.ts";
+import { decide } from "./request-actors.ts";
 import type { Market } from "./simulate.ts";
 
 /** An order is settled only once the provider's own book can be trusted to show it. */
@@ -12,6 +13,7 @@ export function operate(market: Market): void {
   const { world, auditor } = market;
   const { chance } = world;
   if (market.webhookAuditor.endpoints().length > 0 && chance.happens(0.3)) return tend(market);
+  if (chance.happens(0.25)) return decide(market);
   const rows = auditor.rows();
   if (rows.length === 0) return;
   const unknown = rows.filter((row) => row.status === "PENDING" && row.placement === "unknown");

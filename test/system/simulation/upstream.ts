@@ -3,6 +3,8 @@
 
 import type { Reply, Send } from "../../../src/providers/call.ts";
 import type { Auditor, Meaning } from "./auditor.ts";
+import type { RequestAuditor } from "./request-auditor.ts";
+import { createUpstreamRequests } from "./upstream-requests.ts";
 import type { Life, World } from "./world.ts";
 
 const LATENCY_MS = 80;
@@ -37,6 +39,8 @@ export interface SimulatedProvider {
   send(life: Life): Send;
   /** The number under which it has an order. */
   numberOf(link: string): string | undefined;
+  /** Whether a refill has ended there. */
+  hasRefillEnded(number: string): boolean;
   /** What its orders have come to, by link; undefined while that is under way. */
   endOf(link: string): { meaning: Meaning; nonsense: boolean } | undefined;
 }
@@ -45,11 +49,12 @@ export interface ProviderSetup {
   name: string;
   world: World;
   auditor: Auditor;
+  requests: RequestAuditor;
   /** How often something goes wrong, 0 to 1; asked anew each time. */
   faults: () => number;
 }
 
-export function createProvider({ name, world, auditor, faults }: ProviderSetup): SimulatedProvider {
+export function createProvider({ name, world, auditor, requests, faults }: ProviderSetup): SimulatedProvider {
   const { chance } = world;
   const book = new Map<string, Destiny>();
   const numbers = new Map<string, string>();
@@ -57,6 +62,13 @@ export function createProvider({ name, world, auditor, faults }: ProviderSetup):
   let lastNumber = chance.whole(1, 5) * 1000;
 
   const goes = (fault: number) => chance.happens(fault * faults());
+
+  const upstreamRequests = createUpstreamRequests(world, requests, goes);
+  const requestIn = (form: Record<string, string>) => {
+    const kind = form["action"];
+    const order = book.get(form["orders"] ?? form["order"] ?? "");
+    return order && (kind === "cancel" || kind === "refill") ? { kind, link: order.link } as const : null;
+  };
 
   const send =
     (life: Life): Send =>
@@ -74,8 +86,11 @@ export function createProvider({ name, world, auditor, faults }: ProviderSetup):
         const fail = (failure: "not_sent" | "unanswered", cause: string) =>
           end({ kind: "failure", failure, cause }, () => {
             if (isAdd && failure === "not_sent") auditor.heardNotSent(link);
+            if (request && failure === "not_sent") requests.notSent(request.link, request.kind);
           });
         if (isAdd) auditor.sent(link);
+        const request = requestIn(form);
+        if (request) requests.sent(request.link, request.kind);
         if (goes(0.05)) downUntil = world.elapsed() + chance.whole(1000, 900_000);
         if (faults() > 0 && world.elapsed() < downUntil) {
           world.later(chance.whole(1, LATENCY_MS), life, () => fail("not_sent", "ECONNREFUSED"));
@@ -87,7 +102,12 @@ export function createProvider({ name, world, auditor, faults }: ProviderSetup):
         const isLost = goes(0.05);
         world.later(chance.whole(1, LATENCY_MS), null, () => {
           if (isLost) return;
-          const { reply, heard } = isAdd ? takeOrder(form, link) : tellStatus(form);
+          const asked = upstreamRequests.answer(form, (number) => book.get(number));
+          const { reply, heard } = asked
+            ? spoil(json(asked.body), asked.heard)
+            : isAdd
+              ? takeOrder(form, link)
+              : tellStatus(form);
           const latency = chance.whole(1, goes(0.1) ? 45_000 : LATENCY_MS);
           if (reply !== "never") world.later(latency, life, () => end(reply, heard));
         });
@@ -206,6 +226,7 @@ export function createProvider({ name, world, auditor, faults }: ProviderSetup):
   return {
     send,
     numberOf: (link) => numbers.get(link),
+    hasRefillEnded: (number) => upstreamRequests.hasEnded(number),
     endOf(link) {
       const order = book.get(numbers.get(link) ?? "");
       if (!order || meaningOf(order) === "PROCESSING") return undefined;
