@@ -94,7 +94,8 @@ export function createRequestAuditor({ query }: Pick<MarketDatabase, "query">): 
           file.rejected ||
           file.decided.has("decline") ||
           row.status !== (row.kind === "cancel" ? "PROCESSING" : "COMPLETED") ||
-          (file.notSent > 0 && file.sends === file.notSent)
+          // Given up after tries of which none left; another request may have been sent since.
+          file.notSent > 0
         );
       case "done":
         return row.kind === "cancel"
