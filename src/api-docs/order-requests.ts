@@ -44,7 +44,8 @@ export const cancelOrder: Operation = {
     },
     {
       name: "order_not_cancellable",
-      summary: "An order that has ended, whose service has no cancellation, or of which it is not known whether it was sent",
+      summary:
+        "An order that has ended, whose service has no cancellation, or of which it is not known whether it was sent",
       parameters: { id: "1" },
       response: refusal("order_not_cancellable"),
     },

@@ -32,15 +32,8 @@ const FIELDS: Schema = {
   description: "The fields may be in the query too; those of the body win.",
   properties: {
     key: text("Your API key: an Order Key or Full Access."),
-    action: text("What to do.", { enum: [
-        "services",
-        "add",
-        "status",
-        "balance",
-        "cancel",
-        "refill",
-        "refill_status",
-      ],
+    action: text("What to do.", {
+      enum: ["services", "add", "status", "balance", "cancel", "refill", "refill_status"],
     }),
     service: number("Of `add`: the number of a service."),
     link: text(`Of \`add\`: what to deliver to, 1 to ${LINK_LENGTH_LIMIT} characters.`),
@@ -114,7 +107,9 @@ const LISTS: readonly Schema[] = [
   listOf(
     object("An order.", {
       order: ASKED,
-      refill: { anyOf: [{ type: "integer", minimum: 1, description: "The refill's number." }, ERROR] },
+      refill: {
+        anyOf: [{ type: "integer", minimum: 1, description: "The refill's number." }, ERROR],
+      },
     }),
     "Of `refill` with `orders`.",
   ),

@@ -35,7 +35,11 @@ interface ListOptions extends CommonOptions {
 }
 
 export function declareOrderRequests(admin: Command): void {
-  const group = declareGroup(admin, "request", "requests of resellers to cancel or refill an order");
+  const group = declareGroup(
+    admin,
+    "request",
+    "requests of resellers to cancel or refill an order",
+  );
   declareList(group);
   for (const decision of REQUEST_DECISIONS) declareDecision(group, decision);
 }

@@ -112,7 +112,9 @@ export function quantity(text: string): number {
 
 export function refillDays(text: string): number {
   const value = wholeNumber(text);
-  return require(isRefillDays(value), value, `must be a whole number from 1 to ${REFILL_DAYS_LIMIT}`);
+  return require(isRefillDays(
+    value,
+  ), value, `must be a whole number from 1 to ${REFILL_DAYS_LIMIT}`);
 }
 
 /** Milliseconds of a duration such as `90d`, `24h` or 0. */

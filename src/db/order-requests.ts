@@ -132,9 +132,7 @@ export function listDueRequests(
   now: number,
   limit: number,
 ): number[] {
-  return reader
-    .all(DUE_SENDS, { providerId, now, limit })
-    .map(({ requestId }) => requestId);
+  return reader.all(DUE_SENDS, { providerId, now, limit }).map(({ requestId }) => requestId);
 }
 
 /** Refills whose provider is to be asked how far they are, longest overdue first. */

@@ -260,7 +260,9 @@ async function stopWorkers({ clock }: DeliveryDeps, workers: readonly Worker[], 
     for (const worker of workers) worker.stop.abort();
   });
   await Promise.all(
-    workers.flatMap((each) => [each.submitter, each.poller, each.requester].map((one) => one.idle())),
+    workers.flatMap((each) =>
+      [each.submitter, each.poller, each.requester].map((one) => one.idle()),
+    ),
   );
   giveUp();
 }

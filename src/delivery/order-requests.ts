@@ -153,7 +153,10 @@ async function askRefills(worker: ProviderWorker): Promise<void> {
   const refills = [...new Set(due.map(({ providerRefill }) => providerRefill))];
   const reply = await worker.api.refillStatus(refills, worker.stop.signal);
   if ("failed" in reply) {
-    log.warn({ provider: worker.name, refills: refills.length, cause: reply.failed }, "a poll failed");
+    log.warn(
+      { provider: worker.name, refills: refills.length, cause: reply.failed },
+      "a poll failed",
+    );
     return;
   }
   const reports = due.flatMap(({ requestId, providerRefill }) => {

@@ -151,8 +151,7 @@ export function sandboxReport(
   now: number,
 ): SandboxReport {
   const { ending, cancel } = magicOf(link);
-  const { word, afterMs, remains } =
-    isCancelled && cancel === "accept" ? canceledAfter(0) : ending;
+  const { word, afterMs, remains } = isCancelled && cancel === "accept" ? canceledAfter(0) : ending;
   const undelivered = Math.min(remains ?? quantity, quantity);
   const elapsedMs = Math.max(0, now - placedAt);
   const startCount = START_COUNT;

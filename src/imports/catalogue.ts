@@ -28,7 +28,8 @@ const COLUMNS = [
   "refillDays",
 ];
 /** The first line of a CSV. */
-export const HEADER_FORM = "name,price,min,max[,per,id,private,provider,providerService,category,cancel,refill,refillDays]";
+export const HEADER_FORM =
+  "name,price,min,max[,per,id,private,provider,providerService,category,cancel,refill,refillDays]";
 /** The CSV parser's error codes as sentences for the operator. */
 const CSV_PROBLEMS: Record<string, string> = {
   CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: "it has not as many cells as the header",

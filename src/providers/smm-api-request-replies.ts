@@ -46,7 +46,10 @@ function readAnswer(
   accepted: (value: unknown) => RequestResult | null,
 ): RequestResult {
   const text = mask(JSON.stringify(json) ?? "nothing");
-  const unknown = (why: string): RequestResult => ({ outcome: "unknown", cause: `${why}: ${text}` });
+  const unknown = (why: string): RequestResult => ({
+    outcome: "unknown",
+    cause: `${why}: ${text}`,
+  });
   if (status >= 500) return unknown(`HTTP ${status}`);
   // One order was asked about, so that a list has one entry.
   const entry: unknown = Array.isArray(json) && json.length === 1 ? json[0] : json;
@@ -96,6 +99,7 @@ export function readRefillReports(
 function reportOf(entry: unknown, mask: Mask): RefillReport {
   const parsed = v.safeParse(statusEntry, entry);
   const text = mask(JSON.stringify(entry) ?? "nothing");
-  const word = parsed.success && parsed.output.status.length <= WORD_LIMIT ? parsed.output.status : null;
+  const word =
+    parsed.success && parsed.output.status.length <= WORD_LIMIT ? parsed.output.status : null;
   return { word, text };
 }

@@ -101,7 +101,15 @@ describe("service", () => {
   const terms = ["--name", "N", "--price", "1", "--min", "1", "--max", "2"];
 
   test("create and update take the flags, and --no- takes them back", async () => {
-    const made = await json("service", "create", ...terms, "--cancel", "--refill", "--refill-days", "7");
+    const made = await json(
+      "service",
+      "create",
+      ...terms,
+      "--cancel",
+      "--refill",
+      "--refill-days",
+      "7",
+    );
     expect(made).toMatchObject({ cancel: true, refill: true, refillDays: 7 });
     const changed = await json("service", "update", made.id, "--no-cancel");
     expect(changed).toMatchObject({ cancel: false, refill: true, refillDays: 7 });

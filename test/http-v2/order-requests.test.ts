@@ -39,11 +39,20 @@ const decide = (id: string, decision: "approve" | "decline" | "complete") =>
 test("the list of services tells which can be cancelled and refilled, as soon as that changes", async () => {
   const flags = async () =>
     (await ask("services")).map(({ cancel, refill }: Body) => [cancel, refill]);
-  expect(await flags()).toEqual([[true, true], [false, false]]);
+  expect(await flags()).toEqual([
+    [true, true],
+    [false, false],
+  ]);
   service.run("updateService", { id: "none", changes: { refill: true } });
-  expect(await flags()).toEqual([[true, true], [false, true]]);
+  expect(await flags()).toEqual([
+    [true, true],
+    [false, true],
+  ]);
   service.run("updateService", { id: "none", changes: { refill: false } });
-  expect(await flags()).toEqual([[true, true], [false, false]]);
+  expect(await flags()).toEqual([
+    [true, true],
+    [false, false],
+  ]);
 });
 
 describe("cancel", () => {

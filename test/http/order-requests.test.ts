@@ -3,7 +3,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { expectError } from "../support/refusal.ts";
 import { freshService, type TestService } from "../support/service.ts";
-import { eventually, json, PROVIDER_KEY, startUpstream, type Upstream } from "../support/upstream.ts";
+import {
+  eventually,
+  json,
+  PROVIDER_KEY,
+  startUpstream,
+  type Upstream,
+} from "../support/upstream.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -57,7 +63,10 @@ async function statusOf(orderId: number): Promise<string> {
 async function states(orderId: number): Promise<[string, string][]> {
   const answer = await market.call("GET", `/orders/${orderId}/requests`, key);
   expect(answer.status).toBe(200);
-  return answer.body.requests.map(({ kind, state }: { kind: string; state: string }) => [kind, state]);
+  return answer.body.requests.map(({ kind, state }: { kind: string; state: string }) => [
+    kind,
+    state,
+  ]);
 }
 
 function stateOf(orderId: number, kind = "cancel"): string {
@@ -82,8 +91,7 @@ const decide = (orderId: number, decision: "approve" | "decline" | "complete") =
 
 const sent = (action: string, providerOrder: string) =>
   upstream.received.filter(
-    (form) =>
-      form["action"] === action && (form["orders"] ?? form["order"]) === providerOrder,
+    (form) => form["action"] === action && (form["orders"] ?? form["order"]) === providerOrder,
   ).length;
 
 function providerOrderOf(orderId: number): string {
@@ -125,7 +133,10 @@ describe("of an order that is delivered by hand", () => {
     decide(id, "decline");
     expect([await statusOf(id), market.balance("anna")]).toEqual(["PROCESSING", before]);
     expect((await ask("cancel", id)).status).toBe(200);
-    expect(await states(id)).toEqual([["cancel", "requested"], ["cancel", "declined"]]);
+    expect(await states(id)).toEqual([
+      ["cancel", "requested"],
+      ["cancel", "declined"],
+    ]);
   });
 
   test.each([
@@ -159,14 +170,30 @@ describe("of an order that is delivered by hand", () => {
     [2 * DAY_MS, DAY_MS - 1, 400],
   ])("delivered %d ms ago, refilled %p ms ago: %d", (endedMs, refilledMs, status) => {
     const now = Date.UTC(2026, 5, 1);
-    const at = (name: "placeOrder" | "transitionOrder" | "makeRequest" | "decideRequest", input: object, time: number) =>
-      market.execute(name, { actor: { keyId: null, operator: "x" }, ...input } as never, time) as never as {
+    const at = (
+      name: "placeOrder" | "transitionOrder" | "makeRequest" | "decideRequest",
+      input: object,
+      time: number,
+    ) =>
+      market.execute(
+        name,
+        { actor: { keyId: null, operator: "x" }, ...input } as never,
+        time,
+      ) as never as {
         orderId: number;
         id: string;
       };
     const keyId = market.key("anna", "order").id;
-    const [row] = market.query<{ account: number }>("SELECT account FROM users WHERE username = 'anna'");
-    const placed = { resellerAccount: row!.account, keyId, service: "by-hand", link: "l", quantity: 100 };
+    const [row] = market.query<{ account: number }>(
+      "SELECT account FROM users WHERE username = 'anna'",
+    );
+    const placed = {
+      resellerAccount: row!.account,
+      keyId,
+      service: "by-hand",
+      link: "l",
+      quantity: 100,
+    };
     const { orderId } = at("placeOrder", placed, now - endedMs);
     const id = String(orderId);
     at("transitionOrder", { id, to: "COMPLETED", note: null }, now - endedMs);
@@ -198,13 +225,24 @@ describe("refused without a change:", () => {
     expectError(await ask("cancel", id), 400, "A request is already open");
   });
 
-  test.each(["cancel", "refill"] as const)("%s of another reseller's order, and of none", async (kind) => {
-    const id = await order("by-hand");
-    for (const [of, by] of [[id, other], [999_999, key], ["nothing", key]] as const) {
-      expectError(await ask(kind, of, by), 404, "Order not found");
-    }
-    expectError(await market.call("GET", `/orders/${id}/requests`, other), 404, "Order not found");
-  });
+  test.each(["cancel", "refill"] as const)(
+    "%s of another reseller's order, and of none",
+    async (kind) => {
+      const id = await order("by-hand");
+      for (const [of, by] of [
+        [id, other],
+        [999_999, key],
+        ["nothing", key],
+      ] as const) {
+        expectError(await ask(kind, of, by), 404, "Order not found");
+      }
+      expectError(
+        await market.call("GET", `/orders/${id}/requests`, other),
+        404,
+        "Order not found",
+      );
+    },
+  );
 
   test("a cancellation of an order that has ended, and a refill of one that has not", async () => {
     const id = await order("by-hand");
@@ -333,6 +371,9 @@ describe("of an order that goes to a provider", () => {
 });
 
 function stateless(orderId: number): string {
-  const [row] = market.query<{ status: string }>("SELECT status FROM orders WHERE order_id = ?", orderId);
+  const [row] = market.query<{ status: string }>(
+    "SELECT status FROM orders WHERE order_id = ?",
+    orderId,
+  );
   return row!.status;
 }

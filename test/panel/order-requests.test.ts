@@ -48,9 +48,15 @@ test("approving a cancellation shows what it pays before it pays it, under the a
   expect([asked.status, market.balance("alice")]).toEqual([200, before]);
   expect(asked.text).toContain("0.232");
   const { status } = await market.confirm(`/requests/${id}`, { decision: "approve" });
-  expect([status, market.status(orderId), stateOf(id)["state"]]).toEqual([303, "CANCELLED", "done"]);
+  expect([status, market.status(orderId), stateOf(id)["state"]]).toEqual([
+    303,
+    "CANCELLED",
+    "done",
+  ]);
   expect(market.balance("alice") - before).toBe(232_000);
-  const [entry] = market.query("SELECT operator, subject FROM audit WHERE action = 'request.approve'");
+  const [entry] = market.query(
+    "SELECT operator, subject FROM audit WHERE action = 'request.approve'",
+  );
   expect(entry).toEqual({ operator: "panel:tester", subject: String(id) });
   const again = await market.post(`/requests/${id}`, { decision: "approve" });
   expect(again.text).toContain("That cannot be decided for the request as it stands");

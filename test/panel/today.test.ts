@@ -14,7 +14,13 @@ beforeAll(async () => {
 afterAll(() => market.stop());
 
 const NO_REQUESTS = { toDecide: 0, unknown: 0, atProvider: 0 };
-const QUIET = { providers: [], lateOrders: 0, failedWebhooks: [], requests: NO_REQUESTS, lastRowAt: null };
+const QUIET = {
+  providers: [],
+  lateOrders: 0,
+  failedWebhooks: [],
+  requests: NO_REQUESTS,
+  lastRowAt: null,
+};
 const PROVIDER = {
   name: "acme",
   outOfFundsAt: null,
@@ -131,5 +137,6 @@ test.each([
 ])("attention: %s", (_, attention, system, expected) => {
   const items = attentionItems(attention, system, NOW);
   expect(items.map(({ tone, text }) => `${tone} ${text}`)).toEqual(expected);
-  for (const { href } of items) expect(href).toMatch(/^\/(orders\?|requests$|system|users\/\w+#webhooks)/);
+  for (const { href } of items)
+    expect(href).toMatch(/^\/(orders\?|requests$|system|users\/\w+#webhooks)/);
 });

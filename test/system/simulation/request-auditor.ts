@@ -32,6 +32,8 @@ export interface RequestRow {
   sentAt: number | null;
   status: string;
   placement: string;
+  /** Of the order: it was once not known whether it was sent. */
+  wasUnknown: number;
 }
 
 export interface RequestAuditor {
@@ -81,7 +83,9 @@ export function createRequestAuditor({ query }: Pick<MarketDatabase, "query">): 
   const rows = () =>
     query<RequestRow>(`SELECT request_id AS "requestId", order_requests.order_id AS "orderId", link, kind, state,
         unknown, order_requests.provider_id AS "providerId", provider_refill AS "providerRefill",
-        sent_at AS "sentAt", status, placement
+        sent_at AS "sentAt", status, placement,
+        CASE WHEN EXISTS (SELECT 1 FROM placement_attempts
+          WHERE placement_attempts.order_id = orders.order_id AND outcome = 'unknown') THEN 1 ELSE 0 END AS "wasUnknown"
       FROM order_requests JOIN orders ON orders.order_id = order_requests.order_id ORDER BY request_id`);
 
   const isJustified = (row: RequestRow, file: File): boolean => {
@@ -93,6 +97,7 @@ export function createRequestAuditor({ query }: Pick<MarketDatabase, "query">): 
           file.refused ||
           file.rejected ||
           file.decided.has("decline") ||
+          row.wasUnknown === 1 ||
           row.status !== (row.kind === "cancel" ? "PROCESSING" : "COMPLETED") ||
           // Given up after tries of which none left; another request may have been sent since.
           file.notSent > 0
@@ -129,18 +134,27 @@ export function createRequestAuditor({ query }: Pick<MarketDatabase, "query">): 
         if (row.sentAt !== null) count(maySend, name);
         must(isJustified(row, fileOf(row.link, row.kind)), `${at} has no reason to be so`);
         const isOpenAfter =
-          row.kind === "cancel" && OPEN.has(row.state) && (OVER.has(row.status) || row.status === "COMPLETED");
+          row.kind === "cancel" &&
+          OPEN.has(row.state) &&
+          (OVER.has(row.status) || row.status === "COMPLETED");
         must(!isOpenAfter, `${at} is open although its order has ended`);
       }
       for (const [name, requests] of open) must(requests <= 1, `${requests} open at once: ${name}`);
       for (const [name, { sends, notSent, receipts }] of files) {
         const allowed = maySend.get(name) ?? 0;
-        must(sends - notSent <= allowed, `${name} was sent ${sends - notSent} times for ${allowed} requests`);
-        must(receipts <= allowed, `${name} reached its provider ${receipts} times for ${allowed} requests`);
+        must(
+          sends - notSent <= allowed,
+          `${name} was sent ${sends - notSent} times for ${allowed} requests`,
+        );
+        must(
+          receipts <= allowed,
+          `${name} reached its provider ${receipts} times for ${allowed} requests`,
+        );
       }
       const refilled = new Map<string, number>();
       for (const row of rows()) if (row.kind === "refill") count(refilled, row.link);
-      for (const [link, refills] of refilled) must(refills <= 1, `${link}: ${refills} refills in a day`);
+      for (const [link, refills] of refilled)
+        must(refills <= 1, `${link}: ${refills} refills in a day`);
     },
     auditEnd(hasEnded) {
       for (const { requestId, kind, state, unknown, providerId, providerRefill } of rows()) {
@@ -148,7 +162,10 @@ export function createRequestAuditor({ query }: Pick<MarketDatabase, "query">): 
         must(state !== "requested" || providerId === null, `${at} was never sent`);
         must(state !== "sent" || unknown === 1, `${at} was never finished`);
         const isFollowed = state === "accepted" && providerRefill !== null;
-        must(!isFollowed || !hasEnded(providerId!, providerRefill), `${at} starved: it has ended there`);
+        must(
+          !isFollowed || !hasEnded(providerId!, providerRefill),
+          `${at} starved: it has ended there`,
+        );
       }
     },
   };

@@ -31,7 +31,11 @@ export function createUpstreamRequests(
   const nothing = () => {};
 
   const cancel = (number: string, order: Cancellable | undefined): Answer => {
-    if (!order) return { body: [{ order: Number(number), cancel: { error: "Incorrect order ID" } }], heard: nothing };
+    if (!order)
+      return {
+        body: [{ order: Number(number), cancel: { error: "Incorrect order ID" } }],
+        heard: nothing,
+      };
     const { link } = order;
     auditor.received(link, "cancel");
     if (chance.happens(0.3)) {

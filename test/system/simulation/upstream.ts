@@ -54,7 +54,13 @@ export interface ProviderSetup {
   faults: () => number;
 }
 
-export function createProvider({ name, world, auditor, requests, faults }: ProviderSetup): SimulatedProvider {
+export function createProvider({
+  name,
+  world,
+  auditor,
+  requests,
+  faults,
+}: ProviderSetup): SimulatedProvider {
   const { chance } = world;
   const book = new Map<string, Destiny>();
   const numbers = new Map<string, string>();
@@ -67,7 +73,9 @@ export function createProvider({ name, world, auditor, requests, faults }: Provi
   const requestIn = (form: Record<string, string>) => {
     const kind = form["action"];
     const order = book.get(form["orders"] ?? form["order"] ?? "");
-    return order && (kind === "cancel" || kind === "refill") ? { kind, link: order.link } as const : null;
+    return order && (kind === "cancel" || kind === "refill")
+      ? ({ kind, link: order.link } as const)
+      : null;
   };
 
   const send =
