@@ -8,7 +8,7 @@ import type { Market } from "./simulate.ts";
 interface Caller {
   writer: Pick<Writer, "submit">;
   /** The key of a reseller, and its account. */
-  keyOf(reseller: string): { keyId: string; resellerAccount: number };
+  keyOf: (reseller: string) => { keyId: string; resellerAccount: number };
   resellers: readonly string[];
 }
 
