@@ -178,7 +178,7 @@ export function decideRequest(tx: Tx, command: DecideRequest, context: Context):
   audit(tx, context, {
     actor,
     action: `request.${decision}`,
-    subject: String(request.requestId),
+    subject: request.id,
     account: request.resellerAccount,
     before: { state: request.state },
     after: { state: after.state, kind: request.kind, orderId: request.orderId, note },

@@ -54,7 +54,15 @@ function randomMarket(shop: Shop, random: Random): void {
   shop.run("beginSignIn", { name: "ada", address: "::1", network: "::1", userAgent: "u" });
   shop.run("takeConfirmation", { id: "1700000000000-abcdefghijklmnop" });
   shop.query("INSERT INTO recovery_codes (administrator, hash) VALUES ('ada', ?)", "2".repeat(64));
-  const delivered = shop.service({ id: "delivered", provider: { name: "acme", service: "7" } });
+  const asked = { cancel: true, refill: true };
+  const delivered = shop.service({
+    id: "delivered",
+    provider: { name: "acme", service: "7" },
+    ...asked,
+  });
+  for (const { id } of shop.query<{ id: string }>("SELECT id FROM services")) {
+    shop.run("updateService", { id, changes: asked });
+  }
   const steps: (() => unknown)[] = [
     () => shop.order(10 + below(random, 500)),
     () => shop.run("transitionOrder", { id: String(1 + below(random, 40)), to: (["COMPLETED", "CANCELLED", "FAILED", "REFUNDED"] as const)[below(random, 4)]!, note: "ümlaut \u{1f600}", actor: OPERATOR }),
@@ -70,6 +78,16 @@ function randomMarket(shop: Shop, random: Random): void {
       shop.run("placeOrder", { resellerAccount: Number(twin!.account), keyId, service: delivered, link: "x", quantity: 20 });
     },
     () => shop.user(`user${below(random, 1e6)}`, "3", "alice"),
+    () => {
+      const { id: keyId } = shop.key("alice", "order");
+      const [order] = shop.query<{ id: string; account: number; status: string }>(
+        "SELECT orders.id AS id, account, status FROM orders JOIN users ON account = reseller_account WHERE username = 'alice' AND placement = 'manual' AND status IN ('COMPLETED', 'PROCESSING') ORDER BY orders.id LIMIT 1",
+      );
+      if (!order) return;
+      const kind = order.status === "COMPLETED" ? "refill" : "cancel";
+      const request = { resellerAccount: Number(order.account), keyId, kind, id: order.id } as const;
+      return shop.run("makeRequestOnce", { request, claim: { key: `r${below(random, 1e9)}`, requestHash: "0".repeat(64) } });
+    },
     () => {
       const [queued] = shop.query<{ orderId: number }>("SELECT order_id AS \"orderId\" FROM orders WHERE placement = 'queued'");
       if (queued) shop.run("startAttempt", { orderId: queued.orderId, server: "s", placeRetryMs: 1e9 });
