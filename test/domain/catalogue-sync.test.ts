@@ -123,6 +123,18 @@ describe("a sync", () => {
     expect(counts([moved], [KNOWN])).toEqual({ ...NOTHING, updated: 1 });
   });
 
+  test("copies the flags of requests, unless they were set by hand", () => {
+    const listed = { ...UPSTREAM, cancel: true, refill: true };
+    const flagsAfter = (known: KnownService) => {
+      const [updated] = planSync([listed], [known], NONE).updated;
+      return updated && [updated.after.cancel, updated.after.refill];
+    };
+    expect(flagsAfter(KNOWN)).toEqual([true, true]);
+    expect(flagsAfter({ ...KNOWN, cancelByHand: true })).toEqual([false, true]);
+    expect(flagsAfter({ ...KNOWN, cancelByHand: true, refillByHand: true })).toBeUndefined();
+    expect(planSync([listed], [], NONE).added).toMatchObject([{ cancel: true, refill: true }]);
+  });
+
   test("keeps each field that was set by hand, and warns of a price below the rate", () => {
     const byHand = {
       ...KNOWN,

@@ -2,6 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { expectError } from "../support/refusal.ts";
+import { verifyStore } from "../support/verify.ts";
 import { freshService, type TestService } from "../support/service.ts";
 import {
   eventually,
@@ -40,6 +41,7 @@ afterEach(() => {
 });
 
 afterAll(async () => {
+  expect(await verifyStore(market)).toEqual([]);
   await market.stop();
   await upstream.stop();
 });
