@@ -35,8 +35,8 @@ export const getBalance: Operation = {
   examples: [
     {
       name: "balance",
-      summary: "After the two orders",
-      response: { status: "success", balance: 97.455, currency: "USD" },
+      summary: "After the orders",
+      response: { status: "success", balance: 96.743, currency: "USD" },
     },
   ],
   refusals: [],

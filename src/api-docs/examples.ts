@@ -41,13 +41,40 @@ export const FOLLOWERS: PublicOrderStatus = {
   serviceName: FOLLOWERS_STATUS.service,
   status: "PROCESSING",
   chargeMicros: 2_320_000,
+  extra: null,
   createdAt: Date.parse(CREATED_AT),
+};
+
+export const COMMENTS_CREATED = {
+  ...FOLLOWERS_CREATED,
+  id: "w5n1c7y3x9v0b2m8k4j6h1g2",
+  orderId: 2,
+  service: "Instagram Comments",
+  link: "https://example.com/p/1",
+  quantity: 2,
+  charge: 0.016,
+};
+
+export const COMMENTS_STATUS = {
+  ...COMMENTS_CREATED,
+  startCount: 0,
+  remains: 2,
+  comments: "Lovely\nWhere is this?",
+};
+
+/** The charge is for all runs. */
+export const DRIP_CREATED = {
+  ...FOLLOWERS_CREATED,
+  id: "a9d2f4g6h8j1k3l5z7x0c2v4",
+  orderId: 3,
+  quantity: 100,
+  charge: 0.696,
 };
 
 export const LIKES_CREATED = {
   ...FOLLOWERS_CREATED,
   id: "pfh0haxfpzowht3oi213cqos",
-  orderId: 2,
+  orderId: 4,
   service: "Instagram Likes",
   link: "https://example.com/p/1",
   quantity: 500,

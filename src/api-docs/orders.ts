@@ -12,6 +12,9 @@ import {
 } from "../domain/limits.ts";
 import { ORDER_STATUSES, REFERENCE_LENGTH_LIMIT } from "../domain/orders.ts";
 import {
+  COMMENTS_CREATED,
+  COMMENTS_STATUS,
+  DRIP_CREATED,
   FOLLOWERS,
   FOLLOWERS_BODY,
   FOLLOWERS_CREATED,
@@ -27,7 +30,7 @@ export const placeOrder: Operation = {
   id: "placeOrder",
   tag: "Orders",
   summary: "Place an order",
-  description: `Charges your balance and places the order, both or neither. The charge is \`price × quantity ÷ 1000\` (or as your operator prices the service), rounded up to a millionth of a dollar. An order that goes to a provider is answered when the provider has answered, at most some seconds later; until then it is PENDING. ${NEEDS}`,
+  description: `Charges your balance and places the order, both or neither. The charge is \`price × quantity ÷ 1000\` (or as your operator prices the service), rounded up to a millionth of a dollar. Which fields an order has besides its link depends on the type of its service, which \`GET /services?fields=all\` shows: see [types](#types). An order that goes to a provider is answered when the provider has answered, at most some seconds later; until then it is PENDING. ${NEEDS}`,
   body: "OrderRequest",
   idempotent: true,
   response: "OrderCreatedAnswer",
@@ -79,6 +82,34 @@ export const placeOrder: Operation = {
       summary: "A quantity that is no whole number",
       body: { service: "instagram-followers", link: "https://example.com/me", quantity: 1.5 },
       response: new Refusal("field_invalid", { field: "quantity", must: "a whole number" }),
+    },
+    {
+      name: "comments_missing",
+      summary: "Of type custom_comments, without comments",
+      body: { service: "instagram-comments", link: "https://example.com/p/1" },
+      response: new Refusal("field_missing", { field: "comments" }),
+    },
+    {
+      name: "comments",
+      summary: "Of type custom_comments: a comment a line is the quantity",
+      body: {
+        service: "instagram-comments",
+        link: "https://example.com/p/1",
+        comments: "Lovely\nWhere is this?",
+      },
+      response: { status: "success", order: COMMENTS_CREATED },
+    },
+    {
+      name: "drip_feed",
+      summary: "In three runs, one an hour",
+      body: {
+        service: "instagram-followers",
+        link: "https://example.com/me",
+        quantity: 100,
+        runs: 3,
+        interval: 60,
+      },
+      response: { status: "success", order: DRIP_CREATED },
     },
   ],
   refusals: [
@@ -133,13 +164,9 @@ export const listOrders: Operation = {
   examples: [
     {
       name: "page",
-      summary: "The newest two in progress",
-      parameters: { status: "PROCESSING", limit: "2" },
-      response: {
-        status: "success",
-        orders: [LIKES_STATUS, FOLLOWERS_STATUS],
-        nextCursor: null,
-      },
+      summary: "All of a service in progress",
+      parameters: { status: "PROCESSING", service: "instagram-likes" },
+      response: { status: "success", orders: [LIKES_STATUS], nextCursor: null },
     },
     {
       name: "reference",
@@ -150,7 +177,7 @@ export const listOrders: Operation = {
     {
       name: "ids",
       summary: "By id",
-      parameters: { ids: "1,2,99" },
+      parameters: { ids: "1,4,99" },
       response: {
         status: "success",
         orders: [FOLLOWERS_STATUS, LIKES_STATUS],
@@ -191,6 +218,12 @@ export const getOrder: Operation = {
       summary: "By number",
       parameters: { id: "1" },
       response: { status: "success", order: FOLLOWERS_STATUS },
+    },
+    {
+      name: "comments",
+      summary: "With the fields of its type",
+      parameters: { id: "2" },
+      response: { status: "success", order: COMMENTS_STATUS },
     },
     {
       name: "order_not_found",

@@ -9,6 +9,7 @@ import { transitionsFrom } from "../domain/order-transitions.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { OpenApiOperation } from "./document.ts";
 import { code, html, type Html, prose, table, tabs } from "./html.ts";
+import { TYPE_ROWS } from "./order-fields.ts";
 import { errorRows } from "./page-endpoints.ts";
 
 /** Where a reader enters a key for the calls of a page. */
@@ -79,6 +80,20 @@ export function renderGuides(): Html {
       <p>
         ${prose("Every answer carries `x-request-id`: yours if you sent one, else ours. Name it when you ask your operator about a call.")}
       </p>
+    </section>
+    <section>
+      <h2 id="types">Types of services</h2>
+      <p>
+        ${prose("The type of a service, which `GET /services?fields=all` shows, says what an order needs besides `service` and `link`. Lines are separated by line breaks, empty ones do not count; where they are counted, `min` and `max` bound their number. `runs` repeats an order of a service with a drip-feed every `interval` minutes: it is charged for all runs.")}
+      </p>
+      ${table(
+        ["Type", "Fields", "Charged"],
+        TYPE_ROWS.map(({ type, fields, charged }) => [
+          html`<code>${type}</code>`,
+          html`${fields.join(", ") || "–"}`,
+          html`${charged}`,
+        ]),
+      )}
     </section>
     <section>
       <h2 id="idempotency">Retrying safely</h2>

@@ -1,7 +1,9 @@
 // The documentation page for owners of panels: what to enter where, and what the protocol does here.
 
 import sample from "../../docs/samples/panel.php" with { type: "text" };
+import { typeTerms } from "../domain/service-types.ts";
 import { code, html, type Html, prose, table } from "./html.ts";
+import { TYPE_ROWS } from "./order-fields.ts";
 import { PANEL_EXAMPLES } from "./panels.ts";
 
 export const PANEL_SECTIONS = [
@@ -44,11 +46,14 @@ const ERRORS: readonly [words: string, meaning: string][] = [
   ["Invalid API key", "The key is wrong, ended, or not for orders."],
   [
     "Incorrect request",
-    "The action is unknown here, more than 100 orders were asked for, or the `reference` is none: 1 to 64 characters of UTF-8.",
+    "The action is unknown here, more than 100 orders were asked for, a field that the type of the service needs is missing or malformed, or the `reference` is none: 1 to 64 characters of UTF-8.",
   ],
   ["error.incorrect_service_id", "The service is not offered to you, or not any more."],
   ["neworder.error.link", "The link is missing or malformed."],
-  ["neworder.error.min_quantity", "The quantity is missing, not whole, or too small."],
+  [
+    "neworder.error.min_quantity",
+    "The quantity is missing, not whole, or too small, or there are too few lines.",
+  ],
   ["neworder.error.max_quantity", "The quantity is too large."],
   ["neworder.error.not_enough_funds", "Your balance is too low: add funds, and send it again."],
   ["Incorrect order ID", "It is none of your orders."],
@@ -109,8 +114,17 @@ export function renderPanels(): Html {
     <section>
       <h2 id="actions">What it does</h2>
       <p>
-        ${prose("`POST` with the fields as a form or as JSON. Service numbers stay as they are for ever. A second `add` with the same `reference` returns the first order. `cancel` and `refill` ask for that, for services whose flags say so: no money moves until the order's status does. There is no drip-feed.")}
+        ${prose("`POST` with the fields as a form or as JSON. Service numbers stay as they are for ever. A second `add` with the same `reference` returns the first order. Where `dripfeed` is true an order may have `runs` and `interval`. `cancel` and `refill` ask for that, for services whose flags say so: no money moves until the order's status does.")}
       </p>
+      <p>${prose("What `add` needs besides `service` and `link`, by the type of the service:")}</p>
+      ${table(
+        ["Type", "Fields", "Charged"],
+        TYPE_ROWS.map(({ type, fields, charged }) => [
+          html`${typeTerms(type).words}`,
+          html`${fields.join(", ") || "–"}`,
+          html`${charged}`,
+        ]),
+      )}
       ${PANEL_EXAMPLES.map(
         ({ name, fields, response }) =>
           html`<div class="pair">

@@ -29,6 +29,7 @@ const GUIDES = [
   ["quick-start", "Quick start"],
   ["keys", "Keys"],
   ["amounts", "Amounts and times"],
+  ["types", "Types of services"],
   ["idempotency", "Retrying safely"],
   ["lists", "Lists"],
   ["states", "Order states"],

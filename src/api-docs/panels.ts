@@ -2,8 +2,10 @@
 
 import { IDS_LIMIT } from "../domain/limits.ts";
 import { LINK_LENGTH_LIMIT, REFERENCE_LENGTH_LIMIT } from "../domain/orders.ts";
+import { SERVICE_TYPES, typeTerms } from "../domain/service-types.ts";
 import type { OpenApiOperation } from "./document.ts";
 import type { Schema } from "./operation.ts";
+import { EXTRA_FIELD_VALUES } from "./order-fields.ts";
 
 export const PANEL_PATH = "/api/v2";
 export const PANEL_TAG = {
@@ -37,7 +39,13 @@ const FIELDS: Schema = {
     }),
     service: number("Of `add`: the number of a service."),
     link: text(`Of \`add\`: what to deliver to, 1 to ${LINK_LENGTH_LIMIT} characters.`),
-    quantity: number("Of `add`: how many; not for a service of type Package."),
+    quantity: number("Of `add`: how many; not for a package, nor where lines are counted."),
+    ...Object.fromEntries(
+      Object.entries(EXTRA_FIELD_VALUES).map(([name, { description }]) => [
+        name,
+        number(`Of \`add\`. ${String(description)}`),
+      ]),
+    ),
     reference: number(
       `Of \`add\`, if you like: your own name for the order, 1 to ${REFERENCE_LENGTH_LIMIT} characters. A second \`add\` with it returns the first order.`,
     ),
@@ -72,12 +80,14 @@ const STATUS = object("What became of an order.", {
 const SERVICE = object("A service that may be ordered.", {
   service: { type: "integer", minimum: 1, description: "Its number, for ever." },
   name: text("What it is called."),
-  type: text("A package has one quantity.", { enum: ["Default", "Package"] }),
+  type: text("Which fields its orders take.", {
+    enum: SERVICE_TYPES.map((type) => typeTerms(type).words),
+  }),
   category: text("Where it is listed."),
   rate: text("Of 1,000 units, or of the package, in USD."),
   min: text("The smallest quantity."),
   max: text("The largest quantity."),
-  dripfeed: { type: "boolean", const: false, description: "There is none." },
+  dripfeed: { type: "boolean", description: "Whether its orders may have `runs`." },
   refill: { type: "boolean", description: "Whether its orders can be refilled." },
   cancel: { type: "boolean", description: "Whether its orders can be cancelled." },
 });
@@ -164,12 +174,34 @@ export const PANEL_EXAMPLES: readonly {
         refill: false,
         cancel: false,
       },
+      {
+        service: 2,
+        name: "Instagram Comments",
+        type: "Custom Comments",
+        category: "Services",
+        rate: "8",
+        min: "1",
+        max: "1500",
+        dripfeed: false,
+        refill: false,
+        cancel: false,
+      },
     ],
   },
   {
     name: "add",
     fields: { action: "add", service: "1", link: "https://example.com/me", quantity: "1000" },
     response: { order: 1 },
+  },
+  {
+    name: "add comments",
+    fields: {
+      action: "add",
+      service: "2",
+      link: "https://example.com/p/1",
+      comments: "Lovely\nWhere is this?",
+    },
+    response: { order: 2 },
   },
   {
     name: "status",
@@ -184,7 +216,7 @@ export const PANEL_EXAMPLES: readonly {
   },
   {
     name: "statuses",
-    fields: { action: "status", orders: "1,2" },
+    fields: { action: "status", orders: "1,9" },
     response: {
       "1": {
         charge: "2.32",
@@ -193,13 +225,13 @@ export const PANEL_EXAMPLES: readonly {
         remains: "1000",
         currency: "USD",
       },
-      "2": { error: "Incorrect order ID" },
+      "9": { error: "Incorrect order ID" },
     },
   },
   {
     name: "balance",
     fields: { action: "balance" },
-    response: { balance: "97.68", currency: "USD" },
+    response: { balance: "97.664", currency: "USD" },
   },
   {
     name: "cancel",

@@ -10,6 +10,7 @@ import {
   QUANTITY_LIMIT,
   REFERENCE_LENGTH_LIMIT,
 } from "../domain/orders.ts";
+import { SERVICE_TYPES } from "../domain/service-types.ts";
 import { USERNAME_PATTERN } from "../domain/users.ts";
 import { WEBHOOK_EVENT_TYPES } from "../domain/webhook-events.ts";
 import { type Schema, schemaRef } from "./operation.ts";
@@ -24,6 +25,7 @@ import {
   usd,
   whole,
 } from "./schema-parts.ts";
+import { EXTRA_FIELD_SCHEMAS, EXTRA_FIELD_VALUES } from "./order-fields.ts";
 import { WEBHOOK_SCHEMAS } from "./webhook-schemas.ts";
 
 const reference = text(
@@ -36,7 +38,7 @@ const created = {
   orderId: whole("Order number. Only grows.", 1),
   service: text("Name of the service (not its id)."),
   link: text("Target link or username, as given, trimmed."),
-  quantity: whole("Ordered quantity.", 1, QUANTITY_LIMIT),
+  quantity: whole("Ordered quantity; with `runs` that of one run.", 1, QUANTITY_LIMIT),
   charge: usd("What was charged. Refunds do not change it."),
   status: schemaRef("OrderState"),
   createdAt: time("When it was placed."),
@@ -70,13 +72,31 @@ export const SCHEMAS: Record<string, Schema> = {
     description:
       "PENDING: charged, not yet with the provider. PROCESSING: in progress. COMPLETED: delivered. PARTIAL: delivered in part, the rest refunded. FAILED, CANCELLED: refunded. REFUNDED: refunded after delivery.",
   },
-  Service: object("What can be ordered.", {
-    id: text("Service identifier; `service` when ordering."),
-    name: text("Display name."),
-    price: usd("For 1000 units, unless your operator told you otherwise."),
-    min: whole("Minimum order quantity.", 1),
-    max: whole("Maximum order quantity.", 1),
-  }),
+  Service: object(
+    "What can be ordered.",
+    {
+      id: text("Service identifier; `service` when ordering."),
+      name: text("Display name."),
+      price: usd("For 1000 units, unless your operator told you otherwise."),
+      min: whole("Minimum order quantity.", 1),
+      max: whole("Maximum order quantity.", 1),
+      type: text("Which fields its orders take. Only with `fields=all`.", { enum: SERVICE_TYPES }),
+      dripfeed: {
+        type: "boolean",
+        description: "Whether its orders may have `runs`. Only with `fields=all`.",
+      },
+      cancel: {
+        type: "boolean",
+        description: "Whether its orders can be cancelled on request. Only with `fields=all`.",
+      },
+      refill: {
+        type: "boolean",
+        description: "Whether its orders can be refilled on request. Only with `fields=all`.",
+      },
+      refillDays: whole("For how many days after an order's end. Only with `fields=all`.", 1),
+    },
+    ["type", "dripfeed", "cancel", "refill", "refillDays"],
+  ),
   Services: object("Sorted by name, then id.", {
     status: success,
     services: listOf(schemaRef("Service"), "What you may order, at your price."),
@@ -90,10 +110,15 @@ export const SCHEMAS: Record<string, Schema> = {
         minLength: 1,
         maxLength: LINK_LENGTH_LIMIT,
       }),
-      quantity: whole("Within the service's min and max, both included.", 1, QUANTITY_LIMIT),
+      quantity: whole(
+        "Within the service's min and max, both included. Not for types that count lines, nor for packages.",
+        1,
+        QUANTITY_LIMIT,
+      ),
+      ...EXTRA_FIELD_SCHEMAS,
       reference,
     },
-    required: ["service", "link", "quantity"],
+    required: ["service", "link"],
   },
   TestMove: {
     type: "object",
@@ -116,21 +141,23 @@ export const SCHEMAS: Record<string, Schema> = {
     {
       ...created,
       startCount: whole("Count before delivery began; 0 until it is known.", 0),
-      remains: whole("Quantity not yet delivered.", 0),
+      remains: whole("Quantity not yet delivered, of all runs.", 0),
       reference,
+      ...EXTRA_FIELD_VALUES,
     },
-    ["reference"],
+    ["reference", ...Object.keys(EXTRA_FIELD_VALUES)],
   ),
   EventOrder: object(
     "An order in an event.",
     {
       ...created,
       startCount: whole("Count before delivery began; 0 until it is known.", 0),
-      remains: whole("Quantity not yet delivered.", 0),
+      remains: whole("Quantity not yet delivered, of all runs.", 0),
       reference,
       refunded: usd("What was refunded of the charge so far."),
+      ...EXTRA_FIELD_VALUES,
     },
-    ["reference"],
+    ["reference", ...Object.keys(EXTRA_FIELD_VALUES)],
   ),
   OrderCreatedAnswer: object("", { status: success, order: schemaRef("OrderCreated") }),
   OrderStatusAnswer: object("", { status: success, order: schemaRef("OrderStatus") }),

@@ -25,13 +25,13 @@ export const moveTestOrder: Operation = {
     {
       name: "placed",
       summary: "An order whose placement was unknown is placed",
-      parameters: { id: "3" },
+      parameters: { id: "5" },
       body: { status: "PROCESSING" },
       response: {
         status: "success",
         order: {
           ...FOLLOWERS_CREATED,
-          orderId: 3,
+          orderId: 5,
           link: "https://test.invalid/pending",
           startCount: 0,
           remains: 1000,
@@ -41,14 +41,14 @@ export const moveTestOrder: Operation = {
     {
       name: "order_transition_illegal",
       summary: "No move of the state table",
-      parameters: { id: "3" },
+      parameters: { id: "5" },
       body: { status: "REFUNDED" },
       response: new Refusal("order_transition_illegal", { from: "PROCESSING", to: "REFUNDED" }),
     },
     {
       name: "remains_above_quantity",
       summary: "More remains than was ordered",
-      parameters: { id: "3" },
+      parameters: { id: "5" },
       body: { status: "PARTIAL", remains: 1001 },
       response: new Refusal("remains_above_quantity", { quantity: 1000 }),
     },

@@ -27,7 +27,7 @@ export const getUser: Operation = {
       parameters: { username: "demo" },
       response: {
         exists: true,
-        user: { ...DEMO_USER, balance: 97.455, childBalance: 0, resellerId: null },
+        user: { ...DEMO_USER, balance: 96.743, childBalance: 0, resellerId: null },
       },
     },
     {
@@ -63,7 +63,7 @@ export const recharge: Operation = {
       body: { username: "demo", amount: 25.5 },
       response: {
         status: "success",
-        user: { ...DEMO_USER, balance: 122.955, childBalance: 0, previousBalance: 97.455 },
+        user: { ...DEMO_USER, balance: 122.243, childBalance: 0, previousBalance: 96.743 },
         amount: 25.5,
       },
     },

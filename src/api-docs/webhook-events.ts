@@ -132,7 +132,7 @@ const ORDERS = {
 function exampleOf(type: WebhookEventType): object {
   switch (type) {
     case "balance.credited":
-      return balanceCreditedData(122_955_000, 25_500_000, "recharge");
+      return balanceCreditedData(122_243_000, 25_500_000, "recharge");
     case "balance.low":
       return balanceLowData(9_680_000, 10_000_000);
     case "service.changed": {

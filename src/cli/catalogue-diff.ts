@@ -21,14 +21,17 @@ export function* diffLines(plan: SyncPlan): Generator<string> {
   if (plan.unreadable.some(({ service }) => service === null)) {
     yield "? an entry without a service id may be of any service: none was taken for one that is no longer listed";
   }
-  for (const { id, name, priceMicros, rate } of plan.belowCost) {
+  for (const { id, name, priceMicros, rate, isPackage } of plan.belowCost) {
     const ours = formatMicros(priceMicros);
-    yield `! ${name}${id ? ` (${id})` : ""} costs ${ours}, the provider takes ${rate} for 1000`;
+    const what = isPackage ? "the package" : "1000";
+    yield `! ${name}${id ? ` (${id})` : ""} costs ${ours}, the provider takes ${rate} for ${what}`;
   }
 }
 
-function termsOf({ priceMicros, min, max }: SyncedFields): string {
-  return `${formatMicros(priceMicros)} USD, ${min} to ${max}`;
+function termsOf({ priceMicros, per, min, max, type, dripfeed }: SyncedFields): string {
+  const unit = per === "1000" ? "" : ` per ${per}`;
+  const typed = type === "default" ? "" : `, ${type}`;
+  return `${formatMicros(priceMicros)} USD${unit}, ${min} to ${max}${typed}${dripfeed ? ", drip-feed" : ""}`;
 }
 
 function changesOf(before: SyncedFields, after: SyncedFields): string {

@@ -43,6 +43,10 @@ const SENTENCES = {
     "a service has that id already: choose another, or use `reseller admin service update`",
   service_bounds_crossed: ({ min, max }) =>
     `min would be ${min} and max ${max}: min must not be above max`,
+  service_unit_unfit: ({ type, per }) =>
+    `a service of type ${type} is priced per ${per}: give --per accordingly`,
+  service_dripfeed_unfit: () =>
+    "only a service of type default that is priced per 1000 or 1 can have a drip-feed: give --no-dripfeed",
   import_id_taken: () => "id is taken by another service or an earlier row",
   import_provider_unknown: () => "no provider has that name",
   grant_not_found: () => "that user has no grant for the service: nothing to revoke",

@@ -5,6 +5,15 @@ import type { Awaitable } from "../db/port.ts";
 import type { Service } from "../db/services.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
+import { attempt, Refusal } from "../domain/refusals.ts";
+import {
+  DEFAULT_SERVICE_TYPE,
+  isPackage,
+  refuseUnfitType,
+  SERVICE_TYPES,
+  type ServiceType,
+  standardUnit,
+} from "../domain/service-types.ts";
 import { DEFAULT_CATEGORY, type PriceUnit, PRICE_UNITS } from "../domain/services.ts";
 import {
   type CommonOptions,
@@ -13,6 +22,7 @@ import {
   type Session,
   withDatabase,
 } from "./command.ts";
+import { sentenceOf } from "./errors.ts";
 import { providerNames } from "./provider-names.ts";
 import { declareImport } from "./service-import.ts";
 import { declareServiceList, serviceJson } from "./service-lists.ts";
@@ -39,6 +49,8 @@ interface ServiceOptions extends CommonOptions {
   min?: number;
   max?: number;
   per?: PriceUnit;
+  type?: ServiceType;
+  dripfeed?: boolean;
   private?: true;
   public?: true;
   provider?: string;
@@ -71,8 +83,13 @@ function declareCreate(group: Command): void {
   addServiceOptions(command, true)
     .option("--id <id>", "an id of your own (default: a new one)", serviceId)
     .action(async (options: ServiceOptions, command: Command) => {
-      refuseCrossedBounds(command, options);
       const { provider: name, providerService: service } = options;
+      const { type = DEFAULT_SERVICE_TYPE, dripfeed = false } = options;
+      const { per = standardUnit(type) } = options;
+      const { min, max } = boundsOf(command, options, type);
+      refuseCrossedBounds(command, { min, max });
+      const unfit = attempt(() => refuseUnfitType({ type, per, dripfeed }));
+      if (unfit instanceof Refusal) command.error(`error: ${sentenceOf(unfit)}.`);
       if ((name === undefined) !== (service === undefined)) {
         command.error("error: give --provider and --provider-service together.");
       }
@@ -82,9 +99,11 @@ function declareCreate(group: Command): void {
           name: options.name!,
           ...(options.category === undefined ? {} : { category: options.category }),
           priceMicros: options.price!,
-          per: options.per ?? "1000",
-          min: options.min!,
-          max: options.max!,
+          per,
+          min,
+          max,
+          ...(options.type === undefined ? {} : { type }),
+          ...(options.dripfeed === undefined ? {} : { dripfeed }),
           private: options.private ?? false,
           ...requestTermsOf(options),
           ...(name !== undefined && service !== undefined ? { provider: { name, service } } : {}),
@@ -105,11 +124,11 @@ function declareUpdate(group: Command): void {
     .addOption(new Option("--public", "open to every reseller").conflicts("private"))
     .action(async (id: string, options: ServiceOptions, command: Command) => {
       refuseCrossedBounds(command, options);
-      const { name, category: group, price: priceMicros, per, min, max } = options;
+      const { name, category: group, price: priceMicros, per, min, max, type, dripfeed } = options;
       const hidden = options.private ? true : options.public ? false : undefined;
-      const changes = { name, category: group, priceMicros, per, min, max, private: hidden };
-      const terms = { ...changes, ...requestTermsOf(options) };
-      const named = Object.entries(terms).filter(([, value]) => value !== undefined);
+      const terms = { name, category: group, priceMicros, per, min, max, type, dripfeed };
+      const changes = { ...terms, private: hidden, ...requestTermsOf(options) };
+      const named = Object.entries(changes).filter(([, value]) => value !== undefined);
       const { provider: providerName, providerService: service } = options;
       if (providerName !== undefined && service === undefined) {
         command.error("error: give --provider-service with --provider.");
@@ -134,14 +153,24 @@ function addServiceOptions(command: Command, mandatory: boolean): Command {
   return command
     .addOption(option("--name <name>", "display name", serviceName))
     .addOption(option("--price <price>", "USD, at most six decimals", price))
-    .addOption(option("--min <quantity>", "smallest order", quantity))
-    .addOption(option("--max <quantity>", "largest order", quantity))
+    .option("--min <quantity>", "smallest order", quantity)
+    .option("--max <quantity>", "largest order", quantity)
     .addOption(
       new Option(
         "--per <unit>",
-        mandatory ? "what the price buys (default: 1000)" : "what the price buys",
+        mandatory
+          ? "what the price buys (default: 1000, of a package order)"
+          : "what the price buys",
       ).choices(PRICE_UNITS),
     )
+    .addOption(
+      new Option(
+        "--type <type>",
+        mandatory ? "which fields its orders take (default: default)" : "which fields orders take",
+      ).choices(SERVICE_TYPES),
+    )
+    .option("--dripfeed", "take orders in runs, one each interval")
+    .option("--no-dripfeed", mandatory ? "do not (default)" : "do not")
     .option(
       "--category <category>",
       mandatory ? `where panels list it (default: ${DEFAULT_CATEGORY})` : "where panels list it",
@@ -172,8 +201,27 @@ function requestTermsOf({ cancel, refill, refillDays: days }: ServiceOptions) {
   };
 }
 
+/** Of a new service: a package has one size, 1 unless it is given; any other must be given both. */
+function boundsOf(
+  command: Command,
+  options: ServiceOptions,
+  type: ServiceType,
+): { min: number; max: number } {
+  const { min, max } = options;
+  if (isPackage(type)) return { min: min ?? max ?? 1, max: max ?? min ?? 1 };
+  for (const [name, value] of Object.entries({ min, max })) {
+    if (value === undefined) {
+      command.error(`error: required option '--${name} <quantity>' not specified`);
+    }
+  }
+  return { min: min!, max: max! };
+}
+
 /** Wrong usage, known without reading the database: exit 2. */
-function refuseCrossedBounds(command: Command, { min, max }: ServiceOptions): void {
+function refuseCrossedBounds(
+  command: Command,
+  { min, max }: Pick<ServiceOptions, "min" | "max">,
+): void {
   if (min !== undefined && max !== undefined && min > max) {
     command.error("error: --min must not be above --max.");
   }

@@ -32,6 +32,8 @@ export interface Order {
   reference: string | null;
   /** How many events it has had: transitions, and changes of its progress. */
   sequence: number;
+  /** The type it was sold as and its fields, as JSON (OrderExtra); null: a link and a quantity alone. */
+  extra: string | null;
   /** Null: of a manual service. */
   delivery: Delivery | null;
 }
@@ -78,6 +80,7 @@ export function insertOrder(tx: Tx, order: NewOrder): Order {
     createdAt: order.createdAt,
     reference: order.reference,
     placement: "manual" as const,
+    extra: order.extra,
   };
   const { orderId, refundedMicros, startCount, sequence } = tx.insert(
     orders,

@@ -23,6 +23,7 @@ export const PUBLIC_COLUMNS = [
   "remains",
   "createdAt",
   "reference",
+  "extra",
 ] as const;
 
 const SELECT_PUBLIC = `SELECT ${select(orders, ...PUBLIC_COLUMNS)} FROM orders`;
@@ -91,8 +92,8 @@ export function findOrderByReference(
   if (!row) return undefined;
   const { orderId, id, serviceId, serviceName, link, quantity, chargeMicros, status } = row;
   const order = { orderId, id, resellerAccount, serviceId, serviceName, link, quantity };
-  const { startCount, remains, createdAt } = row;
-  return { ...order, chargeMicros, status, startCount, remains, createdAt, reference };
+  const { startCount, remains, createdAt, extra } = row;
+  return { ...order, chargeMicros, status, startCount, remains, createdAt, reference, extra };
 }
 
 /** The orders with these ids of either kind, by the id as it was given; without those that do not exist. */

@@ -7,6 +7,7 @@ import type { TransferKind } from "../domain/ledger.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
 import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
+import { DEFAULT_SERVICE_TYPE, type ServiceType } from "../domain/service-types.ts";
 import { DEFAULT_CATEGORY, type PriceUnit } from "../domain/services.ts";
 import type { DisabledReason, WebhookEventType } from "../domain/webhook-events.ts";
 
@@ -90,6 +91,10 @@ export const services = sqliteTable("services", {
   refillDays: integer("refill_days").notNull().default(REFILL_DAYS_DEFAULT),
   cancelByHand: integer("cancel_by_hand", { mode: "boolean" }).notNull().default(false),
   refillByHand: integer("refill_by_hand", { mode: "boolean" }).notNull().default(false),
+  type: text().$type<ServiceType>().notNull().default(DEFAULT_SERVICE_TYPE),
+  dripfeed: integer({ mode: "boolean" }).notNull().default(false),
+  typeByHand: integer("type_by_hand", { mode: "boolean" }).notNull().default(false),
+  dripfeedByHand: integer("dripfeed_by_hand", { mode: "boolean" }).notNull().default(false),
 });
 
 export const grants = sqliteTable(
@@ -135,6 +140,8 @@ export const orders = sqliteTable("orders", {
   changedAt: integer("changed_at"),
   reference: text(),
   sequence: integer().notNull().default(0),
+  /** OrderExtra as JSON. */
+  extra: text(),
 });
 
 export const placementAttempts = sqliteTable("placement_attempts", {

@@ -1,5 +1,6 @@
 // The catalogue: services, grants, and what a reseller may order at which price.
 
+import type { ServiceType } from "../domain/service-types.ts";
 import type { PriceUnit } from "../domain/services.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select } from "./query.ts";
@@ -32,6 +33,12 @@ export interface Service {
   maxByHand: boolean;
   /** Deactivated by a sync because its provider no longer lists it. */
   delisted: boolean;
+  /** Which fields its orders take. */
+  type: ServiceType;
+  /** Whether its orders may be drip-fed. */
+  dripfeed: boolean;
+  typeByHand: boolean;
+  dripfeedByHand: boolean;
   /** Whether its orders can be cancelled, and refilled within `refillDays` of their end. */
   cancel: boolean;
   refill: boolean;
@@ -45,13 +52,35 @@ export type NewService = Omit<Service, "number">;
 /** An active service that a reseller may order, at the price that reseller pays. */
 export type OpenService = Pick<
   Service,
-  "id" | "name" | "priceMicros" | "per" | "min" | "max" | "providerId" | "providerService"
+  | "id"
+  | "name"
+  | "priceMicros"
+  | "per"
+  | "min"
+  | "max"
+  | "providerId"
+  | "providerService"
+  | "type"
+  | "dripfeed"
 >;
+
+/** One of a list, with what no order needs. */
+export type ListedOpenService = OpenService & Pick<Service, "cancel" | "refill" | "refillDays">;
 
 /** An open service as panels see it. */
 export type NumberedService = Pick<
   Service,
-  "number" | "name" | "category" | "priceMicros" | "per" | "min" | "max" | "cancel" | "refill"
+  | "number"
+  | "name"
+  | "category"
+  | "priceMicros"
+  | "per"
+  | "min"
+  | "max"
+  | "type"
+  | "dripfeed"
+  | "cancel"
+  | "refill"
 >;
 
 export interface Grant {
@@ -107,8 +136,13 @@ const OPEN = query({
     "max",
     "providerId",
     "providerService",
+    "type",
+    "dripfeed",
+    "cancel",
+    "refill",
+    "refillDays",
   ),
-  text: `SELECT ${select(services, "id", "name", "per", "min", "max", "providerId", "providerService")},
+  text: `SELECT ${select(services, "id", "name", "per", "min", "max", "providerId", "providerService", "type", "dripfeed", "cancel", "refill", "refillDays")},
       ${PRICE_PAID} ${OF_OPEN_SERVICES}
     ORDER BY services.name, services.id`,
 });
@@ -120,6 +154,8 @@ const NUMBERED_FIELDS = [
   "per",
   "min",
   "max",
+  "type",
+  "dripfeed",
   "cancel",
   "refill",
 ] as const;
@@ -160,9 +196,9 @@ export function findOpenService(
   if (!service?.active) return undefined;
   const grant = reader.row(grants.byKey, id, account);
   if (service.private && !grant) return undefined;
-  const { name, per, min, max, providerId, providerService } = service;
+  const { name, per, min, max, providerId, providerService, type, dripfeed } = service;
   const priceMicros = grant?.priceMicros ?? service.priceMicros;
-  return { id, name, priceMicros, per, min, max, providerId, providerService };
+  return { id, name, priceMicros, per, min, max, providerId, providerService, type, dripfeed };
 }
 
 /** findOpenService by the service's number. */
@@ -180,7 +216,7 @@ export function findCatalogueState(reader: Reader, account: number): CatalogueSt
 }
 
 /** By name then id, names by code point. */
-export function listOpenServices(reader: Reader, account: number): OpenService[] {
+export function listOpenServices(reader: Reader, account: number): ListedOpenService[] {
   return reader.all(OPEN, { account });
 }
 

@@ -1,5 +1,6 @@
 // The invariants that are recomputed here, row by row: products and running sums that exceed 64 bits, and JSON.
 
+import { extraProblem } from "../domain/order-fields.ts";
 import { decideTransition } from "../domain/order-transitions.ts";
 import { chargeMicros, type OrderStatus } from "../domain/orders.ts";
 import type { PriceUnit } from "../domain/services.ts";
@@ -24,6 +25,7 @@ const TERMS_FIELDS = [
   "refundedMicros",
   "status",
   "remains",
+  "extra",
 ] as const;
 
 const TERMS = query({
@@ -61,6 +63,8 @@ const terms: Check = {
         const problem = `refunded is ${order.refundedMicros} micros, ${order.status} makes ${refunded}`;
         findings.add(subject, problem, "refunds follow from the status");
       }
+      const problem = extraProblem(order);
+      if (problem !== null) findings.add(subject, problem, "quantities follow from the fields");
     }
   },
 };

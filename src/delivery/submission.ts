@@ -4,6 +4,7 @@
 import type { Order } from "../db/orders.ts";
 import { listDueSubmissions, type OrderWithDelivery } from "../db/deliveries.ts";
 import type { SubmissionResult } from "../domain/deliveries.ts";
+import { upstreamFields } from "../domain/order-fields.ts";
 import { errorCode, Refusal } from "../domain/refusals.ts";
 import type { CommandInput } from "../operations/commands.ts";
 import type { FinishedAttempt } from "../operations/deliveries.ts";
@@ -134,12 +135,13 @@ async function submitOnce(worker: ProviderWorker, orderId: number): Promise<Orde
 /** An internal error while it is sent leaves open whether it was. */
 async function sendOnce(
   worker: ProviderWorker,
-  { orderId, link, quantity, createdAt, delivery }: OrderWithDelivery,
+  order: OrderWithDelivery,
 ): Promise<SubmissionResult> {
+  const { orderId, link, createdAt, delivery } = order;
   try {
     const service = delivery.providerService;
-    const order = { service, link, quantity, orderId, createdAt };
-    return await worker.api.add(order, worker.stop.signal);
+    const placed = { service, link, fields: upstreamFields(order), orderId, createdAt };
+    return await worker.api.add(placed, worker.stop.signal);
   } catch (error) {
     const fields = { provider: worker.name, order: orderId, error: String(error) };
     worker.deps.log.error(fields, "internal error in a call to a provider");

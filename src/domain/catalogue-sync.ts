@@ -3,6 +3,14 @@
 
 import { AMOUNT_LIMIT_MICROS } from "./money.ts";
 import { QUANTITY_LIMIT } from "./orders.ts";
+import {
+  fitsUnit,
+  isPackage,
+  mayDripFeed,
+  parseServiceType,
+  type ServiceType,
+  standardUnit,
+} from "./service-types.ts";
 import type { PriceUnit } from "./services.ts";
 
 /** A decimal number: digits ÷ 10^scale. Never negative. */
@@ -17,8 +25,10 @@ export interface UpstreamService {
   name: string;
   /** DEFAULT_CATEGORY where the provider says none. */
   category: string;
+  /** As the provider writes it. */
   type: string;
-  /** The price of 1,000 units. */
+  dripfeed: boolean;
+  /** The price of 1,000 units, or of a package. */
   rate: string;
   min: number;
   max: number;
@@ -38,21 +48,17 @@ export interface UnreadableEntry {
 export type UpstreamEntry = UpstreamService | UnreadableEntry;
 
 /** The fields of one of our services that a sync needs. */
-export interface KnownService {
+export interface KnownService extends SyncedFields {
   id: string;
   providerService: string | null;
-  name: string;
-  category: string;
-  priceMicros: number;
-  per: PriceUnit;
-  min: number;
-  max: number;
   active: boolean;
   nameByHand: boolean;
   categoryByHand: boolean;
   priceByHand: boolean;
   minByHand: boolean;
   maxByHand: boolean;
+  typeByHand: boolean;
+  dripfeedByHand: boolean;
   delisted: boolean;
   cancel: boolean;
   refill: boolean;
@@ -65,8 +71,11 @@ export interface SyncedFields {
   name: string;
   category: string;
   priceMicros: number;
+  per: PriceUnit;
   min: number;
   max: number;
+  type: ServiceType;
+  dripfeed: boolean;
   cancel: boolean;
   refill: boolean;
 }
@@ -81,11 +90,17 @@ export interface SyncPlan {
   /** Left out; the services that they may stand for stay as they are. `entry` counts from 1. */
   unreadable: { entry: number; service: string | null; reason: string }[];
   /** Services of ours that would be sold below the provider's rate once the plan is applied. */
-  belowCost: { id: string | null; name: string; priceMicros: number; rate: string }[];
+  belowCost: {
+    id: string | null;
+    name: string;
+    priceMicros: number;
+    /** Of 1,000 units, or of the package. */
+    rate: string;
+    isPackage: boolean;
+  }[];
 }
 
 const DECIMAL = /^(\d{1,15})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
-const SYNCED_TYPE = "default";
 
 /** Null when the text is not a decimal number of at most 15 digits before and 30 after the point. */
 export function parseDecimal(text: string): Decimal | null {
@@ -106,11 +121,20 @@ export function priceWithMarkup(rate: Decimal, markupPercent: Decimal): number |
   return micros <= BigInt(AMOUNT_LIMIT_MICROS) ? Number(micros) : null;
 }
 
-/** Whether the price is below the provider's. A price per order is compared with the cost of the largest quantity. */
+/**
+ * Whether the price is below the provider's: of a package, of one order; else a price per order is compared with the cost
+ * of the largest quantity.
+ */
 export function isBelowCost(
   service: { priceMicros: number; per: PriceUnit; max: number },
   rate: Decimal,
+  isOfPackage = false,
 ): boolean {
+  if (isOfPackage) {
+    // Sold by units it is not comparable.
+    const scaledPrice = BigInt(service.priceMicros) * 10n ** BigInt(rate.scale);
+    return service.per === "order" && scaledPrice < rate.digits * 1_000_000n;
+  }
   const units = { "1000": 1000n, "1": 1n, order: BigInt(service.max) }[service.per];
   const scaledPrice = BigInt(service.priceMicros) * 1000n * 10n ** BigInt(rate.scale);
   return scaledPrice < rate.digits * units * 1_000_000n;
@@ -147,15 +171,15 @@ export function planSync(
   const linked = new Set(known.map((service) => service.providerService));
   for (const service of target.values()) {
     if (!linked.has(service.service)) {
-      const { service: providerService, rate, ...fields } = service;
+      const { service: providerService, rate: _, ...fields } = service;
       plan.added.push({ ...fields, providerService });
-      warnBelowCost(plan, null, { ...fields, per: "1000" }, rate);
+      warnBelowCost(plan, null, fields, service);
     }
   }
   // More likely the provider renamed its types than dropped every service: the catalogue is not emptied.
   if (target.size === 0 && known.some((service) => service.active)) {
     const which = plan.unreadable.length > 0 ? " that can be read" : "";
-    throw new CatalogueError(`the provider's list has no service of type Default${which}`);
+    throw new CatalogueError(`the provider's list has no service of a known type${which}`);
   }
   const unreadable = new Set(plan.unreadable.map(({ service }) => service));
   for (const service of known) {
@@ -177,18 +201,20 @@ function refuseUnreadable(entries: number, unreadable: SyncPlan["unreadable"]): 
 }
 
 function planLinked(plan: SyncPlan, known: KnownService, target: TargetService | undefined): void {
-  const { id, name, category, priceMicros, min, max, cancel, refill } = known;
+  const { id, name, category, priceMicros, per, min, max, type, dripfeed } = known;
+  const { cancel, refill } = known;
   if (!target) {
     if (known.active) plan.deactivated.push({ id, name });
     return;
   }
-  const before = { name, category, priceMicros, min, max, cancel, refill };
+  const terms = { name, category, priceMicros, per, min, max, type, dripfeed };
+  const before = { ...terms, cancel, refill };
   const after = {
     name: known.nameByHand ? name : target.name,
     category: known.categoryByHand ? category : target.category,
-    priceMicros: known.priceByHand ? priceMicros : target.priceMicros,
     min: known.minByHand ? min : target.min,
     max: known.maxByHand ? max : target.max,
+    ...typedTerms(known, target),
     cancel: known.cancelByHand ? cancel : target.cancel,
     refill: known.refillByHand ? refill : target.refill,
   };
@@ -197,7 +223,23 @@ function planLinked(plan: SyncPlan, known: KnownService, target: TargetService |
   const returns = known.delisted;
   if (returns || !sameFields(before, after)) plan.updated.push({ id, before, after, returns });
   else plan.unchanged += 1;
-  warnBelowCost(plan, id, { ...after, per: known.per }, target.rate);
+  warnBelowCost(plan, id, after, target);
+}
+
+/**
+ * What depends on the type. The provider's rate is of a package or of 1,000 units: it is a price only for a service that
+ * is sold alike. A type that a price set by hand cannot go with is not taken over until the operator decides.
+ */
+function typedTerms(
+  known: KnownService,
+  target: TargetService,
+): Pick<SyncedFields, "priceMicros" | "per" | "type" | "dripfeed"> {
+  const wanted = known.typeByHand ? known.type : target.type;
+  const keepsPrice = known.priceByHand || isPackage(wanted) !== isPackage(target.type);
+  const { priceMicros, per } = keepsPrice ? known : target;
+  const type = fitsUnit({ type: wanted, per }) ? wanted : known.type;
+  const dripfeed = known.dripfeedByHand ? known.dripfeed : target.dripfeed;
+  return { priceMicros, per, type, dripfeed: dripfeed && mayDripFeed({ type, per }) };
 }
 
 function targetServices(
@@ -212,12 +254,12 @@ function targetServices(
   for (const [index, entry] of upstream.entries()) {
     const { service } = entry;
     const isUnreadable = "unreadable" in entry;
-    if (!isUnreadable && entry.type.trim().toLowerCase() !== SYNCED_TYPE) {
-      const { name, type } = entry;
-      plan.skipped.push({ service: entry.service, name, reason: `type ${type}` });
+    const type = isUnreadable ? null : parseServiceType(entry.type);
+    if (!isUnreadable && !type) {
+      plan.skipped.push({ service: entry.service, name: entry.name, reason: `type ${entry.type}` });
       continue;
     }
-    const read = isUnreadable ? entry.unreadable : targetService(entry, markupPercent);
+    const read = isUnreadable ? entry.unreadable : targetService(entry, type!, markupPercent);
     // Which of them is meant cannot be told.
     const isRepeated = typeof read !== "string" && times.get(service) !== 1;
     const result = isRepeated ? "its service is listed more than once" : read;
@@ -228,8 +270,12 @@ function targetServices(
 }
 
 /** What is wrong with it where it cannot be sold. */
-function targetService(entry: UpstreamService, markupPercent: Decimal): TargetService | string {
-  const { service, name, category, rate, cancel, refill } = entry;
+function targetService(
+  entry: UpstreamService,
+  type: ServiceType,
+  markupPercent: Decimal,
+): TargetService | string {
+  const { service, name, category, rate } = entry;
   const decimal = parseDecimal(rate);
   const priceMicros = decimal && priceWithMarkup(decimal, markupPercent);
   if (priceMicros === null) return `its rate ${rate} is no price`;
@@ -237,29 +283,27 @@ function targetService(entry: UpstreamService, markupPercent: Decimal): TargetSe
   const min = Math.max(entry.min, 1);
   const max = Math.min(entry.max, QUANTITY_LIMIT);
   if (min > max) return `its min ${entry.min} is above its max ${entry.max}`;
-  return { service, name, category, rate, priceMicros, min, max, cancel, refill };
+  const per = standardUnit(type);
+  const dripfeed = entry.dripfeed && mayDripFeed({ type, per });
+  const { cancel, refill } = entry;
+  const terms = { priceMicros, per, min, max, type, dripfeed, cancel, refill };
+  return { service, name, category, rate, ...terms };
 }
 
 function warnBelowCost(
   plan: SyncPlan,
   id: string | null,
-  service: SyncedFields & { per: PriceUnit },
-  rate: string,
+  service: SyncedFields,
+  { rate, type }: TargetService,
 ): void {
-  if (!isBelowCost(service, parseDecimal(rate)!)) return;
-  plan.belowCost.push({ id, name: service.name, priceMicros: service.priceMicros, rate });
+  if (!isBelowCost(service, parseDecimal(rate)!, isPackage(type))) return;
+  const { name, priceMicros } = service;
+  plan.belowCost.push({ id, name, priceMicros, rate, isPackage: isPackage(type) });
 }
 
 function sameFields(a: SyncedFields, b: SyncedFields): boolean {
-  return (
-    a.name === b.name &&
-    a.category === b.category &&
-    a.priceMicros === b.priceMicros &&
-    a.min === b.min &&
-    a.max === b.max &&
-    a.cancel === b.cancel &&
-    a.refill === b.refill
-  );
+  const names = Object.keys(a) as (keyof SyncedFields)[];
+  return names.every((name) => a[name] === b[name]);
 }
 
 export interface SyncCounts {

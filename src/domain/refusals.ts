@@ -71,6 +71,9 @@ interface CommandLineOnlyRefusals {
   key_replaced: null;
   service_id_taken: null;
   service_bounds_crossed: { min: number; max: number };
+  /** `per`: what its price may be for. */
+  service_unit_unfit: { type: string; per: string };
+  service_dripfeed_unfit: null;
   import_id_taken: { index: number };
   import_provider_unknown: { index: number };
   grant_not_found: null;

@@ -2,6 +2,7 @@
 // They are made in domain/ because the idempotency record stores the response in the transaction of its effect.
 
 import { jsonAmount, type Micros } from "./money.ts";
+import { extraFields, orderedQuantity } from "./order-fields.ts";
 import type { RequestKind, RequestState } from "./order-requests.ts";
 import type { OrderStatus } from "./orders.ts";
 
@@ -15,6 +16,8 @@ export interface PublicOrder {
   chargeMicros: number;
   status: OrderStatus;
   createdAt: number;
+  /** OrderExtra as JSON; null: it has none. */
+  extra: string | null;
 }
 
 /** The fields of an order that its status has. */
@@ -60,18 +63,19 @@ export function orderCreated(order: PublicOrder) {
     orderId: order.orderId,
     service: order.serviceName,
     link: order.link,
-    quantity: order.quantity,
+    quantity: order.extra === null ? order.quantity : orderedQuantity(order),
     charge: jsonAmount(order.chargeMicros),
     status: order.status,
     createdAt: new Date(order.createdAt).toISOString(),
   };
 }
 
-/** The Order status shape; `reference` only when the order has one. */
+/** The Order status shape; `reference` and the fields of a type only when the order has them. */
 export function orderStatus(order: PublicOrderStatus) {
   const { startCount, remains, reference } = order;
   const status = { ...orderCreated(order), startCount, remains };
-  return reference === null ? status : { ...status, reference };
+  const named = reference === null ? status : { ...status, reference };
+  return order.extra === null ? named : { ...named, ...extraFields(order) };
 }
 
 /** The fields of a request for an order that a response has. */

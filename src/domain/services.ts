@@ -3,6 +3,7 @@
 import { AMOUNT_LIMIT_MICROS } from "./money.ts";
 import { QUANTITY_LIMIT } from "./orders.ts";
 import { Refusal } from "./refusals.ts";
+import { type ServiceType, typeTerms } from "./service-types.ts";
 
 export const PRICE_UNITS = ["1000", "1", "order"] as const;
 /** What a price buys: 1000 units, one unit, or the whole order. A price of 0 is a free service: its orders have no transfer. */
@@ -18,25 +19,30 @@ export function isQuantity(value: number): boolean {
   return Number.isInteger(value) && value >= 1 && value <= QUANTITY_LIMIT;
 }
 
-/** What a service is in the words of panels: an order of any quantity at a rate, or a package at a price. */
+/** What a service is in the words of panels: a type, and a rate. */
 export interface PanelTerms {
-  type: "Default" | "Package";
+  type: string;
   /** Of 1,000 units, or of the package. */
   rateMicros: bigint;
 }
 
-/** Null for a price that panels have no words for: per order, whatever its quantity. docs/specification.md#v2-services. */
+/**
+ * Null for a price that panels have no words for: of type default, per order, whatever its quantity. With one quantity
+ * it is a package to them. docs/specification.md#v2-services.
+ */
 export function panelTerms(service: {
+  type: ServiceType;
   priceMicros: number;
   per: PriceUnit;
   min: number;
   max: number;
 }): PanelTerms | null {
-  const { per, min, max } = service;
+  const { type, per, min, max } = service;
+  const { words } = typeTerms(type);
   const price = BigInt(service.priceMicros);
-  if (per === "1000") return { type: "Default", rateMicros: price };
-  if (per === "1") return { type: "Default", rateMicros: price * 1000n };
-  return min === max ? { type: "Package", rateMicros: price } : null;
+  if (per === "1") return { type: words, rateMicros: price * 1000n };
+  if (per === "1000" || type !== "default") return { type: words, rateMicros: price };
+  return min === max ? { type: typeTerms("package").words, rateMicros: price } : null;
 }
 
 /** A service's price before and after, in micros. */

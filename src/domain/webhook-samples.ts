@@ -65,6 +65,7 @@ function sampleOrder(
     createdAt: now,
     startCount: 1000,
     reference: null,
+    extra: null,
     sequence: 1,
   };
   return orderEventData({ ...order, status, remains, refundedMicros }, before);

@@ -7,8 +7,10 @@ import { findOrderByReference, listOrderOutcomes, type OrderOutcome } from "../d
 import { findOpenServiceByNumber, type OpenService } from "../db/services.ts";
 import { IDS_LIMIT } from "../domain/limits.ts";
 import { formatMicros } from "../domain/money.ts";
+import { DRIP_FIELDS, type GivenFields } from "../domain/order-fields.ts";
 import { isReference, type OrderStatus, QUANTITY_LIMIT, REFERENCE_FORM } from "../domain/orders.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
+import { typeTerms } from "../domain/service-types.ts";
 import { panelTerms } from "../domain/services.ts";
 import { invalidField, linkField } from "../http/body.ts";
 import { LostResponse } from "../http/endpoint.ts";
@@ -44,6 +46,7 @@ export async function addOrder(deps: ActionDeps, { fields, key }: PanelCall): Pr
     link,
     quantity,
     reference,
+    ...extraFieldsOf(fields, service),
   };
   refuseAsAsked(key, [order]);
   try {
@@ -103,14 +106,39 @@ function linkOf(fields: Fields): string {
   return link;
 }
 
-/** A package has the quantity that it is sold with. Refuses: field_invalid, quantity_above_maximum. */
-function quantityOf(fields: Fields, service: OpenService): number {
-  const { min, max } = service;
-  if (panelTerms(service)?.type === "Package") return min;
+/**
+ * Null for the types without one. What is a package to panels alone has the quantity that it is sold with.
+ * Refuses: field_invalid, quantity_above_maximum.
+ */
+function quantityOf(fields: Fields, service: OpenService): number | null {
+  const { type, per, min, max } = service;
+  if (typeTerms(type).quantity !== "named") return null;
+  if (per === "order") return min;
   const text = fields.text("quantity") ?? "";
   if (!DIGITS.test(text)) throw invalidField("quantity", "a whole number");
   if (Number(text) > QUANTITY_LIMIT) throw new Refusal("quantity_above_maximum", { max });
   return Number(text);
+}
+
+/** Panels send the fields of a drip-feed as 0 for an order without one. Refuses: field_invalid. */
+function extraFieldsOf(fields: Fields, { type }: OpenService): { given?: GivenFields } {
+  // An empty field is as good as absent here, so one that may be empty is so where it is absent.
+  const given: Record<string, string | number> =
+    type === "web_traffic" ? { google_keyword: "", referring_url: "" } : {};
+  const isFed = !/^0*$/.test(fields.text("runs") ?? "");
+  const names = [...typeTerms(type).fields, ...(isFed ? DRIP_FIELDS : [])];
+  for (const name of names) {
+    const text = fields.text(name);
+    if (text === null) continue;
+    if (text.includes(REPLACEMENT)) throw invalidField(name, "UTF-8");
+    given[name] = name === "runs" || name === "interval" ? numberOf(text) : text;
+  }
+  return Object.keys(given).length === 0 ? {} : { given };
+}
+
+/** What are no digits stays what it is, to be refused. */
+function numberOf(text: string): string | number {
+  return DIGITS.test(text) ? Number(text) : text;
 }
 
 export function getStatus({ store }: ActionDeps, { fields, key }: PanelCall): Awaitable<object> {

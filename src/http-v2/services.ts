@@ -26,7 +26,7 @@ function listPanelServices(reader: Reader, account: number): object[] {
       rate: formatMicros(terms.rateMicros),
       min: String(service.min),
       max: String(service.max),
-      dripfeed: false,
+      dripfeed: service.dripfeed,
       refill: service.refill,
       cancel: service.cancel,
     };

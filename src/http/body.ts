@@ -14,6 +14,7 @@ import {
   QUANTITY_LIMIT,
   REFERENCE_FORM,
 } from "../domain/orders.ts";
+import { EXTRA_FIELDS, type GivenFields } from "../domain/order-fields.ts";
 import { hasControlCharacter } from "../domain/text.ts";
 import { isUsername, USERNAME_FORM } from "../domain/users.ts";
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from "../domain/webhook-events.ts";
@@ -125,8 +126,10 @@ export function linkField(fields: Fields): string {
   return link;
 }
 
-export function quantityField(fields: Fields): number {
-  const quantity = required(fields, "quantity");
+/** `quantity`: null when it is absent, for the types of services that have none. */
+export function quantityField(fields: Fields): number | null {
+  const quantity = optional(fields, "quantity");
+  if (quantity === null) return null;
   if (typeof quantity !== "number" || !Number.isInteger(quantity)) {
     throw invalidField("quantity", "a whole number");
   }
@@ -144,6 +147,24 @@ export function referenceField(fields: Fields): string | null {
     throw invalidField("reference", REFERENCE_FORM);
   }
   return reference;
+}
+
+const EXTRA: ReadonlySet<string> = new Set(EXTRA_FIELDS);
+
+/**
+ * The fields that only some types of services take, not checked yet: what they must be only the service tells. Undefined
+ * without any.
+ */
+export function extraFields(fields: Fields): GivenFields | undefined {
+  let given: Record<string, string | number | false> | undefined;
+  for (const name in fields) {
+    if (!EXTRA.has(name)) continue;
+    const value = optional(fields, name);
+    if (value === null) continue;
+    given ??= {};
+    given[name] = typeof value === "string" || typeof value === "number" ? value : false;
+  }
+  return given;
 }
 
 /** `orders`: a list; its entries are not checked here. */

@@ -7,6 +7,7 @@ import { Refusal, refusal } from "../domain/refusals.ts";
 import { orderResponse, orderCreated, orderStatus } from "../domain/responses.ts";
 import type { PlaceOrder } from "../operations/orders.ts";
 import {
+  extraFields,
   type Fields,
   linkField,
   quantityField,
@@ -67,7 +68,7 @@ export function getOrder(
 
 /** The order in a body. Refuses the first malformed field, in the order of docs/specification.md#post-orders. */
 export function placeOrderOf(fields: Fields, key: Call["key"]): PlaceOrder {
-  return {
+  const order = {
     resellerAccount: key.resellerAccount,
     keyId: key.id,
     service: serviceField(fields),
@@ -75,4 +76,6 @@ export function placeOrderOf(fields: Fields, key: Call["key"]): PlaceOrder {
     quantity: quantityField(fields),
     reference: referenceField(fields),
   };
+  const given = extraFields(fields);
+  return given ? { ...order, given } : order;
 }

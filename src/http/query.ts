@@ -32,6 +32,13 @@ export function serviceFilter(query: Query): string | null {
   return service && lookedUp(service);
 }
 
+/** `fields`: `all` where members beyond those of the contract are asked for. */
+export function fieldsFilter(request: IncomingRequest): "all" | null {
+  const fields = request.url.includes("?") ? queryOf(request).get("fields") : null;
+  if (fields !== null && fields !== "all") throw invalidField("fields", "all");
+  return fields;
+}
+
 export function referenceFilter(query: Query): string | null {
   const reference = query.get("reference");
   if (reference !== null && !isReference(reference))

@@ -11,6 +11,15 @@ import {
   PRICE_UNITS,
   SERVICE_NAME_LENGTH_LIMIT,
 } from "../domain/services.ts";
+import {
+  DEFAULT_SERVICE_TYPE,
+  fitsUnit,
+  isPackage,
+  mayDripFeed,
+  SERVICE_TYPES,
+  type ServiceType,
+  standardUnit,
+} from "../domain/service-types.ts";
 import { IDENTIFIER_FORM, isIdentifier, isLabel } from "../domain/text.ts";
 import type { ServiceTerms } from "../operations/services.ts";
 
@@ -23,13 +32,15 @@ const COLUMNS = [
   "provider",
   "providerService",
   "category",
+  "type",
+  "dripfeed",
   "cancel",
   "refill",
   "refillDays",
 ];
 /** The first line of a CSV. */
 export const HEADER_FORM =
-  "name,price,min,max[,per,id,private,provider,providerService,category,cancel,refill,refillDays]";
+  "name,price,min,max[,per,id,private,provider,providerService,category,type,dripfeed,cancel,refill,refillDays]";
 /** The CSV parser's error codes as sentences for the operator. */
 const CSV_PROBLEMS: Record<string, string> = {
   CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: "it has not as many cells as the header",
@@ -109,18 +120,28 @@ function serviceOf(place: string, cells: Record<string, unknown>): ServiceTerms 
   const optional = <T>(column: string, parseCell: (text: string) => T, absent: T): T =>
     textOf(cells[column]) === "" ? absent : cell(column, parseCell);
 
+  /** What a sync follows unless the file says it. */
+  const given = {
+    type: optional<ServiceType | undefined>("type", serviceType, undefined),
+    dripfeed: optional<boolean | undefined>("dripfeed", yesOrNo, undefined),
+    category: optional<string | undefined>("category", category, undefined),
+  };
+  const { type = DEFAULT_SERVICE_TYPE, dripfeed = false } = given;
+  // A package has one size.
+  const bound = (column: string) =>
+    isPackage(type) ? optional(column, quantity, 1) : cell(column, quantity);
   const service = {
     id: optional<string | null>("id", serviceId, null),
     name: cell("name", serviceName),
     priceMicros: cell("price", price),
-    per: optional("per", per, "1000"),
-    min: cell("min", quantity),
-    max: cell("max", quantity),
+    per: optional<PriceUnit>("per", per, standardUnit(type)),
+    min: bound("min"),
+    max: bound("max"),
     private: optional("private", yesOrNo, false),
-    ...categoryOf(optional<string | null>("category", category, null)),
-    ...given("cancel", optional<boolean | null>("cancel", yesOrNo, null)),
-    ...given("refill", optional<boolean | null>("refill", yesOrNo, null)),
-    ...given("refillDays", optional<number | null>("refillDays", refillDays, null)),
+    ...given,
+    ...written("cancel", optional<boolean | null>("cancel", yesOrNo, null)),
+    ...written("refill", optional<boolean | null>("refill", yesOrNo, null)),
+    ...written("refillDays", optional<number | null>("refillDays", refillDays, null)),
   };
   const provider = optional<string | null>("provider", providerName, null);
   const atProvider = optional<string | null>("providerService", providerService, null);
@@ -128,12 +149,19 @@ function serviceOf(place: string, cells: Record<string, unknown>): ServiceTerms 
     throw new RowError(place, "provider and providerService go together");
   }
   if (service.min > service.max) throw new RowError(place, "min must not be above max");
+  if (!fitsUnit({ type, per: service.per })) {
+    const unit = isPackage(type) ? "order" : "1000 or 1";
+    throw new RowError(place, `per must be ${unit} for type ${type}`);
+  }
+  if (dripfeed && !mayDripFeed({ type, per: service.per })) {
+    throw new RowError(place, "dripfeed is for type default, per 1000 or 1");
+  }
   return provider === null
     ? service
     : { ...service, provider: { name: provider, service: atProvider! } };
 }
 
-const given = <Name extends string, Value>(name: Name, value: Value | null) =>
+const written = <Name extends string, Value>(name: Name, value: Value | null) =>
   (value === null ? {} : { [name]: value }) as Partial<Record<Name, Value>>;
 
 function refillDays(text: string): number {
@@ -141,8 +169,6 @@ function refillDays(text: string): number {
   const must = `must be a whole number from 1 to ${REFILL_DAYS_LIMIT}`;
   return require(isRefillDays(value), value, must);
 }
-
-const categoryOf = (name: string | null) => (name === null ? {} : { category: name });
 
 function category(text: string): string {
   const most = CATEGORY_LENGTH_LIMIT;
@@ -186,6 +212,12 @@ function require<T>(valid: boolean, value: T, must: string): T {
 function per(text: string): PriceUnit {
   const found = PRICE_UNITS.find((unit) => unit === text);
   if (!found) throw new CellError(`must be one of ${PRICE_UNITS.join(", ")}`);
+  return found;
+}
+
+function serviceType(text: string): ServiceType {
+  const found = SERVICE_TYPES.find((type) => type === text);
+  if (!found) throw new CellError(`must be one of ${SERVICE_TYPES.join(", ")}`);
   return found;
 }
 

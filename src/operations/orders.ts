@@ -1,11 +1,12 @@
 // Orders: placing one charges the reseller's balance; the operator may change its status or its progress.
 // docs/specification.md#post-orders, #order-transitions.
 
-import { Refusal, refusal } from "../domain/refusals.ts";
+import { attempt, Refusal, refusal, type RefusalCode } from "../domain/refusals.ts";
 import type { Claim } from "../domain/idempotency.ts";
 import { type Actor, refuseDebitAboveBalance, salesAccount } from "../domain/ledger.ts";
 import { decideTransition, refuseProgress, withProgress } from "../domain/order-transitions.ts";
 import type { Micros } from "../domain/money.ts";
+import { type AskedOrder, orderTerms } from "../domain/order-fields.ts";
 import { chargeMicros, type OrderStatus, refuseChargeAboveLimit } from "../domain/orders.ts";
 import { type Delivery, newDelivery, refuseOperatorTransition } from "../domain/deliveries.ts";
 import { orderResponse } from "../domain/responses.ts";
@@ -23,14 +24,12 @@ import { type IdempotencyRecord, once, type Outcome } from "./idempotency.ts";
 import { applyTransition } from "./order-transitions.ts";
 import { recordDebitEvents, recordProgressEvent } from "./webhook-events.ts";
 
-export interface PlaceOrder {
+export interface PlaceOrder extends AskedOrder {
   resellerAccount: number;
   keyId: string;
   service: string;
   /** Trimmed, 1 to LINK_LENGTH_LIMIT UTF-16 units, no control characters. */
   link: string;
-  /** Whole, 1 to QUANTITY_LIMIT. */
-  quantity: number;
   /** Unique among the reseller's orders; null or absent: without a reference. */
   reference?: string | null;
 }
@@ -61,24 +60,43 @@ export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context
     if (!order) throw new Error(`an idempotency record refers to order ${orderId}: there is none`);
     return order;
   };
-  return once(tx, claimant, { run, current }, context);
+  try {
+    return once(tx, claimant, { run, current }, context);
+  } catch (error) {
+    if (error instanceof Refusal && error.code === "idempotency_key_reused") {
+      refuseFields(tx, command.order);
+    }
+    throw error;
+  }
 }
+
+/** A malformed body is told as such under a used key too: which fields it must have only its service tells. */
+function refuseFields(tx: Tx, order: PlaceOrder): void {
+  const { resellerAccount } = order;
+  const refused = attempt(() => {
+    const { testOf } = tx.row(users.byKey, resellerAccount)!;
+    const service = findOpenService(tx, testOf ?? resellerAccount, order.service);
+    if (!service) throw notFound(order);
+    return orderTerms(service, order);
+  });
+  if (refused instanceof Refusal && FIELD_REFUSALS.has(refused.code)) throw refused;
+}
+
+const FIELD_REFUSALS: ReadonlySet<RefusalCode> = new Set(["field_missing", "field_invalid"]);
 
 /**
  * Charges the reseller's balance and creates the order, both or neither. The key has been checked.
- * Refuses, in this order: reference_taken, service_not_found, quantity_below_minimum, quantity_above_maximum,
- * insufficient_balance, charge_too_large. docs/specification.md#precedence, step 13.
+ * Refuses, in this order: reference_taken, service_not_found, what orderTerms refuses, insufficient_balance,
+ * charge_too_large. docs/specification.md#precedence, step 13.
  */
 export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
-  const { resellerAccount, quantity, reference = null } = command;
+  const { resellerAccount, reference = null } = command;
   // First: a retry must get the existing order even if its service or the balance is gone since.
   refuseTakenReference(tx, resellerAccount, reference);
   const reseller = tx.row(users.byKey, resellerAccount)!;
   const service = findOpenService(tx, reseller.testOf ?? resellerAccount, command.service);
-  if (!service) throw refusal("service_not_found");
-  const { min, max } = service;
-  if (quantity < min) throw new Refusal("quantity_below_minimum", { min });
-  if (quantity > max) throw new Refusal("quantity_above_maximum", { max });
+  if (!service) throw notFound(command);
+  const { quantity, extra } = orderTerms(service, command);
   const charge = chargeMicros(service.priceMicros, service.per, quantity);
   refuseDebitAboveBalance(reseller.balanceMicros, charge);
   refuseChargeAboveLimit(charge);
@@ -100,6 +118,7 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
     remains: quantity,
     createdAt: context.now,
     reference,
+    extra,
     status: delivery ? "PENDING" : "PROCESSING",
     delivery,
   });
@@ -115,6 +134,14 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
   });
   recordDebitEvents(tx, reseller, charge, context);
   return order;
+}
+
+/** A request that would be wrong for most services names its mistake; which types there are is told to nobody. */
+function notFound({ quantity, given }: AskedOrder): Refusal {
+  const isPlain = quantity === null && given === undefined;
+  return isPlain
+    ? new Refusal("field_missing", { field: "quantity" })
+    : refusal("service_not_found");
 }
 
 /** Refuses: reference_taken. */

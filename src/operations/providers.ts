@@ -155,7 +155,6 @@ function addedService(
   return {
     ...fields,
     id: context.createId(),
-    per: "1000" as const,
     active: true,
     private: false,
     createdAt: context.now,
@@ -166,6 +165,8 @@ function addedService(
     priceByHand: false,
     minByHand: false,
     maxByHand: false,
+    typeByHand: false,
+    dripfeedByHand: false,
     delisted: false,
     refillDays: REFILL_DAYS_DEFAULT,
     cancelByHand: false,

@@ -5,6 +5,14 @@ import { Refusal, refusal } from "../domain/refusals.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
 import { DEFAULT_CATEGORY, type PriceChange, type PriceUnit } from "../domain/services.ts";
+import {
+  DEFAULT_SERVICE_TYPE,
+  fitsUnit,
+  mayDripFeed,
+  refuseUnfitType,
+  type ServiceType,
+  standardUnit,
+} from "../domain/service-types.ts";
 import type { Tx } from "../db/port.ts";
 import {
   findService,
@@ -38,6 +46,10 @@ export interface ServiceTerms {
   min: number;
   max: number;
   private: boolean;
+  /** Absent for a new one: default, until a sync or the operator says another. */
+  type?: ServiceType;
+  /** Absent for a new one: false, until a sync or the operator says true. */
+  dripfeed?: boolean;
   /** Absent for a new one: neither, and REFILL_DAYS_DEFAULT. */
   cancel?: boolean;
   refill?: boolean;
@@ -56,7 +68,10 @@ export interface ServiceProvider {
   service: string;
 }
 
-/** Its fields count as set by hand: a catalogue sync does not change them. Refuses: service_id_taken, provider_not_found. */
+/**
+ * Its fields count as set by hand: a catalogue sync does not change them.
+ * Refuses: service_id_taken, provider_not_found, service_unit_unfit, service_dripfeed_unfit.
+ */
 export function createService(tx: Tx, command: CreateService, context: Context): Service {
   return create(tx, command, listServiceListeners(tx, context), context);
 }
@@ -67,12 +82,19 @@ function create(
   listeners: ServiceListeners,
   context: Context,
 ): Service {
-  const { provider, actor, category, ...fields } = command;
+  const { provider, actor, category, type = DEFAULT_SERVICE_TYPE, ...fields } = command;
+  const { dripfeed = false, per } = command;
   const id = command.id ?? context.createId();
   if (findService(tx, id)) throw refusal("service_id_taken");
+  const link = linkOf(tx, provider);
+  refuseUnfitType({ type, per, dripfeed });
   const service = insertService(tx, {
     ...fields,
-    ...linkOf(tx, provider),
+    ...link,
+    type,
+    dripfeed,
+    typeByHand: command.type !== undefined,
+    dripfeedByHand: command.dripfeed !== undefined,
     id,
     category: category ?? DEFAULT_CATEGORY,
     active: true,
@@ -105,7 +127,8 @@ export interface UpdateService {
 
 /**
  * Existing orders keep the terms at which they were placed. The changed fields count as set by hand from now on.
- * Refuses: service_not_found, service_bounds_crossed, service_has_no_provider, provider_not_found.
+ * Refuses: service_not_found, service_has_no_provider, provider_not_found, service_bounds_crossed, service_unit_unfit,
+ * service_dripfeed_unfit.
  */
 export function updateService(tx: Tx, command: UpdateService, context: Context): Service {
   const before = requireService(tx, command.id);
@@ -113,17 +136,28 @@ export function updateService(tx: Tx, command: UpdateService, context: Context):
   const service = { ...before, ...changes, ...relink(tx, before, provider) };
   const { min, max } = service;
   if (min > max) throw new Refusal("service_bounds_crossed", { min, max });
+  followType(service, changes);
+  refuseUnfitType(service);
   service.nameByHand ||= changes.name !== undefined;
   service.categoryByHand ||= changes.category !== undefined;
   service.priceByHand ||= changes.priceMicros !== undefined || changes.per !== undefined;
+  service.priceByHand ||= service.per !== before.per;
   service.minByHand ||= changes.min !== undefined;
   service.maxByHand ||= changes.max !== undefined;
+  service.typeByHand ||= changes.type !== undefined;
+  service.dripfeedByHand ||= changes.dripfeed !== undefined;
   service.cancelByHand ||= changes.cancel !== undefined;
   service.refillByHand ||= changes.refill !== undefined;
   writeService(tx, service);
   auditService(tx, context, command.actor, "service.update", before, service);
   recordServiceEvents(tx, listServiceListeners(tx, context), before, service, context);
   return service;
+}
+
+/** What a new type leaves no choice about: what the price buys, and that there is no drip-feed. */
+function followType(service: Service, changes: UpdateService["changes"]): void {
+  if (changes.per === undefined && !fitsUnit(service)) service.per = standardUnit(service.type);
+  if (changes.dripfeed === undefined && !mayDripFeed(service)) service.dripfeed = false;
 }
 
 export interface SetServiceActive {

@@ -12,15 +12,17 @@ import { shownStart } from "../domain/keys.ts";
 import { isTestOrder } from "../domain/sandbox.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { placementOf } from "../domain/deliveries.ts";
+import { extraFields, orderedQuantity, orderType } from "../domain/order-fields.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import { refusal, Refusal } from "../domain/refusals.ts";
+import { typeTerms } from "../domain/service-types.ts";
 import type { Call, View } from "./call.ts";
 import { Field, Form } from "./fields.tsx";
 import { Facts } from "./lists.tsx";
 import { changesOf, previewChange, type Target, VERBS } from "./order-change.ts";
 import { Stand } from "./order-stand.tsx";
 import { States } from "./orders.tsx";
-import { Badge, Money, moneyText, Time, Typed, TypedLink } from "./shown.tsx";
+import { Badge, Money, moneyText, Time, Typed, TypedLines, TypedLink } from "./shown.tsx";
 
 export const NOTE_LIMIT = 500;
 
@@ -109,7 +111,8 @@ function OrderFacts({ order, username, provider }: ShownOrder) {
         ["User", <a href={`/users/${username}`}>{username}</a>],
         ["Service", <Typed text={order.serviceName} />],
         ["Link", <TypedLink text={order.link} />],
-        ["Quantity", order.quantity],
+        ["Quantity", quantityText(order)],
+        ...extraFacts(order),
         ["Charge USD", <Money micros={order.chargeMicros} />],
         ["Refunded USD", <Money micros={order.refundedMicros} />],
         ["Start count", order.startCount],
@@ -127,6 +130,25 @@ function OrderFacts({ order, username, provider }: ShownOrder) {
       ]}
     />
   );
+}
+
+/** Of a drip-feed what all its runs make, which is what remains is a part of. */
+function quantityText(order: Order): string {
+  const single = orderedQuantity(order);
+  const { quantity } = order;
+  return single === quantity
+    ? `${quantity}`
+    : `${quantity}: ${quantity / single} runs of ${single}`;
+}
+
+/** The type it was sold as, and the fields of it. */
+function extraFacts(order: Order) {
+  if (order.extra === null) return [];
+  const fields = Object.entries(extraFields(order));
+  return [
+    ["Type", typeTerms(orderType(order)).words] as const,
+    ...fields.map(([name, value]) => [name, <TypedLines text={String(value)} />] as const),
+  ];
 }
 
 /** Buttons of one form: what each refunds is on it, so that a confirmation holds no surprise. */

@@ -5,6 +5,7 @@ import type { ListedOrder } from "../db/orders.ts";
 import { listProviders } from "../db/providers.ts";
 import { placementOf } from "../domain/deliveries.ts";
 import { formatMicros } from "../domain/money.ts";
+import { extraFields, orderType } from "../domain/order-fields.ts";
 import { csvResponse, csvText } from "../http/csv.ts";
 import type { Call, Panel, View } from "./call.ts";
 import { readOrderFilter } from "./order-filters.ts";
@@ -12,7 +13,7 @@ import { ordersPage } from "./orders.tsx";
 
 const STEP = 200;
 const HEADER =
-  "orderId,id,user,service,link,quantity,charge,refunded,startCount,remains,status,placement,provider,providerOrder,reference,createdAt";
+  "orderId,id,user,service,link,quantity,charge,refunded,startCount,remains,status,placement,provider,providerOrder,reference,createdAt,type,fields";
 
 export async function ordersCsv(call: Call, panel: Panel): Promise<View | Response> {
   const { filter, names } = await call.read((reader) => ({
@@ -50,5 +51,7 @@ function cellsOf(order: ListedOrder, names: ReadonlyMap<number, string>): (strin
     delivery?.providerOrder ?? "",
     csvText(order.reference ?? ""),
     new Date(order.createdAt).toISOString(),
+    orderType(order),
+    order.extra === null ? "" : csvText(JSON.stringify(extraFields(order))),
   ];
 }

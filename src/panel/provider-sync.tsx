@@ -12,6 +12,7 @@ import {
   type UpstreamEntry,
 } from "../domain/catalogue-sync.ts";
 import { formatMicros } from "../domain/money.ts";
+import { typeTerms } from "../domain/service-types.ts";
 import { planCatalogue } from "../operations/providers.ts";
 import { ProviderFailure } from "../providers/provider.ts";
 import type { Panel, Redirect, Submission } from "./call.ts";
@@ -149,6 +150,12 @@ function Preview({ plan }: { plan: SyncPlan }) {
             number: true,
             cell: ({ before, after }) => <Change before={`${before.max}`} after={`${after.max}`} />,
           },
+          {
+            heading: "Type",
+            cell: ({ before, after }) => (
+              <Change before={typeText(before)} after={typeText(after)} />
+            ),
+          },
         ]}
       />
       <Part
@@ -169,7 +176,11 @@ function Preview({ plan }: { plan: SyncPlan }) {
             number: true,
             cell: ({ priceMicros }) => <Money micros={priceMicros} />,
           },
-          { heading: "Its rate for 1000", number: true, cell: ({ rate }) => rate },
+          {
+            heading: "Its rate",
+            number: true,
+            cell: ({ rate, isPackage }) => `${rate} for ${isPackage ? "the package" : "1000"}`,
+          },
         ]}
       />
       <Part
@@ -200,9 +211,17 @@ function termsOf<Row>(of: (row: Row) => SyncedFields) {
       number: true,
       cell: (row: Row) => <Money micros={of(row).priceMicros} />,
     },
+    {
+      heading: "Type",
+      cell: (row: Row) => typeText(of(row)),
+    },
     { heading: "Min", number: true, cell: (row: Row) => of(row).min },
     { heading: "Max", number: true, cell: (row: Row) => of(row).max },
   ];
+}
+
+function typeText({ type, dripfeed }: SyncedFields): string {
+  return `${typeTerms(type).words}${dripfeed ? ", drip-feed" : ""}`;
 }
 
 function Part<Row>({

@@ -44,6 +44,14 @@ const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
     message: ({ min, max }) => `min would be ${min} and max ${max}: min must not be above max`,
     fields: ["min", "max"],
   },
+  service_unit_unfit: {
+    message: ({ type, per }) => `per must be ${per} for type ${type}`,
+    fields: ["per"],
+  },
+  service_dripfeed_unfit: says(
+    "dripfeed must be no unless the type is Default and the price per 1000 or 1",
+    "dripfeed",
+  ),
   import_id_taken: {
     message: ({ index }) => `Row ${index + 1}: id is taken by another service or an earlier row`,
     fields: ["csv", "file"],

@@ -11,6 +11,14 @@ import {
   PRICE_UNITS,
   SERVICE_NAME_LENGTH_LIMIT,
 } from "../domain/services.ts";
+import {
+  DEFAULT_SERVICE_TYPE,
+  fitsUnit,
+  isPackage,
+  mayDripFeed,
+  SERVICE_TYPES,
+  typeTerms,
+} from "../domain/service-types.ts";
 import { Choice, Field } from "./fields.tsx";
 import type { Form as Values } from "./form.ts";
 
@@ -74,6 +82,21 @@ export function TermsFields({
           required
         />
         <Choice
+          name="type"
+          label="Type"
+          options={SERVICE_TYPES.map((type) => [type, typeTerms(type).words] as const)}
+          value={service?.type ?? DEFAULT_SERVICE_TYPE}
+        />
+        <Choice
+          name="dripfeed"
+          label="Drip-feed"
+          options={[
+            ["no", "no"],
+            ["yes", "yes: an order in runs"],
+          ]}
+          value={service?.dripfeed ? "yes" : "no"}
+        />
+        <Choice
           name="kind"
           label="Open to"
           options={[
@@ -131,6 +154,7 @@ export function termsOf(form: Values) {
   const min = form.whole("min", 1, QUANTITY_LIMIT);
   const max = form.whole("max", 1, QUANTITY_LIMIT);
   if (min > max) form.note("min", "min must not be above max");
+  const typed = typedTermsOf(form, per);
   const isPrivate = form.choice("kind", KINDS) === "private";
   const [cancel, refill] = [
     form.optionalChoice("cancel", YES_NO),
@@ -149,6 +173,31 @@ export function termsOf(form: Values) {
   }
   if (provider === null && service !== null) form.note("provider", "provider is required");
   const link = provider === null || service === null ? null : { name: provider, service };
-  const terms = { name, priceMicros, per, min, max, private: isPrivate, ...requests };
+  const terms = {
+    name,
+    priceMicros,
+    per,
+    min,
+    max,
+    private: isPrivate,
+    ...typed,
+    ...requests,
+  };
   return { terms: category === null ? terms : { ...terms, category }, link };
+}
+
+/** Those that were sent: what is absent stays as it is. */
+function typedTermsOf(form: Values, per: Service["per"]) {
+  const type = form.optionalChoice("type", SERVICE_TYPES);
+  const fed = form.optionalChoice("dripfeed", ["no", "yes"]);
+  if (type !== null && !fitsUnit({ type, per })) {
+    form.refuse("per", isPackage(type) ? "order for a package" : "1000 or 1 for this type");
+  }
+  if (type !== null && fed === "yes" && !mayDripFeed({ type, per })) {
+    form.refuse("dripfeed", "no unless the type is Default and the price per 1000 or 1");
+  }
+  return {
+    ...(type === null ? {} : { type }),
+    ...(fed === null ? {} : { dripfeed: fed === "yes" }),
+  };
 }

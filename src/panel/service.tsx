@@ -9,6 +9,7 @@ import { listGrants } from "../db/service-lists.ts";
 import { findService, type Service } from "../db/services.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { refusal } from "../domain/refusals.ts";
+import { typeTerms } from "../domain/service-types.ts";
 import type { Call, Redirect, Submission, View } from "./call.ts";
 import { Field, Fold, Form } from "./fields.tsx";
 import { Facts, List } from "./lists.tsx";
@@ -122,6 +123,8 @@ function ServiceFacts({ service, provider }: { service: Service; provider: strin
     service.priceByHand && "price",
     service.minByHand && "smallest order",
     service.maxByHand && "largest order",
+    service.typeByHand && "type",
+    service.dripfeedByHand && "drip-feed",
     service.cancelByHand && "cancel",
     service.refillByHand && "refill",
   ].filter((each) => each !== false);
@@ -137,6 +140,8 @@ function ServiceFacts({ service, provider }: { service: Service; provider: strin
             <Money micros={service.priceMicros} /> per {unitText(service.per)}
           </>,
         ],
+        ["Type", typeTerms(service.type).words],
+        ["Drip-feed", service.dripfeed ? "yes" : "no"],
         ["Orders of", `${service.min} to ${service.max}`],
         ["Open to", service.private ? "resellers with a grant" : "every reseller"],
         ["On request", requestsText(service)],

@@ -41,6 +41,19 @@ export function Typed({ text }: { text: string | null | undefined }) {
   return <bdi class={shown.length <= SHORT ? "typed short" : "typed"}>{shown}</bdi>;
 }
 
+/** Lines that someone typed. */
+export function TypedLines({ text }: { text: string }) {
+  return (
+    <>
+      {text.split("\n").map((line) => (
+        <div>
+          <Typed text={line} />
+        </div>
+      ))}
+    </>
+  );
+}
+
 const WEB = /^https?:\/\//i;
 
 /** An address that someone typed: it can be followed when it is one of the web, and is never fetched. */

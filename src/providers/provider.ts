@@ -12,7 +12,8 @@ export interface PlacedOrder {
   /** The id of the service at the provider. */
   service: string;
   link: string;
-  quantity: number;
+  /** The quantity, where its type has one, and the fields of its type, by the names that the protocol has for them. */
+  fields: Readonly<Record<string, string>>;
   /** Ours, which no provider is told: for the sandbox. */
   orderId: number;
   createdAt: number;

@@ -5,6 +5,7 @@ import * as v from "valibot";
 import type { UpstreamEntry, UpstreamService } from "../domain/catalogue-sync.ts";
 import { parseDecimal } from "../domain/catalogue-sync.ts";
 import { isProviderOrder, type SubmissionResult } from "../domain/deliveries.ts";
+import { parseServiceType } from "../domain/service-types.ts";
 import { isIdentifier } from "../domain/text.ts";
 import type { Report } from "../domain/polling.ts";
 import {
@@ -42,6 +43,7 @@ const listedService = v.looseObject({
   name: v.string(),
   type: v.string(),
   category: v.optional(v.unknown()),
+  dripfeed: v.optional(v.unknown()),
   cancel: v.optional(v.unknown()),
   refill: v.optional(v.unknown()),
 });
@@ -145,10 +147,14 @@ function readService(service: string, listed: unknown, mask: Mask): UpstreamServ
   const name = mask(named.output.name).slice(0, SERVICE_NAME_LENGTH_LIMIT).toWellFormed().trim();
   const category = categoryOf(named.output.category, mask);
   const type = mask(named.output.type);
-  const flags = { cancel: isYes(named.output.cancel), refill: isYes(named.output.refill) };
+  const flags = {
+    dripfeed: isYes(named.output.dripfeed),
+    cancel: isYes(named.output.cancel),
+    refill: isYes(named.output.refill),
+  };
   if (name === "") return null;
   // Other types are only counted and skipped, so their rate and limits do not matter.
-  if (type.toLowerCase() !== "default") {
+  if (!parseServiceType(type)) {
     return { service, name, category, type, rate: "0", min: 0, max: 0, ...flags };
   }
   const terms = v.safeParse(listedTerms, listed);
@@ -160,9 +166,9 @@ function readService(service: string, listed: unknown, mask: Mask): UpstreamServ
   return { service, name, category, type, rate, min, max, ...flags };
 }
 
-/** Anything that does not say yes is a no: a request that the provider does not take helps nobody. */
-function isYes(flag: unknown): boolean {
-  return flag === true || flag === 1 || flag === "1" || flag === "true";
+/** Panels write true, 1, "1" or "true"; anything else is no promise. */
+function isYes(value: unknown): boolean {
+  return value === true || value === 1 || value === "1" || value === "true";
 }
 
 /** Some panels leave it out or send null: that is no reason to leave the service out. */

@@ -35,8 +35,8 @@ export function smmApi(send: Send, key: string): ProviderApi {
   };
 
   return {
-    async add({ service, link, quantity }, stop) {
-      const form = { service, link, quantity: String(quantity) };
+    async add({ service, link, fields }, stop) {
+      const form = { service, link, ...fields };
       const reply = await act("add", form, { stop, once: true });
       if (reply.kind === "json") return readSubmission(reply.json, reply.status, mask);
       const outcome = reply.failure === "not_sent" ? "not_sent" : "unknown";

@@ -17,7 +17,8 @@ import serviceNumbers from "../../migrations/sqlite/0012_service_numbers.sql" wi
 import webhooks from "../../migrations/sqlite/0013_webhooks.sql" with { type: "text" };
 import sandbox from "../../migrations/sqlite/0014_sandbox.sql" with { type: "text" };
 import panel from "../../migrations/sqlite/0015_panel.sql" with { type: "text" };
-import orderRequests from "../../migrations/sqlite/0016_order_requests.sql" with { type: "text" };
+import serviceTypes from "../../migrations/sqlite/0016_service_types.sql" with { type: "text" };
+import orderRequests from "../../migrations/sqlite/0017_order_requests.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -43,7 +44,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 13, name: "0013_webhooks", sql: webhooks },
   { version: 14, name: "0014_sandbox", sql: sandbox },
   { version: 15, name: "0015_panel", sql: panel },
-  { version: 16, name: "0016_order_requests", sql: orderRequests },
+  { version: 16, name: "0016_service_types", sql: serviceTypes },
+  { version: 17, name: "0017_order_requests", sql: orderRequests },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

@@ -35,14 +35,14 @@ describe("sync", () => {
     upstream.services = services;
     return shop.cli("admin", "provider", "sync", "acme", "--json", ...more);
   };
-  const pack = { ...LISTED, service: 2, name: "Pack", type: "Package" };
+  const posts = { ...LISTED, service: 2, name: "Posts", type: "Subscriptions" };
 
   test("adds, keeps what was set by hand, deactivates, reactivates, and reports it", async () => {
     const shop = shopOf();
-    const first = await sync(shop, [LISTED, pack], "--markup", "30%");
+    const first = await sync(shop, [LISTED, posts], "--markup", "30%");
     expect(first.json).toEqual({ ...COUNTS, added: 1, skipped: 1 });
     expect(first.stderr).toContain("+ Likes");
-    expect(first.stderr).toContain("Pack (provider's 2) left out: type Package");
+    expect(first.stderr).toContain("Posts (provider's 2) left out: type Subscriptions");
     const { json: services } = await shop.cli("admin", "service", "list", "--json");
     const { id, ...likes } = services.find(({ name }: { name: string }) => name === "Likes");
     expect(likes).toEqual({
@@ -57,6 +57,8 @@ describe("sync", () => {
       per: "1000",
       min: 50,
       max: 10_000,
+      type: "default",
+      dripfeed: false,
       active: true,
       private: false,
       provider: "acme",
@@ -97,10 +99,40 @@ describe("sync", () => {
     expect(await shown()).toMatchObject({ active: false });
   });
 
+  test("takes packages at their price and comments by the thousand", async () => {
+    const shop = shopOf();
+    const pack = {
+      ...LISTED,
+      service: 2,
+      name: "Pack",
+      type: "Package",
+      rate: "4.5",
+      min: 1,
+      max: 1,
+    };
+    const comments = { ...LISTED, service: 3, name: "Comments", type: "Custom Comments" };
+    const fed = { ...LISTED, service: 4, name: "Fed", dripfeed: true };
+    const { json, stderr } = await sync(shop, [pack, comments, fed]);
+    expect(json).toEqual({ ...COUNTS, added: 3 });
+    expect(stderr).toContain("+ Pack (provider's 2): 4.5 USD per order, 1 to 1, package");
+    expect(stderr).toContain("+ Fed (provider's 4): 0.9 USD, 50 to 10000, drip-feed");
+    const { json: services } = await shop.cli("admin", "service", "list", "--json");
+    const shown = (name: string) => services.find((each: { name: string }) => each.name === name);
+    expect(shown("Pack")).toMatchObject({ type: "package", per: "order", price: 4.5, apiV2: true });
+    expect(shown("Comments")).toMatchObject({ type: "custom_comments", per: "1000" });
+    expect(shown("Fed")).toMatchObject({ type: "default", dripfeed: true });
+    // By hand: the type stays, until then it follows.
+    const { id } = shown("Comments");
+    await shop.cli("admin", "service", "update", id, "--type", "poll", "--json");
+    expect((await sync(shop, [pack, comments, fed])).json).toEqual({ ...COUNTS, unchanged: 3 });
+    await shop.cli("admin", "service", "update", shown("Fed").id, "--no-dripfeed");
+    expect((await sync(shop, [pack, comments, fed])).json).toEqual({ ...COUNTS, unchanged: 3 });
+  });
+
   test("--dry-run counts what it would do and changes nothing", async () => {
     const shop = shopOf();
     const before = shop.dump();
-    expect((await sync(shop, [LISTED, pack], "--dry-run")).json).toEqual({
+    expect((await sync(shop, [LISTED, posts], "--dry-run")).json).toEqual({
       ...COUNTS,
       added: 1,
       skipped: 1,

@@ -12,6 +12,14 @@ import {
   type UpstreamEntry,
   type UpstreamService,
 } from "../../src/domain/catalogue-sync.ts";
+import { attempt, Refusal } from "../../src/domain/refusals.ts";
+import {
+  refuseUnfitType,
+  SERVICE_TYPES,
+  standardUnit,
+  typeTerms,
+} from "../../src/domain/service-types.ts";
+import type { PriceUnit } from "../../src/domain/services.ts";
 
 const NONE = parseDecimal("0")!;
 const UPSTREAM: UpstreamService = {
@@ -19,6 +27,7 @@ const UPSTREAM: UpstreamService = {
   name: "Likes",
   category: "Instagram",
   type: "Default",
+  dripfeed: false,
   rate: "0.90",
   min: 50,
   max: 10_000,
@@ -41,6 +50,10 @@ const KNOWN: KnownService = {
   minByHand: false,
   maxByHand: false,
   delisted: false,
+  type: "default",
+  dripfeed: false,
+  typeByHand: false,
+  dripfeedByHand: false,
   cancel: false,
   refill: false,
   cancelByHand: false,
@@ -105,8 +118,11 @@ describe("a sync", () => {
         name: "Likes",
         category: "Instagram",
         priceMicros: 1_170_000,
+        per: "1000",
         min: 50,
         max: 10_000,
+        type: "default",
+        dripfeed: false,
         cancel: false,
         refill: false,
         providerService: "1",
@@ -150,8 +166,11 @@ describe("a sync", () => {
       name: "Mine",
       category: "My own",
       priceMicros: 899_999,
+      per: "1000",
       min: 50,
       max: 5000,
+      type: "default",
+      dripfeed: false,
       cancel: false,
       refill: false,
     });
@@ -179,11 +198,13 @@ describe("a sync", () => {
     });
   });
 
-  test("skips other types, and deactivates a service whose type became another", () => {
-    const pack = { ...UPSTREAM, type: "Package", service: "3" };
-    expect(counts([UPSTREAM, pack], [])).toEqual({ ...NOTHING, added: 1, skipped: 1 });
+  test("skips unknown types by name, and deactivates a service whose type became one", () => {
+    const posts = { ...UPSTREAM, name: "Posts", type: "Subscriptions", service: "3" };
+    const plan = planSync([UPSTREAM, posts], [], NONE);
+    expect(countsOf(plan)).toEqual({ ...NOTHING, added: 1, skipped: 1 });
+    expect(plan.skipped).toEqual([{ service: "3", name: "Posts", reason: "type Subscriptions" }]);
     const another = { ...UPSTREAM, service: "9" };
-    expect(counts([another, { ...UPSTREAM, type: "Package" }], [KNOWN])).toEqual({
+    expect(counts([another, { ...UPSTREAM, type: "Subscriptions" }], [KNOWN])).toEqual({
       ...NOTHING,
       added: 1,
       deactivated: 1,
@@ -191,10 +212,70 @@ describe("a sync", () => {
     });
   });
 
-  test("refuses a list without a service of type Default", () => {
-    const packs = [{ ...UPSTREAM, type: "Package" }];
-    expect(() => planSync(packs, [KNOWN], NONE)).toThrow("no service of type Default");
-    expect(counts(packs, [])).toEqual({ ...NOTHING, skipped: 1 });
+  test("refuses a list without a service of a known type", () => {
+    const posts = [{ ...UPSTREAM, type: "Subscriptions" }];
+    expect(() => planSync(posts, [KNOWN], NONE)).toThrow("no service of a known type");
+    expect(counts(posts, [])).toEqual({ ...NOTHING, skipped: 1 });
+  });
+
+  test.each(SERVICE_TYPES)("takes type %s, however its words are written", (type) => {
+    const words = typeTerms(type).words;
+    for (const written of [words, words.toUpperCase(), type, ` ${words.replaceAll(" ", "-")} `]) {
+      const { added } = planSync([{ ...UPSTREAM, type: written, dripfeed: true }], [], NONE);
+      const per = type.includes("package") ? "order" : "1000";
+      expect(added).toMatchObject([{ type, per, dripfeed: type === "default" }]);
+    }
+  });
+
+  test("takes over a package's rate as the price of an order", () => {
+    const plan = planSync([{ ...UPSTREAM, type: "Package", rate: "12.5" }], [KNOWN], NONE);
+    const after = { type: "package", per: "order", priceMicros: 12_500_000 };
+    expect(plan.updated[0]!.after).toMatchObject(after);
+    const ours = { ...KNOWN, ...plan.updated[0]!.after };
+    expect(counts([{ ...UPSTREAM, type: "Package", rate: "12.5" }], [ours])).toEqual({
+      ...NOTHING,
+      unchanged: 1,
+    });
+    const byHand = { ...ours, priceByHand: true, priceMicros: 12_499_999 };
+    expect(counts([{ ...UPSTREAM, type: "Package", rate: "12.5" }], [byHand])).toEqual({
+      ...NOTHING,
+      unchanged: 1,
+      belowCost: 1,
+    });
+  });
+
+  test("takes over no price of another unit, and no type that a price set by hand cannot go with", () => {
+    const pack = { ...UPSTREAM, type: "Package", rate: "12.5" };
+    for (const byHand of [{ typeByHand: true }, { priceByHand: true }]) {
+      expect(counts([pack], [{ ...KNOWN, ...byHand }])).toEqual({ ...NOTHING, unchanged: 1 });
+    }
+  });
+
+  test("whatever is set by hand, what it plans is a service that there may be, and planned again is unchanged", () => {
+    const unit = fc.constantFrom<PriceUnit>("1000", "1", "order");
+    const typed = fc
+      .record({ type: fc.constantFrom(...SERVICE_TYPES), per: unit, dripfeed: fc.boolean() })
+      .filter((service) => !(attempt(() => refuseUnfitType(service)) instanceof Refusal));
+    const byHand = fc.record({
+      typeByHand: fc.boolean(),
+      dripfeedByHand: fc.boolean(),
+      priceByHand: fc.boolean(),
+    });
+    const listed = fc.record({ type: fc.constantFrom(...SERVICE_TYPES), dripfeed: fc.boolean() });
+    fc.assert(
+      fc.property(typed, byHand, listed, (terms, hands, { type, dripfeed }) => {
+        // What a sync made has the unit of its type.
+        fc.pre(hands.priceByHand || terms.per === standardUnit(terms.type));
+        const known = { ...KNOWN, ...terms, ...hands };
+        const upstream = [{ ...UPSTREAM, type, dripfeed }];
+        const [update] = planSync(upstream, [known], NONE).updated;
+        const after = { ...known, ...update?.after };
+        refuseUnfitType(after);
+        if (hands.typeByHand) expect(after.type).toBe(known.type);
+        if (hands.priceByHand) expect([after.priceMicros, after.per]).toEqual([known.priceMicros, known.per]); // prettier-ignore
+        expect(counts(upstream, [after])).toMatchObject({ unchanged: 1, updated: 0 });
+      }),
+    );
   });
 
   test("takes 0 for no minimum and more than a billion for no maximum", () => {

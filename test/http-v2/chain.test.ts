@@ -359,6 +359,7 @@ test("the shop's own command line reads the maker's services and balance", async
       name: "Followers",
       category: "Services",
       type: "Default",
+      dripfeed: false,
       rate: PRICE_AT_MAKER,
       min: 10,
       max: 10_000,

@@ -13,6 +13,8 @@ beforeAll(async () => {
   service = await freshService();
   service.user("demo", "100");
   service.service({ id: "f", name: "Instagram Followers", price: "2.32", min: 50, max: 10_000 });
+  const comments = { id: "c", name: "Instagram Comments", type: "custom_comments" } as const;
+  service.service({ ...comments, price: "8", min: 1, max: 1500 });
 });
 
 afterAll(() => service.stop());

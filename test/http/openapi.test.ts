@@ -71,6 +71,13 @@ beforeAll(async () => {
   key = service.key("demo", "full").text;
   const services = parseCatalogue(catalogue).filter(({ id }) => SHOWN.includes(id!));
   service.run("importServices", { services });
+  service.run("updateService", { id: SHOWN[0]!, changes: { dripfeed: true } });
+  const comments = {
+    id: "instagram-comments",
+    name: "Instagram Comments",
+    type: "custom_comments",
+  } as const;
+  service.service({ ...comments, price: "8", min: 1, max: 1500 });
 });
 
 afterAll(async () => {

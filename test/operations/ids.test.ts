@@ -20,6 +20,7 @@ const upstream = ["1", "2", "3"].map((service) => ({
   max: 1000,
   category: "Likes",
   type: "Default",
+  dripfeed: false,
   cancel: true,
   refill: false,
 }));

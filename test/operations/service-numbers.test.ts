@@ -28,7 +28,8 @@ test("they count up by one command and by the next: created, imported, synced", 
   const url = "http://127.0.0.1:1/";
   database.run("createProvider", { name: "acme", protocol: "smm-api", url, key: "k" });
   const upstream = ["s2", "s1"].map((service) => {
-    const terms = { type: "Default", rate: "1", min: 1, max: 2, cancel: false, refill: false };
+    const flags = { dripfeed: false, cancel: false, refill: false };
+    const terms = { type: "Default", rate: "1", min: 1, max: 2, ...flags };
     return { service, name: service, category: `of ${service}`, ...terms };
   });
   const plan = database.read((reader) =>

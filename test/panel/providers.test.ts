@@ -110,7 +110,7 @@ describe("a sync", () => {
     upstream.services = [
       entry(1, "Likes", "1"),
       entry(2, "<i>Views</i>", "3"),
-      { ...entry(4, "Odd", "1"), type: "Poll" },
+      { ...entry(4, "Odd", "1"), type: "Subscriptions" },
     ];
     const second = await sync();
     expect(second.text).toContain("Sync acme: change 2 services");

@@ -154,7 +154,7 @@ describe("HTTP 429", () => {
   ])("with %s: an order is not sent, any other call has failed", async (_, reply) => {
     using server = await listening((socket) => socket.once("data", () => socket.end(reply)));
     const api = smmApi(createSender(server.url, TIMEOUT_MS * 10), "provider-key");
-    const order = { service: "1", link: "x", quantity: 1, orderId: 1, createdAt: 0 };
+    const order = { service: "1", link: "x", fields: {}, orderId: 1, createdAt: 0 };
     expect(await api.add(order, never)).toEqual({ outcome: "not_sent", cause: "HTTP 429" });
     for (const orders of [["1"], ["1", "2"]]) {
       expect(await api.status(orders, never)).toEqual({ failed: "HTTP 429", answered: false });

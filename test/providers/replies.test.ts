@@ -148,6 +148,7 @@ describe("services", () => {
       name: "Likes",
       category: "Services",
       type: "Default",
+      dripfeed: false,
       rate: "0.90",
       min: 50,
       max: 10_000,
@@ -170,11 +171,28 @@ describe("services", () => {
     expect(listed).toMatchObject({ category: wanted });
   });
 
-  test("of other types only the name is read", async () => {
+  test("of unknown types only the name is read", async () => {
     const [listed] = await api([
-      { service: 2, name: "Pack", type: "Package", rate: null },
+      { service: 2, name: "Posts", type: "Subscriptions", rate: null },
     ]).services(never);
-    expect(listed).toMatchObject({ service: "2", type: "Package" });
+    expect(listed).toMatchObject({ service: "2", type: "Subscriptions" });
+  });
+
+  test.each<[unknown, boolean]>([
+    [true, true],
+    [1, true],
+    ["1", true],
+    ["true", true],
+    [false, false],
+    [0, false],
+    ["0", false],
+    ["yes", false],
+    [null, false],
+    [{}, false],
+    [undefined, false],
+  ])("dripfeed %p is %p", async (dripfeed, read) => {
+    const [listed] = await api([{ ...LISTED, dripfeed }]).services(never);
+    expect(listed).toMatchObject({ dripfeed: read });
   });
 
   test.each([[{ error: "Invalid API key" }], [{}], ["<html>"], [null]])(
@@ -211,7 +229,7 @@ describe("services", () => {
 
 test("the key is masked in replies about an order, a balance or services", async () => {
   const refused = await api({ error: `bad key ${KEY}` }).add(
-    { service: "1", link: "x", quantity: 1, orderId: 1, createdAt: 0 },
+    { service: "1", link: "x", fields: {}, orderId: 1, createdAt: 0 },
     never,
   );
   expect(JSON.stringify(refused)).not.toContain("s3cret");

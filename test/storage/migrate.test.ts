@@ -134,7 +134,8 @@ describe("migrate", () => {
     migrate(sqlite, MIGRATIONS.slice(before.length), 2);
     expect(sqlite.query("SELECT * FROM services ORDER BY number").all()).toEqual(
       old.map((row, index) => {
-        return { number: index + 1, category: "Services", category_by_hand: 0, ...row };
+        const typed = { type: "default", dripfeed: 0, type_by_hand: 0, dripfeed_by_hand: 0 };
+        return { number: index + 1, category: "Services", category_by_hand: 0, ...row, ...typed };
       }),
     );
     expect(sqlite.query("SELECT id FROM services ORDER BY number").values().flat()).toEqual([

@@ -23,6 +23,7 @@ import {
   startOfKey,
 } from "../../src/domain/keys.ts";
 import { parseMicros } from "../../src/domain/money.ts";
+import { type ServiceType, standardUnit } from "../../src/domain/service-types.ts";
 import type { PriceUnit } from "../../src/domain/services.ts";
 import {
   type CommandInput,
@@ -111,6 +112,8 @@ export interface TestDatabase {
     min?: number;
     max?: number;
     private?: boolean;
+    type?: ServiceType;
+    dripfeed?: boolean;
     provider?: { name: string; service: string };
     cancel?: boolean;
     refill?: boolean;
@@ -250,9 +253,11 @@ function testDatabase(backend: Backend): TestDatabase {
         id: fields.id ?? null,
         name: fields.name ?? "Followers",
         priceMicros: micros(fields.price ?? "2.32"),
-        per: fields.per ?? "1000",
+        per: fields.per ?? standardUnit(fields.type ?? "default"),
         min: fields.min ?? 10,
         max: fields.max ?? 10_000,
+        ...(fields.type ? { type: fields.type } : {}),
+        dripfeed: fields.dripfeed ?? false,
         private: fields.private ?? false,
         ...(fields.provider ? { provider: fields.provider } : {}),
       }).id;

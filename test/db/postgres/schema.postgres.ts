@@ -18,7 +18,7 @@ const JOINED = query({
 });
 const CUID = "abcdefghijklmnopqrstuvwx";
 const ORDER =
-  "order_id, id, reseller_account, service_id, service_name, price_micros, per, link, quantity, charge_micros, refunded_micros, status, start_count, remains, created_at, placement, provider_id, provider_service, provider_order, reported, next_place_at, next_check_at, checked_at, changed_at, reference";
+  "order_id, id, reseller_account, service_id, service_name, price_micros, per, link, quantity, charge_micros, refunded_micros, status, start_count, remains, created_at, placement, provider_id, provider_service, provider_order, reported, next_place_at, next_check_at, checked_at, changed_at, reference, extra";
 
 /** An order's row with some of its values changed. */
 function order(changes: Record<string, string>): string {
@@ -57,6 +57,9 @@ const webhookAttempt = (values: string) =>
 const TAKEN = [
   order({}),
   order({ order_id: "51", id: `'${CUID.replace("a", "y")}'`, reference: "'mine'" }),
+  order({ order_id: "53", id: `'${CUID.replace("a", "v")}'`, extra: `'{"type":"seo","keywords":"a"}'` }),
+  "UPDATE services SET dripfeed = 1",
+  "UPDATE services SET dripfeed = 0, type = 'poll', per = '1000'",
   order({
     order_id: "52", id: `'${CUID.replace("a", "x")}'`, status: "'PENDING'", placement: "'queued'", provider_id: "1",
     provider_service: "'9'", next_place_at: "1",
@@ -103,6 +106,14 @@ const REFUSED = [
   "INSERT INTO providers (provider_id, name, protocol, url, key, created_at) VALUES (9, 'ACME', 'p', 'http://x', 'k', 1)",
   "INSERT INTO catalogue_version (id, version) VALUES (2, 1)",
   order({ order_id: "0" }),
+  order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, extra: "'[]'" }),
+  `UPDATE orders SET extra = '{"type":"seo"}' WHERE order_id = 51`,
+  "UPDATE orders SET extra = NULL WHERE order_id = 53",
+  "UPDATE services SET type = 'subscriptions'",
+  "UPDATE services SET type = 'package'",
+  "UPDATE services SET dripfeed = 2",
+  "UPDATE services SET type = 'seo', dripfeed = 1",
+  "UPDATE services SET type = 'seo', per = 'order'",
   order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, remains: "11" }),
   order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, refunded_micros: "1" }),
   order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, status: "'LOST'" }),

@@ -11,10 +11,13 @@ export type Meaning = "PROCESSING" | "COMPLETED" | "PARTIAL" | "CANCELLED" | "FA
 export interface Asked {
   link: string;
   reseller: string;
+  /** What is charged: of lines how many, of a drip-feed all runs. */
   quantity: number;
   priceMicros: number;
   per: "1000" | "1" | "order";
   manual: boolean;
+  /** What its provider must be sent besides service and link. */
+  form: Record<string, string>;
 }
 
 interface Dossier extends Asked {
@@ -51,7 +54,7 @@ export interface Auditor {
   credited(reseller: string, micros: number): void;
   asks(order: Asked): void;
   sent(link: string): void;
-  received(link: string): void;
+  received(link: string, form: Record<string, string>): void;
   heardAccepted(link: string, number: string): void;
   heardRefusal(link: string): void;
   heardNotSent(link: string): void;
@@ -121,6 +124,7 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
     const known = dossier(row.link);
     const at = `order ${row.orderId} (${row.link}, ${row.status}, ${row.placement})`;
     must(row.charge === chargeOf(known), `${at} was charged ${row.charge}, not ${chargeOf(known)}`);
+    must(row.quantity === known.quantity, `${at} is ${row.quantity}, not ${known.quantity}`);
     must(row.username === known.reseller, `${at} belongs to ${row.username}`);
     must(known.receipts <= 1, `${at} reached its provider ${known.receipts} times`);
     must(known.sends - known.notSent <= 1, `${at} was sent again though it may have arrived`);
@@ -152,7 +156,12 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
       }),
     cancelAsked: (link) => void (dossier(link).cancelAsked = true),
     sent: (link) => void (dossier(link).sends += 1),
-    received: (link) => void (dossier(link).receipts += 1),
+    received(link, { key: _, action: __, service: ___, link: ____, ...form }) {
+      dossier(link).receipts += 1;
+      const { form: wanted } = dossier(link);
+      const isSame = Bun.deepEquals(form, wanted, true);
+      must(isSame, `${link} was sent as ${JSON.stringify(form)}, not ${JSON.stringify(wanted)}`);
+    },
     heardAccepted: (link, number) => void (dossier(link).acceptedAs = number),
     heardRefusal: (link) => void (dossier(link).refused = true),
     heardNotSent: (link) => void (dossier(link).notSent += 1),

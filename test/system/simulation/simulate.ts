@@ -18,6 +18,13 @@ import { operate } from "./operator.ts";
 import { createReceivers } from "./receivers.ts";
 import { makeRequest } from "./request-actors.ts";
 import { createRequestAuditor, type RequestAuditor } from "./request-auditor.ts";
+import {
+  pickTyped,
+  type SoldAs,
+  TYPED_SERVICES,
+  type TypedOrder,
+  typedOrder,
+} from "./typed-market.ts";
 import { createProvider, type SimulatedProvider } from "./upstream.ts";
 import { createWebhookAuditor, type WebhookAuditor } from "./webhook-auditor.ts";
 import { createWorld, type Life, type World } from "./world.ts";
@@ -56,14 +63,20 @@ interface Catalogue {
   priceMicros: number;
   per: Asked["per"];
   provider: string | null;
+  type: SoldAs["type"];
+  dripfeed: boolean;
 }
 
+const PLAIN = { type: "default", dripfeed: false } as const;
 const CATALOGUE: readonly Catalogue[] = [
-  { id: "a-likes", priceMicros: 2_320_001, per: "1000", provider: "a" },
-  { id: "a-views", priceMicros: 7, per: "1", provider: "a" },
-  { id: "b-pack", priceMicros: 333_333, per: "order", provider: "b" },
-  { id: "manual", priceMicros: 1_000_003, per: "1000", provider: null },
+  { id: "a-likes", priceMicros: 2_320_001, per: "1000", provider: "a", ...PLAIN },
+  { id: "a-views", priceMicros: 7, per: "1", provider: "a", ...PLAIN },
+  { id: "b-pack", priceMicros: 333_333, per: "order", provider: "b", ...PLAIN },
+  { id: "manual", priceMicros: 1_000_003, per: "1000", provider: null, ...PLAIN },
+  ...TYPED_SERVICES,
 ];
+/** How often an order is of a service that is not one of the first four. */
+const TYPED = 0.4;
 const RESELLERS = ["ana", "bob", "cleo"];
 /** Commands that mostly find nothing to do. */
 const UNTRACED: ReadonlySet<CommandName> = new Set([
@@ -347,17 +360,23 @@ function crash(
   return process;
 }
 
+type AskedOf = Asked & { service: string; request: TypedOrder["request"] };
+
 /** Plans what resellers order, and when. */
 function planOrders(market: Market, crowded: boolean, process: () => Process): number {
   const { chance, later } = market.world;
   const count = crowded ? CROWD_ORDERS : chance.whole(5, 35);
   for (let index = 1; index <= count; index += 1) {
-    const service = crowded ? CATALOGUE[0]! : chance.pick(CATALOGUE);
-    const asked: Asked & { service: string } = {
+    const sold = chance.happens(TYPED) ? pickTyped(chance) : chance.pick(CATALOGUE.slice(0, 4));
+    const service: Catalogue = crowded ? CATALOGUE[0]! : sold;
+    const { request, units, form } = typedOrder(chance, service);
+    const asked: AskedOf = {
       link: `t${index}`,
       reseller: chance.pick(RESELLERS),
       service: service.id,
-      quantity: chance.happens(0.1) ? 1 : chance.whole(1, 3000),
+      quantity: units,
+      request,
+      form,
       priceMicros: service.priceMicros,
       per: service.per,
       manual: service.provider === null,
@@ -371,16 +390,16 @@ function planOrders(market: Market, crowded: boolean, process: () => Process): n
 async function order(
   { world, auditor }: Market,
   { life, writer, delivery }: Process,
-  asked: Asked & { service: string },
+  asked: AskedOf,
 ): Promise<void> {
   // Nobody answers a caller while there is no process.
   if (life.dead || !delivery) return;
   auditor.asks(asked);
-  const { link, service, quantity, reseller } = asked;
+  const { link, service, request, reseller } = asked;
   const account = auditor.accountOf(reseller);
   const keyId = keyIds.get(reseller)!;
   try {
-    const input = { resellerAccount: account, keyId, service, link, quantity };
+    const input = { resellerAccount: account, keyId, service, link, ...request };
     const placed = await writer.submit("placeOrder", input);
     const answered: Order = await delivery.placed(placed);
     world.trace(`${link} is answered ${answered.status} (${placementOf(answered.delivery)})`);

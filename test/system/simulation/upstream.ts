@@ -122,7 +122,7 @@ export function createProvider({
       });
 
   const takeOrder = (form: Record<string, string>, link: string) => {
-    auditor.received(link);
+    auditor.received(link, form);
     if (goes(0.08)) {
       const error = chance.pick(["Incorrect link", "neworder.error.not_enough_funds"]);
       return spoil(json({ error }), () => auditor.heardRefusal(link));
@@ -130,7 +130,7 @@ export function createProvider({
     if (goes(0.04)) return spoil(unreadable("HTTP 500"), () => {});
     lastNumber += 1;
     const number = String(lastNumber);
-    book.set(number, destinyOf(number, link, Number(form["quantity"])));
+    book.set(number, destinyOf(number, link, auditor.dossier(link).quantity));
     numbers.set(link, number);
     const order = chance.happens(0.5) ? lastNumber : number;
     return spoil(json({ order }), () => auditor.heardAccepted(link, number));
