@@ -86,7 +86,7 @@ export const LIKES_STATUS = { ...LIKES_CREATED, startCount: 0, remains: 500 };
 export const CANCEL_REQUEST = {
   id: "r5w1x9k3m7c0v2n8b4z6t1qd",
   kind: "cancel",
-  orderId: 2,
+  orderId: LIKES_CREATED.orderId,
   state: "requested",
   createdAt: CREATED_AT,
 };

@@ -5,6 +5,8 @@ import { refusal } from "../domain/refusals.ts";
 import { CANCEL_REQUEST, REFILL_REQUEST } from "./examples.ts";
 import type { Operation, Parameter } from "./operation.ts";
 
+/** The order of the example. */
+const LIKES = String(CANCEL_REQUEST.orderId);
 const NEEDS = "Needs an Order Key or Full Access.";
 
 const orderParameter: Parameter = {
@@ -33,13 +35,13 @@ export const cancelOrder: Operation = {
     {
       name: "request",
       summary: "The request is on its way",
-      parameters: { id: "2" },
+      parameters: { id: LIKES },
       response: { status: "success", request: CANCEL_REQUEST },
     },
     {
       name: "request_already_open",
       summary: "Asked for already",
-      parameters: { id: "2" },
+      parameters: { id: LIKES },
       response: refusal("request_already_open"),
     },
     {
@@ -72,7 +74,7 @@ export const refillOrder: Operation = {
     {
       name: "order_not_refillable",
       summary: "An order that is not delivered yet",
-      parameters: { id: "2" },
+      parameters: { id: LIKES },
       response: refusal("order_not_refillable"),
     },
     notFound,
@@ -91,7 +93,7 @@ export const listOrderRequests: Operation = {
     {
       name: "requests",
       summary: "One that waits",
-      parameters: { id: "2" },
+      parameters: { id: LIKES },
       response: { status: "success", requests: [CANCEL_REQUEST] },
     },
     notFound,

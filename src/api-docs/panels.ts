@@ -6,6 +6,7 @@ import { SERVICE_TYPES, typeTerms } from "../domain/service-types.ts";
 import type { OpenApiOperation } from "./document.ts";
 import type { Schema } from "./operation.ts";
 import { EXTRA_FIELD_VALUES } from "./order-fields.ts";
+import { ERROR, LISTS, number, object, REFILL_WORD, text } from "./panel-parts.ts";
 
 export const PANEL_PATH = "/api/v2";
 export const PANEL_TAG = {
@@ -13,21 +14,6 @@ export const PANEL_TAG = {
   description:
     "The protocol that panels and their clients speak: one URL, a form with `key` and `action`, errors with status 200.",
 };
-
-const text = (description: string, more: Schema = {}): Schema => {
-  return { type: "string", description, ...more };
-};
-/** Numbers and strings alike. */
-const number = (description: string): Schema => {
-  return { type: ["string", "integer"], description };
-};
-const object = (description: string, properties: Record<string, Schema>): Schema => ({
-  type: "object",
-  description,
-  properties,
-  required: Object.keys(properties),
-  additionalProperties: false,
-});
 
 const FIELDS: Schema = {
   type: "object",
@@ -65,8 +51,6 @@ const FIELDS: Schema = {
   required: ["key", "action"],
 };
 
-const ERROR = object("A refusal.", { error: text("The words that clients match.") });
-
 const STATUS = object("What became of an order.", {
   charge: text("What it costs after refunds, in USD."),
   start_count: text("The count at the start."),
@@ -91,43 +75,6 @@ const SERVICE = object("A service that may be ordered.", {
   refill: { type: "boolean", description: "Whether its orders can be refilled." },
   cancel: { type: "boolean", description: "Whether its orders can be cancelled." },
 });
-
-/** As it was sent, as a number where it is one. */
-const ASKED: Schema = { type: ["integer", "string"], description: "As it was asked." };
-
-const REFILL_WORD = text("How far the refill is.", {
-  enum: ["Pending", "In progress", "Completed", "Rejected"],
-});
-
-const listOf = (items: Schema, description: string): Schema => ({
-  type: "array",
-  items,
-  description,
-});
-
-/** Of requests, in the order in which they were asked. */
-const LISTS: readonly Schema[] = [
-  listOf(
-    object("An order.", {
-      order: ASKED,
-      cancel: { anyOf: [{ type: "integer", const: 1, description: "It is asked for." }, ERROR] },
-    }),
-    "Of `cancel`, also for one order.",
-  ),
-  listOf(
-    object("An order.", {
-      order: ASKED,
-      refill: {
-        anyOf: [{ type: "integer", minimum: 1, description: "The refill's number." }, ERROR],
-      },
-    }),
-    "Of `refill` with `orders`.",
-  ),
-  listOf(
-    object("A refill.", { refill: ASKED, status: { anyOf: [REFILL_WORD, ERROR] } }),
-    "Of `refill_status` with `refills`.",
-  ),
-];
 
 const RESPONSE: Schema = {
   anyOf: [

@@ -1,6 +1,7 @@
 // Catalogue sync: compares a provider's list of services with our catalogue and plans what to add, update and deactivate.
 // docs/specification.md#sync. Rates are decimals of any length, so prices are computed from digits, never from a float.
 
+import { type Decimal, parseDecimal } from "./decimals.ts";
 import { AMOUNT_LIMIT_MICROS } from "./money.ts";
 import { QUANTITY_LIMIT } from "./orders.ts";
 import {
@@ -13,11 +14,7 @@ import {
 } from "./service-types.ts";
 import type { PriceUnit } from "./services.ts";
 
-/** A decimal number: digits ÷ 10^scale. Never negative. */
-export interface Decimal {
-  digits: bigint;
-  scale: number;
-}
+export { type Decimal, parseDecimal };
 
 /** A service as its provider lists it. */
 export interface UpstreamService {
@@ -98,18 +95,6 @@ export interface SyncPlan {
     rate: string;
     isPackage: boolean;
   }[];
-}
-
-const DECIMAL = /^(\d{1,15})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
-
-/** Null when the text is not a decimal number of at most 15 digits before and 30 after the point. */
-export function parseDecimal(text: string): Decimal | null {
-  const match = DECIMAL.exec(text);
-  if (!match) return null;
-  const [, whole, fraction = "", exponent = "0"] = match;
-  const scale = fraction.length - Number(exponent);
-  const digits = BigInt(whole! + fraction);
-  return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
 }
 
 /** `rate × (1 + markup %)` in micros, rounded up to a whole micro. Null above AMOUNT_LIMIT_MICROS. */
