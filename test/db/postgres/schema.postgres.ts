@@ -63,6 +63,23 @@ const request = (changes: Record<string, string>) => {
 };
 const OTHER_REQUEST = { request_id: "31", id: `'${CUID.replace("a", "r")}'` };
 
+const WRONG_REQUESTS: readonly Record<string, string>[] = [
+  { kind: "'other'" },
+  { state: "'odd'" },
+  { provider_id: "1" },
+  { next_at: "1" },
+  { unknown: "1" },
+  { server: "'s'" },
+  { provider_refill: "'7'" },
+  { state: "'sent'" },
+  { sent_at: "1" },
+  { order_id: "9999" },
+  { reseller_account: "999" },
+  { key_id: "'nobody'" },
+  { provider_id: "99", next_at: "1" },
+  { tries: "-1" },
+];
+
 /** Statements that both must take, in this order. */
 const TAKEN = [
   order({}),
@@ -128,22 +145,7 @@ const REFUSED = [
   request({ request_id: "32", id: `'${CUID.replace("a", "s")}'` }),
   request({ ...OTHER_REQUEST, order_id: "51" }),
   request({ request_id: "32", id: "'short'", order_id: "51" }),
-  ...[
-    { kind: "'other'" },
-    { state: "'odd'" },
-    { provider_id: "1" },
-    { next_at: "1" },
-    { unknown: "1" },
-    { server: "'s'" },
-    { provider_refill: "'7'" },
-    { state: "'sent'" },
-    { sent_at: "1" },
-    { order_id: "9999" },
-    { reseller_account: "999" },
-    { key_id: "'nobody'" },
-    { provider_id: "99", next_at: "1" },
-    { tries: "-1" },
-  ].map((changes: Record<string, string>) =>
+  ...WRONG_REQUESTS.map((changes) =>
     request({ request_id: "32", id: `'${CUID.replace("a", "s")}'`, order_id: "51", ...changes }),
   ),
   "UPDATE order_requests SET kind = 'refill' WHERE request_id = 30",
