@@ -31,11 +31,34 @@ const MEANINGS: Readonly<Record<TypeField, string>> = {
   referring_url: "Where the link is; may be empty for other types of traffic.",
 };
 
+const EXAMPLES: Readonly<Record<TypeField, string | number>> = {
+  comments: "Lovely\nWhere is this?",
+  keywords: "shoes\nred shoes",
+  usernames: "anna\nbert",
+  hashtags: "#shoes\n#red",
+  hashtag: "#shoes",
+  username: "anna",
+  media: "https://example.com/p/1",
+  answer_number: 2,
+  groups: "https://example.com/g/1\nhttps://example.com/g/2",
+  country: "US",
+  device: "1",
+  type_of_traffic: "1",
+  google_keyword: "red shoes",
+  referring_url: "https://example.com/from",
+};
+
 const NUMBERS: Readonly<Partial<Record<TypeField, number>>> = { answer_number: ANSWER_LIMIT };
 
 const drip = {
-  runs: whole("For services with a drip-feed: how many times the quantity.", 1, RUNS_LIMIT),
-  interval: whole("Minutes from one run to the next; with `runs`.", 1, INTERVAL_LIMIT),
+  runs: {
+    ...whole("For services with a drip-feed: how many times the quantity.", 1, RUNS_LIMIT),
+    examples: [3],
+  },
+  interval: {
+    ...whole("Minutes from one run to the next; with `runs`.", 1, INTERVAL_LIMIT),
+    examples: [60],
+  },
 };
 
 /** As responses show them. */
@@ -61,7 +84,7 @@ function mapFields(schemaOf: (field: TypeField, description: string) => Schema) 
   const fields = Object.entries(MEANINGS) as [TypeField, string][];
   const schemas = fields.map(([field, meaning]) => [
     field,
-    schemaOf(field, describe(field, meaning)),
+    { ...schemaOf(field, describe(field, meaning)), examples: [EXAMPLES[field]] },
   ]);
   return Object.fromEntries(schemas) as Record<TypeField, Schema>;
 }

@@ -6,8 +6,8 @@ export const text = (description: string, more: Schema = {}): Schema => {
   return { type: "string", description, ...more };
 };
 /** Numbers and strings alike. */
-export const number = (description: string): Schema => {
-  return { type: ["string", "integer"], description };
+export const number = (description: string, examples?: string[]): Schema => {
+  return { type: ["string", "integer"], description, ...(examples && { examples }) };
 };
 export const object = (description: string, properties: Record<string, Schema>): Schema => ({
   type: "object",

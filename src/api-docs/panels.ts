@@ -27,13 +27,14 @@ const FIELDS: Schema = {
     link: text(`Of \`add\`: what to deliver to, 1 to ${LINK_LENGTH_LIMIT} characters.`),
     quantity: number("Of `add`: how many; not for a package, nor where lines are counted."),
     ...Object.fromEntries(
-      Object.entries(EXTRA_FIELD_VALUES).map(([name, { description }]) => [
+      Object.entries(EXTRA_FIELD_VALUES).map(([name, { description, examples }]) => [
         name,
-        number(`Of \`add\`. ${String(description)}`),
+        number(`Of \`add\`. ${String(description)}`, (examples as unknown[]).map(String)),
       ]),
     ),
     reference: number(
       `Of \`add\`, if you like: your own name for the order, 1 to ${REFERENCE_LENGTH_LIMIT} characters. A second \`add\` with it returns the first order.`,
+      ["4c1d7e0a9b"],
     ),
     order: number("Of `status`, `cancel`, `refill`: the number of an order."),
     orders: {

@@ -17,6 +17,24 @@ import { below } from "./seeded.ts";
 const CLAIMS = 25;
 const REFERENCES = 30;
 
+/** Of every type, where an order has any. */
+const FIELDS = {
+  comments: 'one\n"two"\né\\three',
+  usernames: "u\nv",
+  keywords: "k",
+  hashtags: "#h",
+  hashtag: "#h",
+  username: "u",
+  media: "m",
+  answer_number: 2,
+  groups: "g",
+  country: "US",
+  device: "1",
+  type_of_traffic: "3",
+  google_keyword: "",
+  referring_url: "",
+};
+
 export class RandomCommands extends RandomChores {
   protected mayAccept = true;
 
@@ -80,7 +98,10 @@ export class RandomCommands extends RandomChores {
     const service = this.pick(SERVICES);
     const quantity = this.chance(0.1) ? 1 : 2 + below(this.random, 900);
     const reference = this.chance(0.4) ? `r${below(this.random, REFERENCES)}` : null;
-    return { service, link: 'https://x.example/"é\\', quantity, reference };
+    const fed = this.chance(0.2) ? { runs: 1 + below(this.random, 3), interval: 60 } : {};
+    const given = this.chance(0.6) ? { given: { ...FIELDS, ...fed } } : {};
+    const named = this.chance(0.1) ? null : quantity;
+    return { service, link: 'https://x.example/"é\\', quantity: named, reference, ...given };
   }
 
   protected caller(): { username: string; keyId: string } {

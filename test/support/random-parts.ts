@@ -1,6 +1,7 @@
 // What random commands are made of: choices, ids, and the commands that others need.
 
 import type { CommandInput, CommandName, CommandRequest } from "../../src/operations/commands.ts";
+import { mayDripFeed, SERVICE_TYPES, standardUnit } from "../../src/domain/service-types.ts";
 import { below, type Random } from "./seeded.ts";
 
 export const PROVIDERS = ["acme", "bulk"];
@@ -97,7 +98,10 @@ export class RandomParts {
   protected terms(id: string | null) {
     const names = [...PROVIDERS, ...PROVIDERS, "nobody"];
     const provider = this.chance(0.7) ? { provider: { name: this.pick(names), service: "7" } } : {};
-    const per = this.pick(["1", "1000", "order"] as const);
+    const type = this.chance(0.6) ? "default" : this.pick(SERVICE_TYPES);
+    const per =
+      type === "default" ? this.pick(["1", "1000", "order"] as const) : standardUnit(type);
+    const dripfeed = mayDripFeed({ type, per }) && this.chance(0.4);
     const priceMicros = below(this.random, 30_000);
     const isPrivate = this.chance(0.2);
     return {
@@ -109,6 +113,8 @@ export class RandomParts {
       max: 900,
       ...(this.chance(0.7) ? { cancel: true, refill: true, refillDays: 400 } : {}),
       private: isPrivate,
+      type,
+      dripfeed,
       ...provider,
     };
   }
