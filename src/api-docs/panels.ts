@@ -42,7 +42,7 @@ const FIELDS: Schema = {
       items: { type: ["string", "integer"] },
       description: `Of \`status\`, \`cancel\`, \`refill\`: up to ${IDS_LIMIT} numbers, separated by commas; in JSON also a list.`,
     },
-    refill: number("Of `refill_status`: the number of a refill."),
+    refill: number("Of `refill_status`: the number of a refill.", ["7"]),
     refills: {
       type: ["string", "array"],
       items: { type: ["string", "integer"] },
@@ -81,7 +81,7 @@ const RESPONSE: Schema = {
   anyOf: [
     { type: "array", items: SERVICE, description: "Of `services`." },
     ...LISTS,
-    object("Of `refill`.", { refill: text("The refill's number.") }),
+    object("Of `refill`.", { refill: text("The refill's number.", { examples: ["7"] }) }),
     object("Of `refill_status`.", { status: REFILL_WORD }),
     object("Of `add`.", {
       order: { type: "integer", minimum: 1, description: "The order's number." },
