@@ -38,10 +38,8 @@ export function createInterruptionCheck(
   const { store, clock, log, serverId } = deps;
   const check = async () => {
     const now = clock.now();
-    const { sending, requests } = await store.read((reader) => ({
-      sending: listSending(reader, now),
-      requests: listSendingRequests(reader, now),
-    }));
+    const sending = await store.read((reader) => listSending(reader, now));
+    const requests = await store.read((reader) => listSendingRequests(reader, now));
     // Once calls are aborted, attempts that were sent may be left without an outcome.
     if (isStopping()) return;
     // Read before: an attempt under way then has ended, or is still in flight.
