@@ -11,7 +11,7 @@ GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO reseller;
 GRANT INSERT ON transfers, order_events, late_reports, audit, order_costs TO reseller;
 -- UPDATE also for the locks of rows.
 GRANT INSERT, UPDATE ON accounts, users, keys, providers, services, orders, placement_attempts,
-  webhooks, provider_rates, daily_totals TO reseller;
+  order_requests, webhooks, provider_rates, daily_totals TO reseller;
 GRANT UPDATE ON catalogue_version, uptime, totals_position TO reseller;
 -- What is deleted: grants that were withdrawn, answers that are older than their time, leases and markers that have ended,
 -- webhooks that are done with.

@@ -87,6 +87,16 @@ export const LIKES_CREATED = {
 
 export const LIKES_STATUS = { ...LIKES_CREATED, startCount: 0, remains: 500 };
 
+export const CANCEL_REQUEST = {
+  id: "r5w1x9k3m7c0v2n8b4z6t1qd",
+  kind: "cancel",
+  orderId: LIKES_CREATED.orderId,
+  state: "requested",
+  createdAt: CREATED_AT,
+};
+
+export const REFILL_REQUEST = { ...CANCEL_REQUEST, kind: "refill", orderId: 1 };
+
 export const DEMO_USER = {
   id: "k8v2m1qd7xw3n5c0b9z4r6tj",
   username: "demo",

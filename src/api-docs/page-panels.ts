@@ -57,6 +57,16 @@ const ERRORS: readonly [words: string, meaning: string][] = [
   ["neworder.error.max_quantity", "The quantity is too large."],
   ["neworder.error.not_enough_funds", "Your balance is too low: add funds, and send it again."],
   ["Incorrect order ID", "It is none of your orders."],
+  [
+    "Order cannot be cancelled",
+    "It has ended, its service has no cancellation, or it is not known yet whether it was sent.",
+  ],
+  [
+    "Order cannot be refilled",
+    "It is not delivered, its service has no refill or no more, or it was refilled within 24 hours.",
+  ],
+  ["A request is already open", "The same was asked for the order, and is not decided yet."],
+  ["Refill not found", "It is none of your refills."],
   ["Too many requests", "Status 429. Nothing was changed: slow down."],
   ["Service temporarily unavailable", "Status 503. Nothing was changed: send it again."],
   [
@@ -71,6 +81,14 @@ const STATUSES: readonly [word: string, meaning: string][] = [
   ["Completed", "Delivered."],
   ["Partial", "Delivered in part: what `remains` was refunded, `charge` is what is left to pay."],
   ["Canceled", "Not delivered, or refunded: `remains` is the whole quantity and `charge` 0."],
+];
+
+/** Of refills. */
+const REFILLS: readonly [word: string, meaning: string][] = [
+  ["Pending", "Asked for."],
+  ["In progress", "Taken on."],
+  ["Completed", "Done."],
+  ["Rejected", "Declined: the order stays as it is."],
 ];
 
 export function renderPanels(): Html {
@@ -96,7 +114,7 @@ export function renderPanels(): Html {
     <section>
       <h2 id="actions">What it does</h2>
       <p>
-        ${prose("`POST` with the fields as a form or as JSON. Service numbers stay as they are for ever. A second `add` with the same `reference` returns the first order. Where `dripfeed` is true an order may have `runs` and `interval`. There is no cancel or refill.")}
+        ${prose("`POST` with the fields as a form or as JSON. Service numbers stay as they are for ever. A second `add` with the same `reference` returns the first order. Where `dripfeed` is true an order may have `runs` and `interval`. `cancel` and `refill` ask for that, for services whose flags say so: no money moves until the order's status does.")}
       </p>
       <p>${prose("What `add` needs besides `service` and `link`, by the type of the service:")}</p>
       ${table(
@@ -117,6 +135,8 @@ export function renderPanels(): Html {
     <section>
       <h2 id="statuses">Statuses</h2>
       ${table(["Word", "Meaning"], rows(STATUSES))}
+      <p>${prose("Of a refill, by `refill_status`:")}</p>
+      ${table(["Word", "Meaning"], rows(REFILLS))}
     </section>
     <section>
       <h2 id="panel-errors">Errors</h2>

@@ -6,6 +6,7 @@ import { SERVICE_TYPES, typeTerms } from "../domain/service-types.ts";
 import type { OpenApiOperation } from "./document.ts";
 import type { Schema } from "./operation.ts";
 import { EXTRA_FIELD_VALUES } from "./order-fields.ts";
+import { ERROR, LISTS, number, object, REFILL_WORD, text } from "./panel-parts.ts";
 
 export const PANEL_PATH = "/api/v2";
 export const PANEL_TAG = {
@@ -14,27 +15,14 @@ export const PANEL_TAG = {
     "The protocol that panels and their clients speak: one URL, a form with `key` and `action`, errors with status 200.",
 };
 
-const text = (description: string, more: Schema = {}): Schema => {
-  return { type: "string", description, ...more };
-};
-/** Numbers and strings alike. */
-const number = (description: string, examples?: string[]): Schema => {
-  return { type: ["string", "integer"], description, ...(examples && { examples }) };
-};
-const object = (description: string, properties: Record<string, Schema>): Schema => ({
-  type: "object",
-  description,
-  properties,
-  required: Object.keys(properties),
-  additionalProperties: false,
-});
-
 const FIELDS: Schema = {
   type: "object",
   description: "The fields may be in the query too; those of the body win.",
   properties: {
     key: text("Your API key: an Order Key or Full Access."),
-    action: text("What to do.", { enum: ["services", "add", "status", "balance"] }),
+    action: text("What to do.", {
+      enum: ["services", "add", "status", "balance", "cancel", "refill", "refill_status"],
+    }),
     service: number("Of `add`: the number of a service."),
     link: text(`Of \`add\`: what to deliver to, 1 to ${LINK_LENGTH_LIMIT} characters.`),
     quantity: number("Of `add`: how many; not for a package, nor where lines are counted."),
@@ -48,17 +36,21 @@ const FIELDS: Schema = {
       `Of \`add\`, if you like: your own name for the order, 1 to ${REFERENCE_LENGTH_LIMIT} characters. A second \`add\` with it returns the first order.`,
       ["4c1d7e0a9b"],
     ),
-    order: number("Of `status`: the number of an order."),
+    order: number("Of `status`, `cancel`, `refill`: the number of an order."),
     orders: {
       type: ["string", "array"],
       items: { type: ["string", "integer"] },
-      description: `Of \`status\`: up to ${IDS_LIMIT} numbers, separated by commas; in JSON also a list.`,
+      description: `Of \`status\`, \`cancel\`, \`refill\`: up to ${IDS_LIMIT} numbers, separated by commas; in JSON also a list.`,
+    },
+    refill: number("Of `refill_status`: the number of a refill.", ["7"]),
+    refills: {
+      type: ["string", "array"],
+      items: { type: ["string", "integer"] },
+      description: `Of \`refill_status\`: up to ${IDS_LIMIT} numbers.`,
     },
   },
   required: ["key", "action"],
 };
-
-const ERROR = object("A refusal.", { error: text("The words that clients match.") });
 
 const STATUS = object("What became of an order.", {
   charge: text("What it costs after refunds, in USD."),
@@ -81,13 +73,16 @@ const SERVICE = object("A service that may be ordered.", {
   min: text("The smallest quantity."),
   max: text("The largest quantity."),
   dripfeed: { type: "boolean", description: "Whether its orders may have `runs`." },
-  refill: { type: "boolean", const: false, description: "There is none." },
-  cancel: { type: "boolean", const: false, description: "There is none." },
+  refill: { type: "boolean", description: "Whether its orders can be refilled." },
+  cancel: { type: "boolean", description: "Whether its orders can be cancelled." },
 });
 
 const RESPONSE: Schema = {
   anyOf: [
     { type: "array", items: SERVICE, description: "Of `services`." },
+    ...LISTS,
+    object("Of `refill`.", { refill: text("The refill's number.", { examples: ["7"] }) }),
+    object("Of `refill_status`.", { status: REFILL_WORD }),
     object("Of `add`.", {
       order: { type: "integer", minimum: 1, description: "The order's number." },
     }),
@@ -187,6 +182,24 @@ export const PANEL_EXAMPLES: readonly {
     response: { balance: "97.664", currency: "USD" },
   },
   {
+    name: "cancel",
+    fields: { action: "cancel", orders: "9,1" },
+    response: [
+      { order: 9, cancel: { error: "Incorrect order ID" } },
+      { order: 1, cancel: { error: "Order cannot be cancelled" } },
+    ],
+  },
+  {
+    name: "refill",
+    fields: { action: "refill", order: "1" },
+    response: { error: "Order cannot be refilled" },
+  },
+  {
+    name: "refill_status",
+    fields: { action: "refill_status", refills: "7" },
+    response: [{ refill: 7, status: { error: "Refill not found" } }],
+  },
+  {
     name: "refused",
     fields: { action: "add", service: "1", link: "https://example.com/me", quantity: "1" },
     response: { error: "neworder.error.min_quantity" },
@@ -215,7 +228,7 @@ export const PANEL_OPERATION = {
   tags: [PANEL_TAG.name],
   summary: "Order as a panel does",
   description:
-    "`services` lists what may be ordered, `add` places an order, `status` tells what became of orders, `balance` what is left. The key is a field, not a header. What was refused is a 200 with `error`.",
+    "`services` lists what may be ordered, `add` places an order, `status` tells what became of orders, `balance` what is left. `cancel` and `refill` ask for that, which moves no money by itself: an order's status does. The key is a field, not a header. What was refused is a 200 with `error`.",
   parameters: [],
   security: [],
   requestBody: {

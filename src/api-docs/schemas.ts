@@ -3,6 +3,7 @@
 import { TRANSFER_KINDS } from "../domain/ledger.ts";
 import { BATCH_LIMIT } from "../domain/limits.ts";
 import { AMOUNT_LIMIT_MICROS, MICROS_PER_DOLLAR } from "../domain/money.ts";
+import { REQUEST_KINDS, REQUEST_STATES } from "../domain/order-requests.ts";
 import {
   LINK_LENGTH_LIMIT,
   ORDER_STATUSES,
@@ -86,8 +87,17 @@ export const SCHEMAS: Record<string, Schema> = {
         type: "boolean",
         description: "Whether its orders may have `runs`. Only with `fields=all`.",
       },
+      cancel: {
+        type: "boolean",
+        description: "Whether its orders can be cancelled on request. Only with `fields=all`.",
+      },
+      refill: {
+        type: "boolean",
+        description: "Whether its orders can be refilled on request. Only with `fields=all`.",
+      },
+      refillDays: whole("For how many days after an order's end. Only with `fields=all`.", 1),
     },
-    ["type", "dripfeed"],
+    ["type", "dripfeed", "cancel", "refill", "refillDays"],
   ),
   Services: object("Sorted by name, then id.", {
     status: success,
@@ -166,6 +176,21 @@ export const SCHEMAS: Record<string, Schema> = {
     },
     ["unknown"],
   ),
+  RequestForOrder: object("A request for an order. It moves no money: the order's status does.", {
+    id: cuid("Identifier of the request."),
+    kind: text("What is asked for.", { enum: REQUEST_KINDS }),
+    orderId: whole("Number of the order.", 1),
+    state: text(
+      "requested: not sent yet, or your operator has not decided. sent: whoever delivers the order was asked. accepted: taken on. declined, done: ended.",
+      { enum: REQUEST_STATES },
+    ),
+    createdAt: time("When it was made."),
+  }),
+  OrderRequestAnswer: object("", { status: success, request: schemaRef("RequestForOrder") }),
+  OrderRequests: object("", {
+    status: success,
+    requests: listOf(schemaRef("RequestForOrder"), "Newest first."),
+  }),
   BatchRequest: {
     type: "object",
     properties: {

@@ -39,10 +39,10 @@ export const listServices: Operation = {
       response: {
         status: "success",
         services: [
-          { id: "instagram-comments", name: "Instagram Comments", price: 8, min: 1, max: 1500, type: "custom_comments", dripfeed: false },
-          { id: "instagram-followers", name: "Instagram Followers", price: 2.32, min: 50, max: 10_000, type: "default", dripfeed: true },
-          { id: "instagram-likes", name: "Instagram Likes", price: 0.45, min: 10, max: 50_000, type: "default", dripfeed: false },
-          { id: "youtube-watch-hours", name: "YouTube Watch Hours", price: 33.333333, min: 100, max: 4000, type: "default", dripfeed: false },
+          { id: "instagram-comments", name: "Instagram Comments", price: 8, min: 1, max: 1500, type: "custom_comments", dripfeed: false, cancel: false, refill: false, refillDays: 30 },
+          { id: "instagram-followers", name: "Instagram Followers", price: 2.32, min: 50, max: 10_000, type: "default", dripfeed: true, cancel: false, refill: true, refillDays: 30 },
+          { id: "instagram-likes", name: "Instagram Likes", price: 0.45, min: 10, max: 50_000, type: "default", dripfeed: false, cancel: true, refill: false, refillDays: 30 },
+          { id: "youtube-watch-hours", name: "YouTube Watch Hours", price: 33.333333, min: 100, max: 4000, type: "default", dripfeed: false, cancel: false, refill: false, refillDays: 30 },
         ],
       },
     },

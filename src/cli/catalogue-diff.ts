@@ -43,5 +43,8 @@ function changesOf(before: SyncedFields, after: SyncedFields): string {
   if (termsOf(before) !== termsOf(after)) {
     changes.push(`${termsOf(before)} → ${termsOf(after)}`);
   }
+  for (const flag of ["cancel", "refill"] as const) {
+    if (before[flag] !== after[flag]) changes.push(`${after[flag] ? "with" : "without"} ${flag}`);
+  }
   return changes.join(", ");
 }

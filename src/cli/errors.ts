@@ -65,6 +65,11 @@ const SENTENCES = {
     `--remains is above the order's quantity: give 0 to ${quantity}`,
   order_being_sent: () =>
     "the order is being sent to its provider right now: try again once that has ended",
+  request_not_found: () => "no request has that id: see `reseller admin request list`",
+  request_being_sent: () =>
+    "the request is being sent to its provider right now: try again once that has ended",
+  request_not_open: () =>
+    "that cannot be decided for the request as it stands: see `reseller admin request list`",
   order_changed: () => "the order changed meanwhile: nothing was changed, look again",
   order_not_unknown: ({ status, placement }) =>
     `the order is ${status} and its placement ${placement}: only a PENDING one that is unknown can be settled`,

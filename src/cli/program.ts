@@ -14,6 +14,7 @@ import { declareHealth } from "./health.ts";
 import { declareKeys } from "./keys.ts";
 import { declareLicenses } from "./licenses.ts";
 import { declareMove } from "./move.ts";
+import { declareOrderRequests } from "./order-requests.ts";
 import { declareOrders } from "./orders.ts";
 import { declarePanel } from "./administrators.ts";
 import { declareProviders } from "./providers.ts";
@@ -87,6 +88,7 @@ export function createProgram(): Command {
   declareServices(admin);
   declareProviders(admin);
   declareOrders(admin);
+  declareOrderRequests(admin);
   declareWebhooks(admin);
   declareTransactions(admin);
   declareAudit(admin);

@@ -118,6 +118,9 @@ export function serviceJson(service: Service & { provider: string | null }) {
     private: service.private,
     provider: service.provider,
     providerService: service.providerService,
+    cancel: service.cancel,
+    refill: service.refill,
+    refillDays: service.refillDays,
     apiV2: panelTerms(service) !== null,
   };
 }

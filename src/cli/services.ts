@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import type { Awaitable } from "../db/port.ts";
 import type { Service } from "../db/services.ts";
 import { jsonAmount } from "../domain/money.ts";
+import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
 import { attempt, Refusal } from "../domain/refusals.ts";
 import {
   DEFAULT_SERVICE_TYPE,
@@ -34,6 +35,7 @@ import {
   providerName,
   providerService,
   quantity,
+  refillDays,
   serviceId,
   serviceName,
   username,
@@ -53,6 +55,9 @@ interface ServiceOptions extends CommonOptions {
   public?: true;
   provider?: string;
   providerService?: string;
+  cancel?: boolean;
+  refill?: boolean;
+  refillDays?: number;
 }
 
 export function declareServices(admin: Command): void {
@@ -100,6 +105,7 @@ function declareCreate(group: Command): void {
           ...(options.type === undefined ? {} : { type }),
           ...(options.dripfeed === undefined ? {} : { dripfeed }),
           private: options.private ?? false,
+          ...requestTermsOf(options),
           ...(name !== undefined && service !== undefined ? { provider: { name, service } } : {}),
         }),
       );
@@ -121,7 +127,7 @@ function declareUpdate(group: Command): void {
       const { name, category: group, price: priceMicros, per, min, max, type, dripfeed } = options;
       const hidden = options.private ? true : options.public ? false : undefined;
       const terms = { name, category: group, priceMicros, per, min, max, type, dripfeed };
-      const changes = { ...terms, private: hidden };
+      const changes = { ...terms, private: hidden, ...requestTermsOf(options) };
       const named = Object.entries(changes).filter(([, value]) => value !== undefined);
       const { provider: providerName, providerService: service } = options;
       if (providerName !== undefined && service === undefined) {
@@ -172,7 +178,27 @@ function addServiceOptions(command: Command, mandatory: boolean): Command {
     )
     .option("--private", "only for resellers with a grant")
     .option("--provider <name>", "who delivers it (default: you, by hand)", providerName)
-    .option("--provider-service <id>", "its id at the provider", providerService);
+    .option("--provider-service <id>", "its id at the provider", providerService)
+    .option("--cancel", "its orders can be cancelled on request")
+    .option("--no-cancel", "they cannot")
+    .option("--refill", "what is lost of its orders is delivered again on request")
+    .option("--no-refill", "it is not")
+    .option(
+      "--refill-days <days>",
+      mandatory
+        ? `for how many days after an order's end (default: ${REFILL_DAYS_DEFAULT})`
+        : "for how many days after an order's end",
+      refillDays,
+    );
+}
+
+/** Those that were given. */
+function requestTermsOf({ cancel, refill, refillDays: days }: ServiceOptions) {
+  return {
+    ...(cancel === undefined ? {} : { cancel }),
+    ...(refill === undefined ? {} : { refill }),
+    ...(days === undefined ? {} : { refillDays: days }),
+  };
 }
 
 /** Of a new service: a package has one size, 1 unless it is given; any other must be given both. */

@@ -15,6 +15,7 @@ import {
 import { parseDecimal } from "../domain/catalogue-sync.ts";
 import { CURRENCY_FORM, parseCurrency, parseRateToUsd, RATE_TO_USD_FORM } from "../domain/costs.ts";
 import { isProviderOrder } from "../domain/deliveries.ts";
+import { isRefillDays, REFILL_DAYS_LIMIT } from "../domain/order-requests.ts";
 import { isProviderUrl } from "../domain/providers.ts";
 import {
   CATEGORY_LENGTH_LIMIT,
@@ -120,6 +121,13 @@ export function price(text: string): number {
 export function quantity(text: string): number {
   const value = wholeNumber(text);
   return require(isQuantity(value), value, `must be a whole number from 1 to ${QUANTITY_LIMIT}`);
+}
+
+export function refillDays(text: string): number {
+  const value = wholeNumber(text);
+  return require(isRefillDays(
+    value,
+  ), value, `must be a whole number from 1 to ${REFILL_DAYS_LIMIT}`);
 }
 
 /** Milliseconds of a duration such as `90d`, `24h` or 0. */

@@ -3,6 +3,7 @@
 import type { Reader } from "./port.ts";
 import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import { NO_TEST_ORDER } from "./orders.ts";
+import { countOpenRequests, type RequestFigures } from "./order-request-lists.ts";
 import { query } from "./query.ts";
 import { nullable, number, text } from "./table-definition.ts";
 import { type FailedWebhooks, listFailedWebhooks } from "./webhook-figures.ts";
@@ -32,6 +33,8 @@ export interface Attention {
   lateOrders: number;
   /** Users whose webhooks were disabled because they failed, with how many. */
   failedWebhooks: FailedWebhooks[];
+  /** Open requests for orders. */
+  requests: RequestFigures;
   /** The latest time of a transfer, order or user; null without one. */
   lastRowAt: number | null;
 }
@@ -82,5 +85,6 @@ export function readAttention(reader: Reader, lateSince: number): Attention {
   const providers = reader.all(PROVIDERS);
   const { lateOrders, ...times } = reader.one(FACTS, { since: lateSince })!;
   const lastRowAt = Math.max(0, ...Object.values(times).map((time) => time ?? 0)) || null;
-  return { providers, lateOrders, failedWebhooks: listFailedWebhooks(reader), lastRowAt };
+  const requests = countOpenRequests(reader);
+  return { providers, lateOrders, failedWebhooks: listFailedWebhooks(reader), requests, lastRowAt };
 }

@@ -10,6 +10,7 @@ import { listCosts } from "./costs.ts";
 import { listAttempts } from "./deliveries.ts";
 import { listOrderEvents } from "./order-events.ts";
 import type { Order } from "./orders.ts";
+import { listRequestsOfOrder } from "./order-requests.ts";
 import { listLateReports } from "./polling.ts";
 import type { Reader } from "./port.ts";
 import { listTransfersOfOrder } from "./transactions.ts";
@@ -20,7 +21,7 @@ const LIMIT = 200;
 
 export interface TimelineEntry {
   at: number;
-  /** `status`, `late`, `progress`, `note`, `cost`, the kind of a transfer, the state of an attempt: `sending`, then its outcome, or `webhook`. */
+  /** `status`, `late`, `progress`, `note`, `cost`, `request`, the kind of a transfer, the state of an attempt: `sending`, then its outcome, or `webhook`. */
   what: string;
   from: string | null;
   to: string | null;
@@ -50,6 +51,7 @@ export function readOrderTimeline(reader: Reader, order: Order): TimelineEntry[]
       return { ...BLANK, at, what: "status", from, to, actor, note };
     }),
     ...transferred.filter(({ what }) => what !== "order"),
+    ...requestEntries(reader, orderId),
     ...auditEntries(reader, orderId),
     ...listCosts(reader, orderId).map((cost) => {
       return { ...BLANK, at: cost.createdAt, what: "cost", note: costText(cost) };
@@ -66,6 +68,24 @@ function attemptEntries(reader: Reader, orderId: number): TimelineEntry[] {
     { ...BLANK, at: startedAt, what: "sending" },
     ...(finishedAt === null ? [] : [{ ...BLANK, at: finishedAt, what: outcome, note: cause }]),
   ]);
+}
+
+/** Each request when it was made, and what has become of it. */
+function requestEntries(reader: Reader, orderId: number): TimelineEntry[] {
+  return listRequestsOfOrder(reader, orderId).flatMap((request): TimelineEntry[] => {
+    const { kind, state, unknown, createdAt, sentAt, changedAt, note } = request;
+    const actor = { keyId: request.keyId, operator: null };
+    const made = { ...BLANK, at: createdAt, what: "request", to: kind, actor };
+    if (state === "requested") return [{ ...made, note }];
+    const to = `${kind} ${unknown ? "unknown" : state}`;
+    const sent = { ...BLANK, at: sentAt ?? 0, what: "request", to: `${kind} sent` };
+    const isSentOnly = state === "sent" && !unknown;
+    return [
+      made,
+      ...(sentAt === null ? [] : [sent]),
+      ...(isSentOnly ? [] : [{ ...BLANK, at: changedAt, what: "request", to, note }]),
+    ];
+  });
 }
 
 function webhookEntries(reader: Reader, orderId: number): TimelineEntry[] {

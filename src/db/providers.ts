@@ -53,8 +53,9 @@ const ORDER_FIGURES = query({
 // Two index searches for each provider, however many orders there are: the conditions repeat those of the partial
 // indexes `orders_queued` and `orders_followed`.
 const NEXT_DUE = query({
-  gives: { dueAt: nullable(number) },
-  text: `SELECT min(due_at) AS "dueAt" FROM (
+  gives: { dueAt: nullable(number), requestsDueAt: nullable(number) },
+  text: `SELECT min(due_at) AS "dueAt",
+      (SELECT min(next_at) FROM order_requests WHERE next_at IS NOT NULL) AS "requestsDueAt" FROM (
       SELECT (SELECT min(next_place_at) FROM orders WHERE provider_id = providers.provider_id
         AND placement = 'queued' AND status = 'PENDING') AS due_at FROM providers
       UNION ALL
@@ -97,9 +98,9 @@ export function oldestUncheckedAt(reader: Reader): number | null {
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** When the next submission or poll of any provider is due, in the past if overdue; null when none is scheduled. */
-export function nextDueAt(reader: Reader): number | null {
-  return reader.one(NEXT_DUE)!.dueAt;
+/** When the next submission or poll of any provider, and the next request, is due: in the past if overdue; null: none is. */
+export function nextDueTimes(reader: Reader) {
+  return reader.one(NEXT_DUE)!;
 }
 
 export function insertProvider(

@@ -1,20 +1,27 @@
 // The orders of the sandbox as it needs them to report on them.
 
-import { SANDBOX_PROVIDER, type SandboxOrder } from "../domain/sandbox.ts";
+import { SANDBOX_PROVIDER, type SandboxOrder, type SandboxRefill } from "../domain/sandbox.ts";
 import type { Reader } from "./port.ts";
 import { byDialect, fields, isOneOf, query, select } from "./query.ts";
-import { number, texts } from "./table-definition.ts";
-import { orders } from "./tables.ts";
+import { boolean, number, numbers, texts } from "./table-definition.ts";
+import { orderRequests, orders } from "./tables.ts";
 
 // An order was placed when it became PROCESSING: at once, after a wait, or settled by the operator.
 const PROCESSING = query({
   takes: { providerOrders: texts },
-  gives: { ...fields(orders, "providerOrder", "link", "quantity"), placedAt: number },
+  gives: {
+    ...fields(orders, "providerOrder", "link", "quantity"),
+    placedAt: number,
+    isCancelled: boolean,
+  },
   text: byDialect(
     (dialect) => `SELECT ${select(orders, "providerOrder", "link", "quantity")}, coalesce(
         (SELECT min(order_events.created_at) FROM order_events
           WHERE order_events.order_id = orders.order_id AND to_status = 'PROCESSING'),
-        orders.created_at) AS "placedAt"
+        orders.created_at) AS "placedAt",
+        CASE WHEN EXISTS (SELECT 1 FROM order_requests
+          WHERE order_requests.order_id = orders.order_id AND kind = 'cancel' AND state = 'accepted')
+        THEN 1 ELSE 0 END AS "isCancelled"
       FROM orders
       WHERE provider_id = ${SANDBOX_PROVIDER} AND provider_order IS NOT NULL AND status = 'PROCESSING'
         AND ${isOneOf("provider_order", ":providerOrders", dialect)}`,
@@ -29,4 +36,24 @@ export function listSandboxOrders(
   return reader
     .all(PROCESSING, { providerOrders: [...providerOrders] })
     .map((order) => ({ ...order, providerOrder: order.providerOrder! }));
+}
+
+const REFILLS = query({
+  takes: { requestIds: numbers },
+  gives: { ...fields(orderRequests, "providerRefill", "sentAt"), ...fields(orders, "link") },
+  text: byDialect(
+    (dialect) => `SELECT ${select(orderRequests, "providerRefill", "sentAt")}, link
+      FROM order_requests JOIN orders ON orders.order_id = order_requests.order_id
+      WHERE order_requests.provider_id = ${SANDBOX_PROVIDER} AND provider_refill IS NOT NULL
+        AND ${isOneOf("request_id", ":requestIds", dialect)}`,
+  ),
+});
+
+/** Its number for a refill is that of our request. */
+export function listSandboxRefills(reader: Reader, refills: readonly string[]): SandboxRefill[] {
+  return reader.all(REFILLS, { requestIds: refills.map(Number) }).map((request) => ({
+    refill: request.providerRefill!,
+    link: request.link,
+    acceptedAt: request.sentAt!,
+  }));
 }

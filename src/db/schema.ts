@@ -6,6 +6,7 @@ import type { KeyScope, KeyType } from "../domain/keys.ts";
 import type { TransferKind } from "../domain/ledger.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
+import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
 import { DEFAULT_SERVICE_TYPE, type ServiceType } from "../domain/service-types.ts";
 import { DEFAULT_CATEGORY, type PriceUnit } from "../domain/services.ts";
 import type { DisabledReason, WebhookEventType } from "../domain/webhook-events.ts";
@@ -88,6 +89,11 @@ export const services = sqliteTable("services", {
   minByHand: integer("min_by_hand", { mode: "boolean" }).notNull(),
   maxByHand: integer("max_by_hand", { mode: "boolean" }).notNull(),
   delisted: integer("vanished", { mode: "boolean" }).notNull(),
+  cancel: integer({ mode: "boolean" }).notNull().default(false),
+  refill: integer({ mode: "boolean" }).notNull().default(false),
+  refillDays: integer("refill_days").notNull().default(REFILL_DAYS_DEFAULT),
+  cancelByHand: integer("cancel_by_hand", { mode: "boolean" }).notNull().default(false),
+  refillByHand: integer("refill_by_hand", { mode: "boolean" }).notNull().default(false),
   type: text().$type<ServiceType>().notNull().default(DEFAULT_SERVICE_TYPE),
   dripfeed: integer({ mode: "boolean" }).notNull().default(false),
   typeByHand: integer("type_by_hand", { mode: "boolean" }).notNull().default(false),
@@ -299,4 +305,5 @@ export const webhookAttempts = sqliteTable("webhook_attempts", {
 });
 
 export * from "./cost-schema.ts";
+export * from "./order-request-schema.ts";
 export * from "./panel-schema.ts";

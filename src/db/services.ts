@@ -39,6 +39,12 @@ export interface Service {
   dripfeed: boolean;
   typeByHand: boolean;
   dripfeedByHand: boolean;
+  /** Whether its orders can be cancelled, and refilled within `refillDays` of their end. */
+  cancel: boolean;
+  refill: boolean;
+  refillDays: number;
+  cancelByHand: boolean;
+  refillByHand: boolean;
 }
 
 export type NewService = Omit<Service, "number">;
@@ -58,10 +64,23 @@ export type OpenService = Pick<
   | "dripfeed"
 >;
 
+/** One of a list, with what no order needs. */
+export type ListedOpenService = OpenService & Pick<Service, "cancel" | "refill" | "refillDays">;
+
 /** An open service as panels see it. */
 export type NumberedService = Pick<
   Service,
-  "number" | "name" | "category" | "priceMicros" | "per" | "min" | "max" | "type" | "dripfeed"
+  | "number"
+  | "name"
+  | "category"
+  | "priceMicros"
+  | "per"
+  | "min"
+  | "max"
+  | "type"
+  | "dripfeed"
+  | "cancel"
+  | "refill"
 >;
 
 export interface Grant {
@@ -119,27 +138,32 @@ const OPEN = query({
     "providerService",
     "type",
     "dripfeed",
+    "cancel",
+    "refill",
+    "refillDays",
   ),
-  text: `SELECT ${select(services, "id", "name", "per", "min", "max", "providerId", "providerService", "type", "dripfeed")},
+  text: `SELECT ${select(services, "id", "name", "per", "min", "max", "providerId", "providerService", "type", "dripfeed", "cancel", "refill", "refillDays")},
       ${PRICE_PAID} ${OF_OPEN_SERVICES}
     ORDER BY services.name, services.id`,
 });
 
+const NUMBERED_FIELDS = [
+  "number",
+  "name",
+  "category",
+  "per",
+  "min",
+  "max",
+  "type",
+  "dripfeed",
+  "cancel",
+  "refill",
+] as const;
+
 const NUMBERED = query({
   takes: { account: number },
-  gives: fields(
-    services,
-    "number",
-    "name",
-    "category",
-    "priceMicros",
-    "per",
-    "min",
-    "max",
-    "type",
-    "dripfeed",
-  ),
-  text: `SELECT ${select(services, "number", "name", "category", "per", "min", "max", "type", "dripfeed")},
+  gives: fields(services, "priceMicros", ...NUMBERED_FIELDS),
+  text: `SELECT ${select(services, ...NUMBERED_FIELDS)},
       ${PRICE_PAID} ${OF_OPEN_SERVICES}
     ORDER BY services.category, services.number`,
 });
@@ -192,7 +216,7 @@ export function findCatalogueState(reader: Reader, account: number): CatalogueSt
 }
 
 /** By name then id, names by code point. */
-export function listOpenServices(reader: Reader, account: number): OpenService[] {
+export function listOpenServices(reader: Reader, account: number): ListedOpenService[] {
   return reader.all(OPEN, { account });
 }
 

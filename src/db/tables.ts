@@ -84,6 +84,19 @@ export const lateReports = table(schema.lateReports, { key: ["orderId", "reporte
 
 export const orderEvents = table(schema.orderEvents, { key: ["seq"], numbered: "seq" });
 
+export const orderRequests = table(schema.orderRequests, {
+  key: ["requestId"],
+  numbered: "requestId",
+  unique: { byId: ["id"], byOpen: ["orderId", "kind"] },
+  where: {
+    byOpen: {
+      text: "(state = 'requested' OR state = 'sent' OR state = 'accepted')",
+      holds: ({ state }) => state === "requested" || state === "sent" || state === "accepted",
+    },
+  },
+  lock: ({ resellerAccount }) => resellerAccount,
+});
+
 export const transfers = table(schema.transfers, {
   key: ["seq"],
   numbered: "seq",
@@ -191,6 +204,7 @@ export const TABLES: readonly AnyTable[] = [
   attempts,
   lateReports,
   orderEvents,
+  orderRequests,
   transfers,
   idempotency,
   uptime,

@@ -1,6 +1,7 @@
 // The invariants of the ledger, of orders, of deliveries and of users, as queries that return violations.
 
 import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
+import { IS_OPEN } from "./order-requests.ts";
 import { type Check, queryCheck } from "./verify.ts";
 import { COST_QUERIES } from "./verify-costs.ts";
 
@@ -134,6 +135,26 @@ const QUERIES: Record<string, string> = {
       WHEN 'placed' THEN coalesce(outcome, '') IN ('accepted', 'unknown')
       WHEN 'refused' THEN coalesce(outcome, '') IN ('refused', 'unknown')
       ELSE outcome IS NULL END`,
+  "an order has at most one open request of a kind": `
+    SELECT 'order ' || order_id AS subject, count(*) || ' requests to ' || kind || ' are open' AS problem
+    FROM order_requests WHERE ${IS_OPEN} GROUP BY order_id, kind HAVING count(*) > 1`,
+  "a request is its order's reseller's": `
+    SELECT 'request ' || request_id AS subject,
+      'it is of account ' || order_requests.reseller_account || ', its order of ' || orders.reseller_account
+        || ', its key of ' || keys.reseller_account AS problem
+    FROM order_requests JOIN orders ON orders.order_id = order_requests.order_id JOIN keys ON keys.id = key_id
+    WHERE order_requests.reseller_account <> orders.reseller_account
+      OR keys.reseller_account <> orders.reseller_account`,
+  "a request to cancel ends with its order": `
+    SELECT 'request ' || request_id AS subject, 'it is ' || state || ', its order is ' || status AS problem
+    FROM order_requests JOIN orders ON orders.order_id = order_requests.order_id
+    WHERE kind = 'cancel' AND ((${IS_OPEN} AND status NOT IN ('PENDING', 'PROCESSING'))
+      OR (state = 'done' AND status NOT IN ('CANCELLED', 'PARTIAL', 'FAILED', 'REFUNDED')))`,
+  "only what was delivered is refilled": `
+    SELECT 'request ' || request_id AS subject, 'its order was neither COMPLETED nor PARTIAL' AS problem
+    FROM order_requests
+    WHERE kind = 'refill' AND NOT EXISTS (SELECT 1 FROM order_events
+      WHERE order_events.order_id = order_requests.order_id AND to_status IN ('COMPLETED', 'PARTIAL'))`,
   "keys belong to resellers": `
     SELECT 'key ' || keys.id AS subject, 'belongs to the child user ' || username AS problem
     FROM keys JOIN users ON account = reseller_account WHERE parent_account IS NOT NULL`,
@@ -166,7 +187,9 @@ const QUERIES: Record<string, string> = {
   "no effect has two used keys": `
     SELECT coalesce('order ' || order_id, 'transfer ' || transfer_seq) AS subject,
       'it was done under ' || count(*) || ' keys' AS problem
-    FROM idempotency GROUP BY order_id, transfer_seq HAVING count(*) > 1`,
+    FROM (
+      SELECT order_id, transfer_seq, CASE WHEN results LIKE '{%' THEN results ELSE '' END AS request FROM idempotency
+    ) AS effects GROUP BY order_id, transfer_seq, request HAVING count(*) > 1`,
 };
 
 export const QUERY_CHECKS: readonly Check[] = Object.entries({ ...QUERIES, ...COST_QUERIES }).map(

@@ -6,7 +6,7 @@ import { chargeMicros, type OrderStatus } from "../domain/orders.ts";
 import type { PriceUnit } from "../domain/services.ts";
 import { wantedBy } from "../domain/webhooks.ts";
 import { fields, query, select } from "./query.ts";
-import { boolean, nullable, number, text } from "./table-definition.ts";
+import { nullable, number, text } from "./table-definition.ts";
 import { orders, transfers, users } from "./tables.ts";
 import { type Check, inPieces } from "./verify.ts";
 import { COST_SCAN } from "./verify-costs.ts";
@@ -133,13 +133,12 @@ const RESPONSES = query({
   gives: {
     seq: number,
     orderId: nullable(number),
-    isBatch: boolean,
+    results: nullable(text),
     amountMicros: nullable(number),
     body: text,
   },
   text: `SELECT idempotency.seq AS seq, idempotency.order_id AS "orderId",
-      CASE WHEN results IS NULL THEN 0 ELSE 1 END AS "isBatch",
-      amount_micros AS "amountMicros", answer_body AS body
+      results, amount_micros AS "amountMicros", answer_body AS body
     FROM idempotency LEFT JOIN transfers ON transfers.seq = transfer_seq
     WHERE answer_body IS NOT NULL AND idempotency.seq > :after
     ORDER BY idempotency.seq LIMIT :limit`,
@@ -151,12 +150,12 @@ const responses: Check = {
   async run(store, findings) {
     const read = (after: number) =>
       store.read((reader) => reader.all(RESPONSES, { after, limit: RESPONSES_PIECE }));
-    for await (const { seq, orderId, isBatch, amountMicros, body } of inPieces(
+    for await (const { seq, orderId, results, amountMicros, body } of inPieces(
       read,
       (row) => row.seq,
     )) {
       const done = orderId ?? amountMicros;
-      const recorded = orderId === null ? amountIn(body) : orderIn(body, isBatch, orderId);
+      const recorded = orderId === null ? amountIn(body) : orderIn(body, results, orderId);
       if (recorded === done) continue;
       findings.add(
         `used key ${seq}`,
@@ -169,6 +168,7 @@ const responses: Check = {
 interface ResponseBody {
   amount?: unknown;
   order?: { orderId?: unknown } | null;
+  request?: { orderId?: unknown } | null;
   results?: unknown;
 }
 
@@ -177,15 +177,20 @@ function amountIn(body: string): number | null {
   return typeof amount === "number" ? Math.round(amount * 1e6) : null;
 }
 
-/** Of a batch: the order itself, if the response has it. */
-function orderIn(body: string, isBatch: boolean, orderId: number): number | null {
+/** Of a request for an order its order; of a batch the order itself, if the response has it. */
+function orderIn(body: string, results: string | null, orderId: number): number | null {
   const response = parse(body);
+  if (results?.startsWith("{")) return numberOf(response?.request?.orderId);
+  const isBatch = results !== null;
   const entries = isBatch && Array.isArray(response?.results) ? response.results : [];
   const recorded = isBatch
     ? (entries as (ResponseBody | null)[]).find((entry) => entry?.order?.orderId === orderId)
     : response;
-  const found = recorded?.order?.orderId;
-  return typeof found === "number" ? found : null;
+  return numberOf(recorded?.order?.orderId);
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
 }
 
 function parse(body: string): ResponseBody | null {

@@ -1,10 +1,11 @@
 // Deliveries: a worker for each provider, and one ticker that has them submit and poll what is due.
 
 import type { Order } from "../db/orders.ts";
-import { listAllProviders, nextDueAt, type Provider, providerOf } from "../db/providers.ts";
+import { listAllProviders, nextDueTimes, type Provider, providerOf } from "../db/providers.ts";
 import { isTestOrder, magicOf, SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import { SUBMIT_BACKOFF_LIMIT_MS } from "./backoff.ts";
 import { createInterruptionCheck, markInterrupted } from "./interrupted-attempts.ts";
+import { createRequester, type Requester } from "./order-requests.ts";
 import { createPoller, type Poller } from "./polling.ts";
 import {
   createProviderWorker,
@@ -38,22 +39,25 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
   const workers = createWorkers(deps, () => ticker.wake());
   const clamping = createClamping(deps);
   const slowness = createSlowness(deps);
-  const interruptions = createInterruptionCheck(deps, workers.isInFlight, workers.isStopping);
+  const interruptions = createInterruptionCheck(deps, workers, workers.isStopping);
   let checkedAt = clock.now();
   const tick = async (now: number): Promise<number | null> => {
     clamping.run();
-    const [dueAt, providers] = await Promise.all([
-      Promise.resolve(store.read(nextDueAt)),
+    const [{ dueAt, requestsDueAt }, providers] = await Promise.all([
+      Promise.resolve(store.read(nextDueTimes)),
       Promise.resolve(store.read(listAllProviders)),
     ]);
     workers.reconnect(providers);
-    if (dueAt !== null && dueAt <= now) await workers.begin(providers);
+    const isDue = (at: number | null) => at !== null && at <= now;
+    if (isDue(dueAt)) await workers.begin(providers);
+    if (isDue(requestsDueAt)) await workers.beginRequests(providers);
     if (Math.abs(now - checkedAt) >= CHECK_MS) {
       checkedAt = now;
       void interruptions.run();
       await workers.logLateness();
     }
-    return dueAt === null ? null : dueAt - now;
+    const next = Math.min(dueAt ?? Infinity, requestsDueAt ?? Infinity);
+    return next === Infinity ? null : next - now;
   };
   const ticker = startTicker(deps, tick, () => clamping.request());
 
@@ -161,6 +165,7 @@ function createSlowness({ clock, settings }: DeliveryDeps) {
 interface Worker extends ProviderWorker {
   submitter: Submitter;
   poller: Poller;
+  requester: Requester;
 }
 
 /** One worker for each provider, created on first use. */
@@ -182,6 +187,7 @@ function createWorkers(deps: DeliveryDeps, wake: () => void) {
     const worker = Object.assign(created, {
       submitter: createSubmitter(created),
       poller: createPoller(created),
+      requester: createRequester(created),
     });
     workers.set(provider.providerId, worker);
     return worker;
@@ -200,6 +206,8 @@ function createWorkers(deps: DeliveryDeps, wake: () => void) {
     all: () => [...workers.values()],
     isInFlight: (orderId: number) =>
       workers.values().some(({ submitter }) => submitter.isInFlight(orderId)),
+    isRequestInFlight: (requestId: number) =>
+      workers.values().some(({ requester }) => requester.isInFlight(requestId)),
     isStopping: () => isStopping,
     /** At each tick, and so within a second of a change: nothing announces what another process changed. */
     reconnect(providers: readonly Provider[]) {
@@ -219,6 +227,13 @@ function createWorkers(deps: DeliveryDeps, wake: () => void) {
         ),
       );
     },
+    async beginRequests(providers: readonly Provider[]) {
+      await Promise.all(
+        providers.map(({ providerId }) =>
+          guarded(async () => (await workerOf(providerId))?.requester.begin()),
+        ),
+      );
+    },
     async logLateness() {
       const all = [...workers.values()];
       await Promise.all(all.map(({ poller }) => guarded(() => poller.logLateness())));
@@ -233,7 +248,7 @@ function createWorkers(deps: DeliveryDeps, wake: () => void) {
 /** What becomes of test orders is nobody's alarm: it is no metric, and in the log it is no more than information. */
 function ofSandbox(deps: DeliveryDeps): DeliveryDeps {
   const info = deps.log.info.bind(deps.log);
-  return { ...deps, log: { info, warn: info, error: info }, onSubmission() {} };
+  return { ...deps, log: { info, warn: info, error: info }, onSubmission() {}, onRequest() {} };
 }
 
 async function stopWorkers({ clock }: DeliveryDeps, workers: readonly Worker[], drainMs: number) {
@@ -244,6 +259,10 @@ async function stopWorkers({ clock }: DeliveryDeps, workers: readonly Worker[], 
   const giveUp = clock.after(drainMs, () => {
     for (const worker of workers) worker.stop.abort();
   });
-  await Promise.all(workers.flatMap(({ submitter, poller }) => [submitter.idle(), poller.idle()]));
+  await Promise.all(
+    workers.flatMap((each) =>
+      [each.submitter, each.poller, each.requester].map((one) => one.idle()),
+    ),
+  );
   giveUp();
 }

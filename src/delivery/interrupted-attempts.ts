@@ -4,6 +4,7 @@
 
 import type { SendingAttempt } from "../db/deliveries.ts";
 import { listSending } from "../db/deliveries.ts";
+import { listSendingRequests } from "../db/order-requests.ts";
 import { isInterrupted } from "../domain/deliveries.ts";
 import { type OneAtATime, oneAtATime } from "./one-at-a-time.ts";
 import type { DeliveryDeps } from "./provider-worker.ts";
@@ -17,26 +18,42 @@ export async function markInterrupted({ writer, log, serverId }: DeliveryDeps): 
   for (const order of await writer.submit("markInterruptedUnknown", input)) {
     log.error({ order, cause: ENDED }, "submission unknown: settle it by hand");
   }
+  for (const request of await writer.submit("markRequestsUnknown", input)) {
+    log.error({ request, cause: ENDED }, "request unknown: decide it by hand");
+  }
 }
 
-/** The same while this server runs. `isInFlight`: whether this process has an attempt of the order under way. */
+/** What this process has under way: attempts by their order, requests by their number. */
+export interface CallsInFlight {
+  isInFlight(orderId: number): boolean;
+  isRequestInFlight(requestId: number): boolean;
+}
+
+/** The same while this server runs. */
 export function createInterruptionCheck(
   deps: DeliveryDeps,
-  isInFlight: (orderId: number) => boolean,
+  inFlight: CallsInFlight,
   isStopping: () => boolean,
 ): OneAtATime {
   const { store, clock, log, serverId } = deps;
   const check = async () => {
     const now = clock.now();
     const sending = await store.read((reader) => listSending(reader, now));
+    const requests = await store.read((reader) => listSendingRequests(reader, now));
     // Once calls are aborted, attempts that were sent may be left without an outcome.
     if (isStopping()) return;
     // Read before: an attempt under way then has ended, or is still in flight.
     const own = sending.filter(
-      ({ server, orderId }) => server === serverId && !isInFlight(orderId),
+      ({ server, orderId }) => server === serverId && !inFlight.isInFlight(orderId),
     );
-    if (sending.some((attempt) => isInterrupted(attempt, serverId))) await markInterrupted(deps);
+    const ownRequests = requests.filter(
+      ({ server, requestId }) => server === serverId && !inFlight.isRequestInFlight(requestId),
+    );
+    if ([...sending, ...requests].some((each) => isInterrupted(each, serverId))) {
+      await markInterrupted(deps);
+    }
     for (const attempt of own) await requeue(deps, attempt);
+    for (const { requestId } of ownRequests) await requeueRequest(deps, requestId);
   };
   return oneAtATime(() =>
     check().catch((error: unknown) => {
@@ -54,4 +71,14 @@ async function requeue(
   const input = { orderId, attemptId, result, placeRetryMs, backoffMs: 0 };
   await writer.submit("finishAttempt", input);
   log.warn({ order: orderId, cause: NOT_CALLED }, "not sent, tried again later");
+}
+
+async function requeueRequest(
+  { writer, log, settings }: DeliveryDeps,
+  requestId: number,
+): Promise<void> {
+  const { pollIntervalMs } = settings;
+  const result = { outcome: "not_sent" as const, cause: NOT_CALLED };
+  await writer.submit("finishRequest", { requestId, result, backoffMs: 0, pollIntervalMs });
+  log.warn({ request: requestId, cause: NOT_CALLED }, "a request was not sent, tried again later");
 }

@@ -20,7 +20,7 @@ export const SUBMISSIONS_LIMIT = 32;
  * An attempt that takes longer to start is not sent: this process may have been suspended until others took it for dead
  * and marked the attempt unknown. A third of a server's lease.
  */
-const CALL_WITHIN_MS = 10_000;
+export const CALL_WITHIN_MS = 10_000;
 const TOO_LATE: SubmissionResult = {
   outcome: "not_sent",
   cause: `the attempt took more than ${CALL_WITHIN_MS / 1000} seconds to start`,

@@ -1,6 +1,7 @@
 // Catalogue sync: compares a provider's list of services with our catalogue and plans what to add, update and deactivate.
 // docs/specification.md#sync. Rates are decimals of any length, so prices are computed from digits, never from a float.
 
+import { type Decimal, parseDecimal } from "./decimals.ts";
 import { AMOUNT_LIMIT_MICROS } from "./money.ts";
 import { QUANTITY_LIMIT } from "./orders.ts";
 import {
@@ -13,11 +14,7 @@ import {
 } from "./service-types.ts";
 import type { PriceUnit } from "./services.ts";
 
-/** A decimal number: digits ÷ 10^scale. Never negative. */
-export interface Decimal {
-  digits: bigint;
-  scale: number;
-}
+export { type Decimal, parseDecimal };
 
 /** A service as its provider lists it. */
 export interface UpstreamService {
@@ -32,6 +29,9 @@ export interface UpstreamService {
   rate: string;
   min: number;
   max: number;
+  /** Whether the provider takes requests for its orders. */
+  cancel: boolean;
+  refill: boolean;
 }
 
 /** An entry of the provider's list that cannot be read. */
@@ -57,6 +57,10 @@ export interface KnownService extends SyncedFields {
   typeByHand: boolean;
   dripfeedByHand: boolean;
   delisted: boolean;
+  cancel: boolean;
+  refill: boolean;
+  cancelByHand: boolean;
+  refillByHand: boolean;
 }
 
 /** The fields of a service that a sync takes over from the provider. */
@@ -69,6 +73,8 @@ export interface SyncedFields {
   max: number;
   type: ServiceType;
   dripfeed: boolean;
+  cancel: boolean;
+  refill: boolean;
 }
 
 export interface SyncPlan {
@@ -89,18 +95,6 @@ export interface SyncPlan {
     rate: string;
     isPackage: boolean;
   }[];
-}
-
-const DECIMAL = /^(\d{1,15})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
-
-/** Null when the text is not a decimal number of at most 15 digits before and 30 after the point. */
-export function parseDecimal(text: string): Decimal | null {
-  const match = DECIMAL.exec(text);
-  if (!match) return null;
-  const [, whole, fraction = "", exponent = "0"] = match;
-  const scale = fraction.length - Number(exponent);
-  const digits = BigInt(whole! + fraction);
-  return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
 }
 
 /** `rate × (1 + markup %)` in micros, rounded up to a whole micro. Null above AMOUNT_LIMIT_MICROS. */
@@ -193,17 +187,21 @@ function refuseUnreadable(entries: number, unreadable: SyncPlan["unreadable"]): 
 
 function planLinked(plan: SyncPlan, known: KnownService, target: TargetService | undefined): void {
   const { id, name, category, priceMicros, per, min, max, type, dripfeed } = known;
+  const { cancel, refill } = known;
   if (!target) {
     if (known.active) plan.deactivated.push({ id, name });
     return;
   }
-  const before = { name, category, priceMicros, per, min, max, type, dripfeed };
+  const terms = { name, category, priceMicros, per, min, max, type, dripfeed };
+  const before = { ...terms, cancel, refill };
   const after = {
     name: known.nameByHand ? name : target.name,
     category: known.categoryByHand ? category : target.category,
     min: known.minByHand ? min : target.min,
     max: known.maxByHand ? max : target.max,
     ...typedTerms(known, target),
+    cancel: known.cancelByHand ? cancel : target.cancel,
+    refill: known.refillByHand ? refill : target.refill,
   };
   // A bound set by hand conflicts with the provider's new one: keep both of ours until the operator decides.
   if (after.min > after.max) Object.assign(after, { min, max });
@@ -272,7 +270,9 @@ function targetService(
   if (min > max) return `its min ${entry.min} is above its max ${entry.max}`;
   const per = standardUnit(type);
   const dripfeed = entry.dripfeed && mayDripFeed({ type, per });
-  return { service, name, category, rate, priceMicros, per, min, max, type, dripfeed };
+  const { cancel, refill } = entry;
+  const terms = { priceMicros, per, min, max, type, dripfeed, cancel, refill };
+  return { service, name, category, rate, ...terms };
 }
 
 function warnBelowCost(

@@ -27,6 +27,10 @@ interface ApiOnlyRefusals {
   reference_taken: { order: PublicOrderStatus };
   /** The order as its caller sees it: FAILED and refunded. */
   provider_refused: { order: object };
+  order_not_cancellable: null;
+  order_not_refillable: null;
+  /** One of its kind for the order. */
+  request_already_open: null;
   too_many_requests: RateExceeded;
   /** A path that the caller's key does not have. */
   not_found: null;
@@ -75,6 +79,9 @@ interface CommandLineOnlyRefusals {
   grant_not_found: null;
   order_not_processing: { status: string };
   order_being_sent: null;
+  request_not_found: null;
+  request_being_sent: null;
+  request_not_open: null;
   /** Its refund is no longer the one that was confirmed. */
   order_changed: null;
   order_not_unknown: { status: string; placement: string };

@@ -3,6 +3,7 @@
 
 import { jsonAmount, type Micros } from "./money.ts";
 import { extraFields, orderedQuantity } from "./order-fields.ts";
+import type { RequestKind, RequestState } from "./order-requests.ts";
 import type { OrderStatus } from "./orders.ts";
 
 /** The fields of an order that the response to its creation has. */
@@ -75,6 +76,24 @@ export function orderStatus(order: PublicOrderStatus) {
   const status = { ...orderCreated(order), startCount, remains };
   const named = reference === null ? status : { ...status, reference };
   return order.extra === null ? named : { ...named, ...extraFields(order) };
+}
+
+/** The fields of a request for an order that a response has. */
+export interface PublicRequest {
+  id: string;
+  kind: RequestKind;
+  orderId: number;
+  state: RequestState;
+  createdAt: number;
+}
+
+/** The body of a 200 to `POST /orders/:id/cancel` and `/refill`. */
+export function requestResponse(request: PublicRequest) {
+  return { status: "success", request: orderRequest(request) };
+}
+
+export function orderRequest({ id, kind, orderId, state, createdAt }: PublicRequest) {
+  return { id, kind, orderId, state, createdAt: new Date(createdAt).toISOString() };
 }
 
 /** Both balances are always present; the one that does not apply is 0. */

@@ -61,6 +61,10 @@ export interface Magic {
   isLost: boolean;
   submission: Submission;
   ending: Ending;
+  /** What becomes of a request to cancel; late: it is accepted, and the order is delivered all the same. */
+  cancel: "accept" | "decline" | "unknown" | "late";
+  /** What becomes of a request to refill; reject: it is accepted, and rejected in the end. */
+  refill: "accept" | "decline" | "unknown" | "reject";
 }
 
 const completedAfter = (afterMs: number): Ending => ({ word: "Completed", afterMs, remains: 0 });
@@ -72,6 +76,8 @@ const ORDINARY: Magic = {
   isLost: false,
   submission: { kind: "accept" },
   ending: completedAfter(ORDINARY_MS),
+  cancel: "accept",
+  refill: "accept",
 };
 
 const FIXED: Record<string, Partial<Magic>> = {
@@ -88,6 +94,12 @@ const FIXED: Record<string, Partial<Magic>> = {
     submission: { kind: "wait", ms: PLACED_MS },
     ending: canceledAfter(END_MS - PLACED_MS),
   },
+  "cancel/decline": { cancel: "decline" },
+  "cancel/unknown": { cancel: "unknown" },
+  "cancel/late": { cancel: "late" },
+  "refill/decline": { ending: completedAfter(0), refill: "decline" },
+  "refill/unknown": { ending: completedAfter(0), refill: "unknown" },
+  "refill/reject": { ending: completedAfter(0), refill: "reject" },
   funds: { refusal: "insufficient_balance" },
   "429": { refusal: "too_many_requests" },
   "503": { refusal: "service_unavailable" },
@@ -118,6 +130,8 @@ export interface SandboxOrder {
   link: string;
   quantity: number;
   placedAt: number;
+  /** The sandbox has accepted a request to cancel it. */
+  isCancelled: boolean;
 }
 
 export interface SandboxReport {
@@ -133,10 +147,11 @@ const STEPS = 10;
 
 /** How far an order is. `remains` falls evenly to what is not delivered in the end. */
 export function sandboxReport(
-  { link, quantity, placedAt }: SandboxOrder,
+  { link, quantity, placedAt, isCancelled }: SandboxOrder,
   now: number,
 ): SandboxReport {
-  const { word, afterMs, remains } = magicOf(link).ending;
+  const { ending, cancel } = magicOf(link);
+  const { word, afterMs, remains } = isCancelled && cancel === "accept" ? canceledAfter(0) : ending;
   const undelivered = Math.min(remains ?? quantity, quantity);
   const elapsedMs = Math.max(0, now - placedAt);
   const startCount = START_COUNT;
@@ -149,4 +164,18 @@ export function sandboxReport(
     remains: quantity - Math.floor(((quantity - undelivered) * done) / steps),
     nextInMs: Math.ceil(((done + 1) * afterMs) / steps) - elapsedMs,
   };
+}
+
+/** A refill as the sandbox finds it. */
+export interface SandboxRefill {
+  refill: string;
+  link: string;
+  acceptedAt: number;
+}
+
+/** How far a refill is; one that has ended is not asked about again. */
+export function sandboxRefillReport({ link, acceptedAt }: SandboxRefill, now: number) {
+  const leftMs = acceptedAt + END_MS - now;
+  if (leftMs > 0) return { word: "In progress", pollInMs: Math.min(leftMs, END_MS) };
+  return { word: magicOf(link).refill === "reject" ? "Rejected" : "Completed" };
 }

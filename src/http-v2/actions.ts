@@ -6,6 +6,7 @@ import type { OrderDeps } from "../http/orders.ts";
 import type { EndpointDeps } from "../http/request-context.ts";
 import { getBalance } from "./balance.ts";
 import type { Fields } from "./fields.ts";
+import { cancelOrders, getRefillStatus, refillOrders } from "./order-requests.ts";
 import { addOrder, getStatus } from "./orders.ts";
 import { getServices } from "./services.ts";
 
@@ -30,4 +31,7 @@ export const ACTIONS: readonly Action[] = [
   { name: "add", isRead: false, act: addOrder },
   { name: "status", isRead: true, act: getStatus },
   { name: "balance", isRead: true, act: getBalance },
+  { name: "cancel", isRead: false, act: cancelOrders },
+  { name: "refill", isRead: false, act: refillOrders },
+  { name: "refill_status", isRead: true, act: getRefillStatus },
 ];

@@ -6,6 +6,7 @@ const INCORRECT_REQUEST = "Incorrect request";
 const INVALID_KEY = "Invalid API key";
 /** Of one order among several too, whose status is told in its place. */
 export const INCORRECT_ORDER = "Incorrect order ID";
+export const REFILL_NOT_FOUND = "Refill not found";
 
 /** By the refusal's code; those of a field that is missing or malformed are in FIELD_WORDS. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -24,6 +25,9 @@ const WORDS: Readonly<Record<string, string>> = {
   charge_too_large: "neworder.error.max_quantity",
   insufficient_balance: "neworder.error.not_enough_funds",
   order_not_found: INCORRECT_ORDER,
+  order_not_cancellable: "Order cannot be cancelled",
+  order_not_refillable: "Order cannot be refilled",
+  request_already_open: "A request is already open",
   too_many_requests: "Too many requests",
   service_unavailable: "Service temporarily unavailable",
   internal_error: INTERNAL.message,

@@ -13,6 +13,9 @@ const JSON_LIST_START = /^\s*[[{]/;
 /** A list as PHP writes it in a form: `orders[]`, `orders[0]`. */
 const LIST_NAME = /^([^[\]]+)\[\d*\]$/;
 
+/** A number of an order, of a service or of a refill; leading zeros are of no meaning. */
+export const NUMBER = /^0*([1-9]\d{0,14})$/;
+
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 export class Fields {

@@ -17,11 +17,9 @@ import { LostResponse } from "../http/endpoint.ts";
 import { isLostOrder, refuseAsAsked } from "../http/sandbox.ts";
 import type { ActionDeps, PanelCall } from "./actions.ts";
 import { INCORRECT_ORDER } from "./errors.ts";
-import type { Fields } from "./fields.ts";
+import { type Fields, NUMBER } from "./fields.ts";
 
 const DIGITS = /^\d+$/;
-/** A number of an order or of a service; leading zeros are of no meaning. */
-const NUMBER = /^0*([1-9]\d{0,14})$/;
 /** What decoding a form puts in the place of bytes that are no UTF-8. */
 const REPLACEMENT = "\ufffd";
 

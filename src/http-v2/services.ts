@@ -27,8 +27,8 @@ function listPanelServices(reader: Reader, account: number): object[] {
       min: String(service.min),
       max: String(service.max),
       dripfeed: service.dripfeed,
-      refill: false,
-      cancel: false,
+      refill: service.refill,
+      cancel: service.cancel,
     };
   });
 }

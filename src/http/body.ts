@@ -32,21 +32,40 @@ export interface Body {
 
 /** Refuses, in this order: body_too_large, content_type_invalid, body_invalid. */
 export async function readBody(request: IncomingRequest): Promise<Body> {
-  const bytes = await readBytes(request).catch((error: unknown) => {
+  const bytes = await readSentBytes(request);
+  return { bytes, fields: fieldsIn(request, bytes) };
+}
+
+function readSentBytes(request: IncomingRequest): Promise<Uint8Array> {
+  return readBytes(request).catch((error: unknown) => {
     // The client disconnected or its chunked encoding was invalid: no internal error.
     throw error instanceof Refusal ? error : new Refusal("body_invalid", { must: "valid JSON" });
   });
+}
+
+function fieldsIn(request: IncomingRequest, bytes: Uint8Array): Fields {
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) {
     throw refusal("content_type_invalid");
   }
-  return { bytes, fields: parseFields(bytes) };
+  return parseFields(bytes);
+}
+
+/** The body, where there is one, of a request that has no fields. Refuses as readBody does. */
+export async function readOptionalBytes(request: IncomingRequest): Promise<Uint8Array> {
+  if (!hasBody(request)) return new Uint8Array();
+  const bytes = await readSentBytes(request);
+  if (bytes.byteLength > 0) fieldsIn(request, bytes);
+  return bytes;
 }
 
 /** For a request that needs no body: without one it has no fields. Refuses as readBody does. */
 export async function readOptionalBody(request: IncomingRequest): Promise<Fields> {
-  const isThere = request.headers.has("content-length") || request.headers.has("content-type");
-  const isEmpty = request.headers.get("content-length") === "0";
-  return isThere && !isEmpty ? (await readBody(request)).fields : {};
+  return hasBody(request) ? (await readBody(request)).fields : {};
+}
+
+function hasBody({ headers }: Pick<IncomingRequest, "headers">): boolean {
+  const isThere = headers.has("content-length") || headers.has("content-type");
+  return isThere && headers.get("content-length") !== "0";
 }
 
 /** Whether Content-Length exceeds the limit. */

@@ -112,6 +112,9 @@ const ERROR_RESPONSES = {
     members: { order: orderStatus(order) },
   }),
   order_not_found: () => ({ status: 404, message: "Order not found" }),
+  order_not_cancellable: () => ({ status: 400, message: "Order cannot be cancelled" }),
+  order_not_refillable: () => ({ status: 400, message: "Order cannot be refilled" }),
+  request_already_open: () => ({ status: 400, message: "A request is already open" }),
   webhook_not_found: () => ({ status: 404, message: "Webhook not found" }),
   delivery_not_found: () => ({ status: 404, message: "Delivery not found" }),
   webhooks_too_many: () => ({

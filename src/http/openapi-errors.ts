@@ -67,7 +67,8 @@ function commonRefusals(operation: Operation, { permission }: RouteNeeds): Refus
     refusal("service_unavailable"),
     ...operation.refusals,
   ];
-  if (operation.body === undefined) return reading;
+  // One that needs no body refuses what it cannot read all the same.
+  if (operation.body === undefined && !operation.idempotent) return reading;
   const writing: Refusal[] = [
     refusal("body_too_large"),
     refusal("content_type_invalid"),

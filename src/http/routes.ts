@@ -8,6 +8,7 @@ import {
   placeOrder,
   placeOrders,
 } from "../api-docs/orders.ts";
+import { cancelOrder, listOrderRequests, refillOrder } from "../api-docs/order-requests.ts";
 import { listServices } from "../api-docs/services.ts";
 import { moveTestOrder } from "../api-docs/test-orders.ts";
 import { sendTestEvent } from "../api-docs/test-webhooks.ts";
@@ -18,6 +19,7 @@ import type { RouteNeeds } from "./auth.ts";
 import type { Call } from "./endpoint.ts";
 import { postOrderBatch } from "./order-batches.ts";
 import { getOrders } from "./order-lists.ts";
+import { getOrderRequests, postCancel, postRefill } from "./order-requests.ts";
 import { getOrder, type OrderDeps, postOrder } from "./orders.ts";
 import type { InternalErrorDeps } from "./request-context.ts";
 import { getServices } from "./services.ts";
@@ -62,6 +64,9 @@ export const ROUTES: readonly Route[] = [
   ["GET", "/api/v1/orders", ORDER, getOrders, listOrders],
   ["GET", "/api/v1/orders/:id", ORDER, getOrder, describeOrder],
   ["POST", "/api/v1/orders/batch", ORDER, postOrderBatch, placeOrders],
+  ["POST", "/api/v1/orders/:id/cancel", ORDER, postCancel, cancelOrder],
+  ["POST", "/api/v1/orders/:id/refill", ORDER, postRefill, refillOrder],
+  ["GET", "/api/v1/orders/:id/requests", ORDER, getOrderRequests, listOrderRequests],
   ["GET", "/api/v1/balance", ORDER, getBalance, describeBalance],
   ["GET", "/api/v1/transactions", ORDER, getTransactions, listTransactions],
   ["GET", "/api/v1/user", LOOKUP, getUser, describeUser],

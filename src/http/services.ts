@@ -1,7 +1,7 @@
 // GET /services. docs/specification.md#get-services.
 
 import type { Awaitable, Reader, ReadStore } from "../db/port.ts";
-import { listOpenServices, type OpenService } from "../db/services.ts";
+import { type ListedOpenService, listOpenServices } from "../db/services.ts";
 import { jsonAmount } from "../domain/money.ts";
 import type { Call, PreparedResponse } from "./endpoint.ts";
 import { fieldsFilter } from "./query.ts";
@@ -26,12 +26,12 @@ export function getServices(
 function serviceList(
   reader: Reader,
   account: number,
-  membersOf: (service: OpenService) => object,
+  membersOf: (service: ListedOpenService) => object,
 ): object {
   return { status: "success", services: listOpenServices(reader, account).map(membersOf) };
 }
 
-function contractMembers(service: OpenService): object {
+function contractMembers(service: ListedOpenService): object {
   return {
     id: service.id,
     name: service.name,
@@ -42,12 +42,15 @@ function contractMembers(service: OpenService): object {
 }
 
 /** Members that only `fields=all` shows, in this order. */
-const EXTRA_MEMBERS: Readonly<Record<string, (service: OpenService) => unknown>> = {
+const EXTRA_MEMBERS: Readonly<Record<string, (service: ListedOpenService) => unknown>> = {
   type: ({ type }) => type,
   dripfeed: ({ dripfeed }) => dripfeed,
+  cancel: ({ cancel }) => cancel,
+  refill: ({ refill }) => refill,
+  refillDays: ({ refillDays }) => refillDays,
 };
 
-function allMembers(service: OpenService): object {
+function allMembers(service: ListedOpenService): object {
   const extra = Object.entries(EXTRA_MEMBERS).map(([name, read]) => [name, read(service)]);
   return { ...contractMembers(service), ...Object.fromEntries(extra) };
 }

@@ -2,6 +2,7 @@
 
 import { CsvError, parse } from "csv-parse/sync";
 import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/money.ts";
+import { isRefillDays, REFILL_DAYS_LIMIT } from "../domain/order-requests.ts";
 import { QUANTITY_LIMIT } from "../domain/orders.ts";
 import {
   CATEGORY_LENGTH_LIMIT,
@@ -33,10 +34,13 @@ const COLUMNS = [
   "category",
   "type",
   "dripfeed",
+  "cancel",
+  "refill",
+  "refillDays",
 ];
 /** The first line of a CSV. */
 export const HEADER_FORM =
-  "name,price,min,max[,per,id,private,provider,providerService,category,type,dripfeed]";
+  "name,price,min,max[,per,id,private,provider,providerService,category,type,dripfeed,cancel,refill,refillDays]";
 /** The CSV parser's error codes as sentences for the operator. */
 const CSV_PROBLEMS: Record<string, string> = {
   CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: "it has not as many cells as the header",
@@ -135,6 +139,9 @@ function serviceOf(place: string, cells: Record<string, unknown>): ServiceTerms 
     max: bound("max"),
     private: optional("private", yesOrNo, false),
     ...given,
+    ...written("cancel", optional<boolean | null>("cancel", yesOrNo, null)),
+    ...written("refill", optional<boolean | null>("refill", yesOrNo, null)),
+    ...written("refillDays", optional<number | null>("refillDays", refillDays, null)),
   };
   const provider = optional<string | null>("provider", providerName, null);
   const atProvider = optional<string | null>("providerService", providerService, null);
@@ -152,6 +159,15 @@ function serviceOf(place: string, cells: Record<string, unknown>): ServiceTerms 
   return provider === null
     ? service
     : { ...service, provider: { name: provider, service: atProvider! } };
+}
+
+const written = <Name extends string, Value>(name: Name, value: Value | null) =>
+  (value === null ? {} : { [name]: value }) as Partial<Record<Name, Value>>;
+
+function refillDays(text: string): number {
+  const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  const must = `must be a whole number from 1 to ${REFILL_DAYS_LIMIT}`;
+  return require(isRefillDays(value), value, must);
 }
 
 function category(text: string): string {

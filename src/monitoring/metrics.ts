@@ -3,6 +3,8 @@
 
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Awaitable } from "../db/port.ts";
+import type { RequestFigures } from "../db/order-request-lists.ts";
+import type { RequestKind } from "../domain/order-requests.ts";
 import { ORDER_STATUSES } from "../domain/orders.ts";
 import type { RateExceeded, RefusalCode } from "../domain/refusals.ts";
 import { DISABLED_REASONS, type DisabledReason } from "../domain/webhook-events.ts";
@@ -26,6 +28,8 @@ export interface Observer {
   replay(): void;
   /** The outcome of a submission. */
   placement(outcome: string): void;
+  /** The outcome of a request for an order that was sent to a provider. */
+  orderRequest(kind: RequestKind, outcome: string): void;
   /** `delivered`, or the word of a webhook's failure. */
   webhook(outcome: string): void;
   commit(commands: number, seconds: number): void;
@@ -53,6 +57,8 @@ export interface Figures extends DatabaseFigures {
   oldestUndeliveredSeconds(): Awaitable<number | null>;
   /** Endpoints of webhooks that are disabled, by the reason. Null: not known at this time. */
   disabledWebhooks(): Awaitable<Record<DisabledReason, number> | null>;
+  /** Null: not known at this time. */
+  openOrderRequests(): Awaitable<RequestFigures | null>;
   /** Servers that share the database. */
   servers(): number;
   lostLogLines(): number;
@@ -71,6 +77,7 @@ export const NO_OBSERVER: Observer = {
   rateLimited() {},
   replay() {},
   placement() {},
+  orderRequest() {},
   webhook() {},
   commit() {},
 };
@@ -132,6 +139,12 @@ function createObserver(registry: Registry): Observer {
     labelNames: ["outcome"],
     registers,
   });
+  const orderRequests = new Counter({
+    name: "reseller_order_requests_sent_total",
+    help: "Requests to cancel or refill an order that were sent to its provider, by what came of them.",
+    labelNames: ["kind", "outcome"],
+    registers,
+  });
   const webhooks = new Counter({
     name: "reseller_webhook_deliveries_total",
     help: "Attempts to deliver a webhook, by what came of them.",
@@ -160,6 +173,7 @@ function createObserver(registry: Registry): Observer {
     rateLimited: (by) => limited.inc({ by }),
     replay: () => replays.inc(),
     placement: (outcome) => placements.inc({ outcome }),
+    orderRequest: (kind, outcome) => orderRequests.inc({ kind, outcome }),
     webhook: (outcome) => webhooks.inc({ outcome }),
     commit(commands, seconds) {
       commits.observe(seconds);
@@ -209,6 +223,19 @@ function addFigures(registry: Registry, figures: Figures): void {
       const counts = await figures.disabledWebhooks();
       if (counts === null) return this.reset();
       for (const reason of DISABLED_REASONS) this.set({ reason }, counts[reason]);
+    },
+  });
+  new Gauge({
+    name: "reseller_order_requests_open",
+    help: "Open requests to cancel or refill an order, by whom they wait for; settlement: nobody knows what came of them.",
+    labelNames: ["waits_for"],
+    registers: [registry],
+    async collect() {
+      const counts = await figures.openOrderRequests();
+      if (counts === null) return this.reset();
+      this.set({ waits_for: "operator" }, counts.toDecide);
+      this.set({ waits_for: "settlement" }, counts.unknown);
+      this.set({ waits_for: "provider" }, counts.atProvider);
     },
   });
   gauge(registry, "reseller_servers", "Servers that share the database, this one included.", () =>

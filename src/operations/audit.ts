@@ -56,9 +56,10 @@ export function auditService(
 
 function serviceFacts(service: Service): AuditFacts {
   const { number, name, category, priceMicros, per, min, max, active, private: hidden } = service;
-  const { providerId, providerService, type, dripfeed } = service;
+  const { providerId, providerService, type, dripfeed, cancel, refill, refillDays } = service;
   const terms = { number, name, category, priceMicros, per, min, max, active, private: hidden };
-  return { ...terms, providerId, providerService, type, dripfeed };
+  const requests = { cancel, refill, refillDays };
+  return { ...terms, providerId, providerService, type, dripfeed, ...requests };
 }
 
 /** The fields of an order that the audit log records. */

@@ -8,6 +8,7 @@ import {
   idempotency,
   keys,
   orderEvents,
+  orderRequests,
   orders,
   services,
   transfers,
@@ -44,7 +45,11 @@ const needs: { [Name in CommandName]?: (input: CommandInput<Name>) => Need[] } =
     needRow(attempts.byKey, attemptId),
     needNumbers(orderEvents),
   ],
-  recordReports: ({ reports }) => reports.map(({ orderId }) => needRow(orders.byKey, orderId)),
+  recordReports: ({ reports }) =>
+    reports.flatMap(({ orderId }) => [
+      needRow(orders.byKey, orderId),
+      needRow(orderRequests.byOpen, orderId, "cancel"),
+    ]),
 };
 
 /** Nothing for a command that is not among them. */

@@ -58,6 +58,14 @@ import {
   updateService,
 } from "./services.ts";
 import { markInterruptedUnknown } from "./mark-unknown.ts";
+import {
+  finishRequest,
+  markRequestsUnknown,
+  recordRefillReports,
+  startRequest,
+  takeDueRefills,
+} from "./order-request-deliveries.ts";
+import { decideRequest, makeRequest, makeRequestOnce, makeRequests } from "./order-requests.ts";
 import { transitionTestOrder } from "./test-orders.ts";
 import { sendTestEvent } from "./test-webhooks.ts";
 import { addUptime } from "./uptime.ts";
@@ -114,6 +122,15 @@ const commands = {
   sendTestEvent,
   progressOrder,
   noteOrder,
+  makeRequest,
+  makeRequestOnce,
+  makeRequests,
+  decideRequest,
+  startRequest,
+  finishRequest,
+  takeDueRefills,
+  recordRefillReports,
+  markRequestsUnknown,
   startAttempt,
   finishAttempt,
   markInterruptedUnknown,

@@ -12,6 +12,7 @@ import {
 import { POLL_BACKOFF_LIMIT_INTERVALS } from "../domain/polling.ts";
 import { WEBHOOK_STEPS_MS } from "../domain/webhook-schedule.ts";
 import type { Tx } from "../db/port.ts";
+import { clampRequestSchedule } from "../db/order-requests.ts";
 import { findByProviderOrder, clampPollSchedule } from "../db/polling.ts";
 import { type Order, updateOrder } from "../db/orders.ts";
 import {
@@ -168,7 +169,9 @@ export interface ClampSchedules {
 export function clampSchedules(tx: Tx, command: ClampSchedules, context: Context): null {
   const { pollIntervalMs, submitBackoffLimitMs } = command;
   clampSubmitSchedule(tx, context.now + submitBackoffLimitMs);
-  clampPollSchedule(tx, context.now + pollIntervalMs * POLL_BACKOFF_LIMIT_INTERVALS);
+  const latestPoll = context.now + pollIntervalMs * POLL_BACKOFF_LIMIT_INTERVALS;
+  clampPollSchedule(tx, latestPoll);
+  clampRequestSchedule(tx, context.now + submitBackoffLimitMs, latestPoll);
   clampWebhookSchedule(tx, context.now, context.now + WEBHOOK_STEPS_MS.at(-1)!);
   return null;
 }

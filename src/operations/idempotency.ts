@@ -20,8 +20,8 @@ import type { Context } from "./context.ts";
 export type IdempotencyRecord = typeof schema.$inferSelect;
 
 /**
- * The effect of a request: an order; a batch of orders, with `results` as JSON and its first order as `orderId`; or the
- * transfer of a recharge.
+ * The effect of a request: an order; a batch of orders, with `results` as JSON and its first order as `orderId`; a request
+ * for an order, whose number is in `results`, an object; or the transfer of a recharge.
  */
 export type Effect = { orderId: number; results?: string } | { transferSeq: number };
 

@@ -12,6 +12,7 @@ import { type Order, updateOrder } from "../db/orders.ts";
 import { insertOrderEvent } from "../db/order-events.ts";
 import { audit, orderFacts } from "./audit.ts";
 import type { Context } from "./context.ts";
+import { endCancelRequest } from "./order-request-ends.ts";
 import { recordTransitionEvent } from "./webhook-events.ts";
 
 /** The service itself: after a provider's reply or report, or when retries have ended. */
@@ -67,6 +68,7 @@ export function applyTransition(
     before: orderFacts(order),
     after: { ...orderFacts(after), note: cause.note },
   });
+  endCancelRequest(tx, order.orderId, after.status, context);
   recordTransitionEvent(tx, after, order.status, context);
   return after;
 }

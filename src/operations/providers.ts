@@ -5,6 +5,7 @@ import { parseDecimal, planSync } from "../domain/catalogue-sync.ts";
 import { decimalText, multiplyDecimals } from "../domain/costs.ts";
 import { refusal } from "../domain/refusals.ts";
 import type { Actor } from "../domain/ledger.ts";
+import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
 import type { Reader, Tx } from "../db/port.ts";
 import { type Rate, recordRates } from "../db/costs.ts";
 import { findProvider, insertProvider, type Provider, updateLastSuccess } from "../db/providers.ts";
@@ -223,5 +224,8 @@ function addedService(
     typeByHand: false,
     dripfeedByHand: false,
     delisted: false,
+    refillDays: REFILL_DAYS_DEFAULT,
+    cancelByHand: false,
+    refillByHand: false,
   };
 }

@@ -11,6 +11,7 @@ import { setKeyActive } from "./keys.ts";
 import { raiseSequences } from "../db/orders.ts";
 import { countAllWaiting } from "../db/webhook-deliveries.ts";
 import { markQueuedUnknown } from "./mark-unknown.ts";
+import { markPerhapsSent } from "./order-request-deliveries.ts";
 
 /** Who was signed in when the backup was made signs in again. */
 const END_SESSIONS = statement({ writes: [panelSessions], text: "DELETE FROM panel_sessions" });
@@ -31,7 +32,7 @@ export interface CarriedOver {
 }
 
 /**
- * Numbers continue above the floors, ended keys and disabled administrators stay so, queued orders become unknown. What waits to be sent to webhooks
+ * Numbers continue above the floors, ended keys and disabled administrators stay so, queued orders and requests become unknown. What waits to be sent to webhooks
  * is sent: an event twice is one that its receiver knows by its id, an event lost is none. Refuses: key_not_found.
  */
 export function carryOver(tx: Tx, command: CarryOver, context: Context): CarriedOver {
@@ -44,9 +45,12 @@ export function carryOver(tx: Tx, command: CarryOver, context: Context): Carried
   raiseFloor(tx, "transfers", floors.transfers);
   raiseFloor(tx, "audit", floors.audit);
   raiseFloor(tx, "services", floors.services);
+  raiseFloor(tx, "order_requests", floors.order_requests);
   for (const id of endedKeys) setKeyActive(tx, { id, active: false, actor }, context);
   for (const name of disabledAdministrators) keepDisabled(tx, name, actor, context);
-  markQueuedUnknown(tx, { cause: "restored from a backup: it may have been sent since" }, context);
+  const cause = "restored from a backup: it may have been sent since";
+  markQueuedUnknown(tx, { cause }, context);
+  markPerhapsSent(tx, cause, context);
   return { webhooksWaiting };
 }
 

@@ -3,6 +3,7 @@
 import type { AuditFacts } from "../domain/audit.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import type { Actor } from "../domain/ledger.ts";
+import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
 import { DEFAULT_CATEGORY, type PriceChange, type PriceUnit } from "../domain/services.ts";
 import {
   DEFAULT_SERVICE_TYPE,
@@ -49,6 +50,10 @@ export interface ServiceTerms {
   type?: ServiceType;
   /** Absent for a new one: false, until a sync or the operator says true. */
   dripfeed?: boolean;
+  /** Absent for a new one: neither, and REFILL_DAYS_DEFAULT. */
+  cancel?: boolean;
+  refill?: boolean;
+  refillDays?: number;
   /** None: a manual service. */
   provider?: ServiceProvider;
 }
@@ -100,6 +105,11 @@ function create(
     minByHand: true,
     maxByHand: true,
     delisted: false,
+    cancel: command.cancel ?? false,
+    refill: command.refill ?? false,
+    refillDays: command.refillDays ?? REFILL_DAYS_DEFAULT,
+    cancelByHand: command.cancel !== undefined,
+    refillByHand: command.refill !== undefined,
   });
   auditService(tx, context, actor, "service.create", null, service);
   recordServiceEvents(tx, listeners, null, service, context);
@@ -136,6 +146,8 @@ export function updateService(tx: Tx, command: UpdateService, context: Context):
   service.maxByHand ||= changes.max !== undefined;
   service.typeByHand ||= changes.type !== undefined;
   service.dripfeedByHand ||= changes.dripfeed !== undefined;
+  service.cancelByHand ||= changes.cancel !== undefined;
+  service.refillByHand ||= changes.refill !== undefined;
   writeService(tx, service);
   auditService(tx, context, command.actor, "service.update", before, service);
   recordServiceEvents(tx, listServiceListeners(tx, context), before, service, context);

@@ -26,7 +26,7 @@ export interface AttentionItem {
 }
 
 export function attentionItems(
-  { providers, lateOrders, failedWebhooks, lastRowAt }: Attention,
+  { providers, lateOrders, failedWebhooks, requests, lastRowAt }: Attention,
   machine: MachineFacts,
   now: number,
 ): AttentionItem[] {
@@ -34,6 +34,7 @@ export function attentionItems(
     ...systemItems(machine, lastRowAt, now),
     ...providers.flatMap((provider) => providerItems(provider, now)),
   ];
+  items.push(...requestItems(requests));
   for (const { username, webhooks } of failedWebhooks) {
     items.push({
       tone: "busy",
@@ -51,6 +52,31 @@ export function attentionItems(
     });
   }
   return items.toSorted((a, b) => Number(a.tone === "busy") - Number(b.tone === "busy"));
+}
+
+function requestItems({ toDecide, unknown }: Attention["requests"]): AttentionItem[] {
+  const items: AttentionItem[] = [];
+  if (unknown > 0) {
+    items.push({
+      tone: "bad",
+      text: `${requestsText(unknown)}: not known what the provider did with ${unknown === 1 ? "it" : "them"}`,
+      action: "Decide",
+      href: "/requests",
+    });
+  }
+  if (toDecide > 0) {
+    items.push({
+      tone: "busy",
+      text: `${requestsText(toDecide)} of resellers to cancel or refill an order`,
+      action: "Decide",
+      href: "/requests",
+    });
+  }
+  return items;
+}
+
+function requestsText(requests: number): string {
+  return requests === 1 ? "1 request" : `${requests} requests`;
 }
 
 function providerItems(provider: ProviderAttention, now: number): AttentionItem[] {

@@ -288,7 +288,7 @@ function Entry({ entry }: { entry: ShownOrder["timeline"][number] }) {
           <Badge state={from!} /> → <Badge state={to!} />{" "}
         </>
       ) : (
-        from !== null && `${from} → ${to} `
+        (from !== null && `${from} → ${to} `) || (what === "request" && `${to} `)
       )}
       {by !== "" && (
         <small>

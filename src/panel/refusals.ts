@@ -84,6 +84,9 @@ const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
     fields: ["remains"],
   },
   order_being_sent: says("The order is being sent to its provider right now: try again"),
+  request_not_found: says("Request not found", "request").absence(),
+  request_being_sent: says("The request is being sent to its provider right now: try again"),
+  request_not_open: says("That cannot be decided for the request as it stands"),
   order_changed: says("The order changed meanwhile: nothing was changed, look again"),
   order_not_unknown: {
     message: ({ status, placement }) =>

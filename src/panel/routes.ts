@@ -38,6 +38,7 @@ import {
   progressOrder,
   settleOrder,
 } from "./order-actions.tsx";
+import { decideRequest, requestsPage } from "./order-requests.tsx";
 import { changeOrders, ordersPage } from "./orders.tsx";
 import { ordersCsv } from "./orders-csv.ts";
 import {
@@ -126,6 +127,8 @@ export const ROUTES: readonly Route[] = [
   post("/orders/:order/progress", "operator", progressOrder, "/orders/:order"),
   post("/orders/:order/settle", "operator", settleOrder, "/orders/:order"),
   post("/orders/:order/note", "support", noteOrder, "/orders/:order"),
+  get("/requests", "support", requestsPage, "Requests"),
+  post("/requests/:request", "operator", decideRequest, "/requests"),
   get("/users", "support", usersPage, "Users"),
   post("/users", "operator", createUser, "/users"),
   get("/users/:user", "support", userPage),

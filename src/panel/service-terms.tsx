@@ -4,6 +4,7 @@
 
 import type { Service } from "../db/services.ts";
 import { formatMicros } from "../domain/money.ts";
+import { REFILL_DAYS_DEFAULT, REFILL_DAYS_LIMIT } from "../domain/order-requests.ts";
 import { QUANTITY_LIMIT } from "../domain/orders.ts";
 import {
   CATEGORY_LENGTH_LIMIT,
@@ -20,6 +21,9 @@ import {
 } from "../domain/service-types.ts";
 import { Choice, Field } from "./fields.tsx";
 import type { Form as Values } from "./form.ts";
+
+const YES_NO = ["no", "yes"] as const;
+const yesNo = (flag = false) => (flag ? "yes" : "no");
 
 export const KINDS = ["public", "private"] as const;
 /** Of a service without a provider. */
@@ -101,6 +105,25 @@ export function TermsFields({
           ]}
           value={service?.private ? "private" : "public"}
         />
+        <Choice
+          name="cancel"
+          label="Cancel on request"
+          options={YES_NO}
+          value={yesNo(service?.cancel)}
+        />
+        <Choice
+          name="refill"
+          label="Refill on request"
+          options={YES_NO}
+          value={yesNo(service?.refill)}
+        />
+        <Field
+          name="refill-days"
+          label="Days for a refill"
+          inputmode="numeric"
+          value={service?.refillDays ?? REFILL_DAYS_DEFAULT}
+          required
+        />
         {names.length > 0 && (
           <>
             <Choice
@@ -133,6 +156,16 @@ export function termsOf(form: Values) {
   if (min > max) form.note("min", "min must not be above max");
   const typed = typedTermsOf(form, per);
   const isPrivate = form.choice("kind", KINDS) === "private";
+  const [cancel, refill] = [
+    form.optionalChoice("cancel", YES_NO),
+    form.optionalChoice("refill", YES_NO),
+  ];
+  const refillDays = form.optionalWhole("refill-days", 1, REFILL_DAYS_LIMIT);
+  const requests = {
+    ...(cancel === null ? {} : { cancel: cancel === "yes" }),
+    ...(refill === null ? {} : { refill: refill === "yes" }),
+    ...(refillDays === null ? {} : { refillDays }),
+  };
   const provider = form.optionalIdentifier("provider");
   const service = form.optionalIdentifier("provider-service");
   if (provider !== null && service === null) {
@@ -140,7 +173,16 @@ export function termsOf(form: Values) {
   }
   if (provider === null && service !== null) form.note("provider", "provider is required");
   const link = provider === null || service === null ? null : { name: provider, service };
-  const terms = { name, priceMicros, per, min, max, private: isPrivate, ...typed };
+  const terms = {
+    name,
+    priceMicros,
+    per,
+    min,
+    max,
+    private: isPrivate,
+    ...typed,
+    ...requests,
+  };
   return { terms: category === null ? terms : { ...terms, category }, link };
 }
 

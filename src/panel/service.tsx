@@ -125,6 +125,8 @@ function ServiceFacts({ service, provider }: { service: Service; provider: strin
     service.maxByHand && "largest order",
     service.typeByHand && "type",
     service.dripfeedByHand && "drip-feed",
+    service.cancelByHand && "cancel",
+    service.refillByHand && "refill",
   ].filter((each) => each !== false);
   return (
     <Facts
@@ -142,6 +144,7 @@ function ServiceFacts({ service, provider }: { service: Service; provider: strin
         ["Drip-feed", service.dripfeed ? "yes" : "no"],
         ["Orders of", `${service.min} to ${service.max}`],
         ["Open to", service.private ? "resellers with a grant" : "every reseller"],
+        ["On request", requestsText(service)],
         [
           "Provider",
           provider === undefined ? (
@@ -160,6 +163,11 @@ function ServiceFacts({ service, provider }: { service: Service; provider: strin
       ]}
     />
   );
+}
+
+function requestsText({ cancel, refill, refillDays }: Service): string {
+  const taken = [cancel && "cancel", refill && `refill within ${refillDays} days`];
+  return taken.filter((each) => each !== false).join(", ") || "nothing";
 }
 
 function Grants({

@@ -25,6 +25,7 @@ export interface ProviderAddress {
 const NO_SANDBOX: SandboxDeps = {
   now: Date.now,
   orders: () => Promise.reject(new Error("the sandbox is a server's")),
+  refills: () => Promise.reject(new Error("the sandbox is a server's")),
 };
 
 /** Opens no connection: each call opens one or reuses an idle one. */

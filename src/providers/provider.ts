@@ -3,8 +3,9 @@
 
 import type { UpstreamEntry } from "../domain/catalogue-sync.ts";
 import type { SubmissionResult } from "../domain/deliveries.ts";
+import type { RefillReport, RequestResult } from "../domain/order-requests.ts";
 import type { Report } from "../domain/polling.ts";
-import type { SandboxOrder } from "../domain/sandbox.ts";
+import type { SandboxOrder, SandboxRefill } from "../domain/sandbox.ts";
 import type { Send } from "./call.ts";
 
 export interface PlacedOrder {
@@ -24,6 +25,17 @@ export interface PlacedOrder {
  */
 export type StatusReply = { reports: Map<string, Report> } | { failed: string; answered: boolean };
 
+/** A request for an order as its provider is told of it. */
+export interface SentRequest {
+  /** The provider's number of the order. */
+  providerOrder: string;
+  /** Ours, which no provider is told: for the sandbox. */
+  requestId: number;
+  link: string;
+}
+
+export type RefillReply = { reports: Map<string, RefillReport> } | { failed: string };
+
 export interface ProviderBalance {
   /** In `currency`, which may be empty. */
   balance: number;
@@ -35,6 +47,11 @@ export interface ProviderApi {
   add(order: PlacedOrder, stop: AbortSignal): Promise<SubmissionResult>;
   /** At most STATUS_BATCH_LIMIT orders, by the provider's numbers. One missing from the reply has a report that says so. */
   status(providerOrders: readonly string[], stop: AbortSignal): Promise<StatusReply>;
+  /** Asks once that an order is cancelled, or that what was lost of it is delivered again. */
+  cancel(request: SentRequest, stop: AbortSignal): Promise<RequestResult>;
+  refill(request: SentRequest, stop: AbortSignal): Promise<RequestResult>;
+  /** At most STATUS_BATCH_LIMIT refills, by the provider's numbers; one missing from the reply may have no report. */
+  refillStatus(refills: readonly string[], stop: AbortSignal): Promise<RefillReply>;
   /** Rejects with ProviderFailure. `onBytes` is called with the bytes received so far. */
   services(stop: AbortSignal, onBytes?: (bytes: number) => void): Promise<UpstreamEntry[]>;
   /** Rejects with ProviderFailure. */
@@ -55,6 +72,8 @@ export interface SandboxDeps {
   now: () => number;
   /** Those that are PROCESSING, by the numbers that the sandbox gave them. */
   orders: (providerOrders: readonly string[]) => Promise<readonly SandboxOrder[]>;
+  /** By the numbers that the sandbox gave them. */
+  refills: (refills: readonly string[]) => Promise<readonly SandboxRefill[]>;
 }
 
 /** Makes the API of one provider. */

@@ -2,8 +2,9 @@
 // what it answers follows from the order's row and the time, after a restart and on every server alike.
 
 import type { SubmissionResult } from "../domain/deliveries.ts";
+import type { RefillReport, RequestResult } from "../domain/order-requests.ts";
 import type { Report } from "../domain/polling.ts";
-import { magicOf, sandboxReport } from "../domain/sandbox.ts";
+import { type Magic, magicOf, sandboxRefillReport, sandboxReport } from "../domain/sandbox.ts";
 import {
   type PlacedOrder,
   type ProviderApi,
@@ -11,7 +12,7 @@ import {
   type SandboxDeps,
 } from "./provider.ts";
 
-export function sandbox({ now, orders }: SandboxDeps): ProviderApi {
+export function sandbox({ now, orders, refills }: SandboxDeps): ProviderApi {
   const none = () =>
     Promise.reject(new ProviderFailure("the sandbox has no services and no money"));
   return {
@@ -28,9 +29,30 @@ export function sandbox({ now, orders }: SandboxDeps): ProviderApi {
       return { reports };
     },
 
+    cancel: ({ link }) => Promise.resolve(answerTo(magicOf(link).cancel, null)),
+
+    refill: ({ link, requestId }) =>
+      Promise.resolve(answerTo(magicOf(link).refill, String(requestId))),
+
+    async refillStatus(numbers) {
+      const reports = new Map<string, RefillReport>();
+      for (const refill of await refills(numbers)) {
+        const report = sandboxRefillReport(refill, now());
+        reports.set(refill.refill, { ...report, text: report.word });
+      }
+      return { reports };
+    },
+
     services: none,
     balance: none,
   };
+}
+
+/** Its number for a refill is that of our request. */
+function answerTo(asked: Magic["cancel" | "refill"], refill: string | null): RequestResult {
+  if (asked === "decline") return { outcome: "refused", cause: "its link asks for that" };
+  if (asked === "unknown") return { outcome: "unknown", cause: "its link asks for that" };
+  return { outcome: "accepted", refill, pollInMs: 0 };
 }
 
 /** Its number for an order is ours. */

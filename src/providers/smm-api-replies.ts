@@ -47,6 +47,8 @@ const listedService = v.looseObject({
   type: v.string(),
   category: v.optional(v.unknown()),
   dripfeed: v.optional(v.unknown()),
+  cancel: v.optional(v.unknown()),
+  refill: v.optional(v.unknown()),
 });
 const listedTerms = v.looseObject({ rate: numberOrText, min: numberOrText, max: numberOrText });
 
@@ -148,11 +150,15 @@ function readService(service: string, listed: unknown, mask: Mask): UpstreamServ
   const name = mask(named.output.name).slice(0, SERVICE_NAME_LENGTH_LIMIT).toWellFormed().trim();
   const category = categoryOf(named.output.category, mask);
   const type = mask(named.output.type);
-  const dripfeed = isYes(named.output.dripfeed);
+  const flags = {
+    dripfeed: isYes(named.output.dripfeed),
+    cancel: isYes(named.output.cancel),
+    refill: isYes(named.output.refill),
+  };
   if (name === "") return null;
   // Other types are only counted and skipped, so their rate and limits do not matter.
   if (!parseServiceType(type)) {
-    return { service, name, category, type, dripfeed, rate: "0", min: 0, max: 0 };
+    return { service, name, category, type, rate: "0", min: 0, max: 0, ...flags };
   }
   const terms = v.safeParse(listedTerms, listed);
   if (!terms.success) return null;
@@ -160,7 +166,7 @@ function readService(service: string, listed: unknown, mask: Mask): UpstreamServ
   const min = wholeNumber(terms.output.min);
   const max = wholeNumber(terms.output.max);
   if (!parseDecimal(rate) || min === null || max === null) return null;
-  return { service, name, category, type, dripfeed, rate, min, max };
+  return { service, name, category, type, rate, min, max, ...flags };
 }
 
 /** Panels write true, 1, "1" or "true"; anything else is no promise. */

@@ -1,5 +1,6 @@
 // The "API v2" that most panels share: one URL, a form with `key` and `action`, a JSON reply, errors with status 200.
 
+import type { RequestResult } from "../domain/order-requests.ts";
 import { type CallOptions, type Reply, type Send } from "./call.ts";
 import { createMask, type Mask } from "./mask.ts";
 import { type ProviderApi, ProviderFailure } from "./provider.ts";
@@ -11,6 +12,7 @@ import {
   readSubmission,
   readServices,
 } from "./smm-api-replies.ts";
+import { readCancel, readRefill, readRefillReports } from "./smm-api-request-replies.ts";
 
 const SERVICES_LIMIT_BYTES = 32 * 1024 * 1024;
 
@@ -25,6 +27,11 @@ export function smmApi(send: Send, key: string): ProviderApi {
     const failure = failureOf(reply, mask);
     if (failure !== null) throw new ProviderFailure(failure);
     return (reply as { json: unknown }).json;
+  };
+
+  /** Of a call without a reply that could be read. */
+  const withoutReply = ({ failure, cause }: Extract<Reply, { kind: "failure" }>): RequestResult => {
+    return { outcome: failure === "not_sent" ? "not_sent" : "unknown", cause: mask(cause) };
   };
 
   return {
@@ -49,6 +56,28 @@ export function smmApi(send: Send, key: string): ProviderApi {
       if (reply.status >= 400) return { failed: `HTTP ${reply.status}`, answered: true };
       if (isOne) return readOneReport(reply.json, only!, mask);
       return readManyReports(reply.json, providerOrders, mask);
+    },
+
+    async cancel({ providerOrder }, stop) {
+      const reply = await act("cancel", { orders: providerOrder }, { stop, once: true });
+      return reply.kind === "json" ? readCancel(reply, providerOrder, mask) : withoutReply(reply);
+    },
+
+    async refill({ providerOrder }, stop) {
+      const reply = await act("refill", { order: providerOrder }, { stop, once: true });
+      return reply.kind === "json" ? readRefill(reply, providerOrder, mask) : withoutReply(reply);
+    },
+
+    async refillStatus(refills, stop) {
+      const [only] = refills;
+      const isOne = refills.length === 1;
+      const form: Record<string, string> = isOne
+        ? { refill: only! }
+        : { refills: refills.join(",") };
+      const reply = await act("refill_status", form, { stop });
+      if (reply.kind === "failure") return { failed: mask(reply.cause) };
+      if (reply.status >= 400) return { failed: `HTTP ${reply.status}` };
+      return readRefillReports(reply.json, refills, mask);
     },
 
     async services(stop, onBytes) {

@@ -2,6 +2,7 @@
 
 import { backupFolder } from "../config/flags.ts";
 import type { Config } from "../config/settings.ts";
+import { countOpenRequests } from "../db/order-request-lists.ts";
 import { type Awaitable, TransientError } from "../db/port.ts";
 import { oldestUncheckedAt } from "../db/providers.ts";
 import { countDisabledWebhooks, oldestUndeliveredAt } from "../db/webhook-figures.ts";
@@ -49,6 +50,7 @@ export function readGauges(
       return createdAt && (Date.now() - createdAt) / 1000;
     },
     disabledWebhooks: () => unlessAway(() => slowStore.read(countDisabledWebhooks)),
+    openOrderRequests: () => unlessAway(() => slowStore.read(countOpenRequests)),
     ordersByStatus: () => unlessAway(countStatuses),
     lostLogLines: () => log.lostLines(),
   };

@@ -2,7 +2,7 @@
 
 import { backupFolder } from "../config/flags.ts";
 import { type Config, isPanelLocal, isPanelSecure } from "../config/settings.ts";
-import { listSandboxOrders } from "../db/sandbox.ts";
+import { listSandboxOrders, listSandboxRefills } from "../db/sandbox.ts";
 import { systemClock } from "../delivery/clock.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";
 import type { DeliveryDeps } from "../delivery/provider-worker.ts";
@@ -174,8 +174,10 @@ export function deliveryDeps(config: Config, { database, log, metrics }: Started
       connectProvider(provider, config.providerTimeout, {
         now: () => systemClock.now(),
         orders: async (numbers) => store.read((reader) => listSandboxOrders(reader, numbers)),
+        refills: async (numbers) => store.read((reader) => listSandboxRefills(reader, numbers)),
       }),
     onSubmission: (outcome) => metrics?.placement(outcome),
+    onRequest: (kind, outcome) => metrics?.orderRequest(kind, outcome),
   };
 }
 

@@ -19,6 +19,7 @@ import sandbox from "../../migrations/sqlite/0014_sandbox.sql" with { type: "tex
 import panel from "../../migrations/sqlite/0015_panel.sql" with { type: "text" };
 import serviceTypes from "../../migrations/sqlite/0016_service_types.sql" with { type: "text" };
 import costs from "../../migrations/sqlite/0017_costs.sql" with { type: "text" };
+import orderRequests from "../../migrations/sqlite/0018_order_requests.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -46,6 +47,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 15, name: "0015_panel", sql: panel },
   { version: 16, name: "0016_service_types", sql: serviceTypes },
   { version: 17, name: "0017_costs", sql: costs },
+  { version: 18, name: "0018_order_requests", sql: orderRequests },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

@@ -2,6 +2,7 @@
 
 import type { Database } from "bun:sqlite";
 import { formatMicros } from "../domain/money.ts";
+import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
 import { DEFAULT_CATEGORY } from "../domain/services.ts";
 
 export interface KeyState {
@@ -88,7 +89,11 @@ export function readSettings(sqlite: Database): Settings {
     ({ name, price_micros: price, per, min, max, active, private: hidden, provider, ...row }) => {
       const { category = DEFAULT_CATEGORY } = row;
       const terms = { name, category, price: dollars(price), per, min, max, active: yes(active) };
-      return { ...terms, private: yes(hidden), provider, providerService: row["provider_service"] };
+      // Before there were requests no service took any.
+      const { cancel = 0, refill = 0, refill_days: refillDays = REFILL_DAYS_DEFAULT } = row;
+      const requests = { cancel: yes(cancel), refill: yes(refill), refillDays };
+      const link = { provider, providerService: row["provider_service"] };
+      return { ...terms, private: yes(hidden), ...link, ...requests };
     },
   );
   if (sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'webhooks'").get()) {

@@ -12,6 +12,7 @@ describe("a good CSV file", () => {
     ["only the columns it must have", `${HEADER}\na,2.32,1,9\n`, [{ name: "a", price: 2.32, min: 1, max: 9, per: "1000", private: false }]],
     ["every column, in another order", "id,private,per,max,min,price,name\nx1,true,order,9,1,12.5,a\n", [{ id: "x1", private: true, per: "order", price: 12.5 }]],
     ["a category, or none", `${HEADER},category\na,1,1,9,Instagram\nb,1,1,9,\n`, [{ category: "Instagram" }, { category: "Services" }]],
+    ["requests that are taken, or none", `${HEADER},cancel,refill,refillDays\na,1,1,9,yes,true,7\nb,1,1,9,,,\n`, [{ cancel: true, refill: true, refillDays: 7 }, { cancel: false, refill: false, refillDays: 30 }]],
     ["prices to the micro", `${HEADER}\na,0.000001,1,9\nb,33.333333,1,9\nc,0,1,9\n`, [{ price: 0.000001 }, { price: 33.333333 }, { price: 0 }]],
     ["quoted cells", `${HEADER}\n"a, ""b""",1,1,9\n`, [{ name: 'a, "b"' }]],
     ["a byte order mark", `\uFEFF${HEADER}\na,1,1,9\n`, [{ name: "a" }]],

@@ -11,7 +11,7 @@ const NEW_KEY = [...KEY, "key"];
 const LISTED_KEY = [...KEY, "start", "lastUsedAt", "replacedBy"];
 const SERVICE = [
   "id", "number", "name", "category", "price", "per", "min", "max", "type", "dripfeed", "active", "private",
-  "provider", "providerService", "apiV2",
+  "provider", "providerService", "cancel", "refill", "refillDays", "apiV2",
 ]; // prettier-ignore
 const ORDER = [
   "id", "orderId", "service", "link", "quantity", "charge", "status", "startCount", "remains", "createdAt",

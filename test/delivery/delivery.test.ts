@@ -176,6 +176,9 @@ test("an outcome that nothing can be written of is tried until it can, and logge
         return Promise.reject(new Error("a fault in the protocol"));
       },
       status: () => Promise.reject(new Error("not asked")),
+      cancel: () => Promise.reject(new Error("not asked")),
+      refill: () => Promise.reject(new Error("not asked")),
+      refillStatus: () => Promise.reject(new Error("not asked")),
       services: () => Promise.reject(new Error("not asked")),
       balance: () => Promise.reject(new Error("not asked")),
     }),
@@ -215,6 +218,9 @@ test("the timer waits a second while nothing is due, else until the next attempt
     connect: () => ({
       add: async () => ({ outcome: "not_sent", cause: "nobody listens" }),
       status: () => Promise.reject(new Error("not asked")),
+      cancel: () => Promise.reject(new Error("not asked")),
+      refill: () => Promise.reject(new Error("not asked")),
+      refillStatus: () => Promise.reject(new Error("not asked")),
       services: () => Promise.reject(new Error("not asked")),
       balance: () => Promise.reject(new Error("not asked")),
     }),

@@ -31,6 +31,8 @@ const UPSTREAM: UpstreamService = {
   rate: "0.90",
   min: 50,
   max: 10_000,
+  cancel: false,
+  refill: false,
 };
 const KNOWN: KnownService = {
   id: "ours",
@@ -52,6 +54,10 @@ const KNOWN: KnownService = {
   dripfeed: false,
   typeByHand: false,
   dripfeedByHand: false,
+  cancel: false,
+  refill: false,
+  cancelByHand: false,
+  refillByHand: false,
 };
 const NOTHING = {
   added: 0,
@@ -117,6 +123,8 @@ describe("a sync", () => {
         max: 10_000,
         type: "default",
         dripfeed: false,
+        cancel: false,
+        refill: false,
         providerService: "1",
       },
     ]);
@@ -129,6 +137,18 @@ describe("a sync", () => {
     expect(counts([{ ...UPSTREAM, max: 5000 }], [KNOWN])).toEqual({ ...NOTHING, updated: 1 });
     const moved = { ...UPSTREAM, category: "TikTok" };
     expect(counts([moved], [KNOWN])).toEqual({ ...NOTHING, updated: 1 });
+  });
+
+  test("copies the flags of requests, unless they were set by hand", () => {
+    const listed = { ...UPSTREAM, cancel: true, refill: true };
+    const flagsAfter = (known: KnownService) => {
+      const [updated] = planSync([listed], [known], NONE).updated;
+      return updated && [updated.after.cancel, updated.after.refill];
+    };
+    expect(flagsAfter(KNOWN)).toEqual([true, true]);
+    expect(flagsAfter({ ...KNOWN, cancelByHand: true })).toEqual([false, true]);
+    expect(flagsAfter({ ...KNOWN, cancelByHand: true, refillByHand: true })).toBeUndefined();
+    expect(planSync([listed], [], NONE).added).toMatchObject([{ cancel: true, refill: true }]);
   });
 
   test("keeps each field that was set by hand, and warns of a price below the rate", () => {
@@ -151,6 +171,8 @@ describe("a sync", () => {
       max: 5000,
       type: "default",
       dripfeed: false,
+      cancel: false,
+      refill: false,
     });
     expect(countsOf(plan)).toEqual({ ...NOTHING, updated: 1, belowCost: 1 });
   });

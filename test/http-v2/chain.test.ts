@@ -35,7 +35,8 @@ beforeAll(async () => {
   maker = await freshService(SETTINGS);
   maker.user("shop", "1000");
   makerKey = maker.key("shop", "order").text;
-  maker.service({ id: "by-hand", price: PRICE_AT_MAKER, min: 10, max: 10_000 });
+  const asked = { cancel: true, refill: true };
+  maker.service({ id: "by-hand", price: PRICE_AT_MAKER, min: 10, max: 10_000, ...asked });
   maker.run("createProvider", {
     name: "last",
     protocol: "smm-api",
@@ -48,7 +49,8 @@ beforeAll(async () => {
   shopKey = shop.key("anna", "full").text;
   // With a slash at its end, which no redirect may take away.
   addMaker("maker", makerKey, `${maker.url}/api/v2/`);
-  shop.service({ id: "s1", price: PRICE_AT_SHOP, provider: { name: "maker", service: "1" } });
+  const fromMaker = { price: PRICE_AT_SHOP, provider: { name: "maker", service: "1" } };
+  shop.service({ id: "s1", ...fromMaker, ...asked });
   shop.service({ id: "s2", price: PRICE_AT_SHOP, provider: { name: "maker", service: "2" } });
 });
 
@@ -280,6 +282,70 @@ test("the reply to an order is lost: it is unknown at the shop, there once at th
   await proxy.stop();
 });
 
+describe("a request goes through both:", () => {
+  const ask = (orderId: number, kind: "cancel" | "refill") =>
+    shop.call("POST", `/orders/${orderId}/${kind}`, shopKey);
+  const stateAtShop = (orderId: number) =>
+    shop.query<{ state: string }>(
+      "SELECT state FROM order_requests WHERE order_id = ? ORDER BY request_id DESC LIMIT 1",
+      orderId,
+    )[0]!.state;
+  const requestsAtMaker = (link: string) =>
+    maker.query<{ id: string; kind: string; state: string }>(
+      `SELECT order_requests.id, kind, state FROM order_requests
+      JOIN orders ON orders.order_id = order_requests.order_id WHERE link = ?`,
+      link,
+    );
+  const decide = (link: string, decision: "approve" | "decline" | "complete") => {
+    const { id } = requestsAtMaker(link)[0]!;
+    maker.run("decideRequest", { id, decision, note: null });
+  };
+  const comesTo = (orderId: number, state: string) =>
+    eventually(`the request is ${state}`, () => stateAtShop(orderId) === state);
+
+  test("a cancellation that the maker approves cancels both orders and refunds both sides", async () => {
+    const [paid, got] = [maker.balance("shop"), shop.balance("anna")];
+    const { link, order } = await place();
+    await ask(order.orderId, "cancel");
+    await comesTo(order.orderId, "accepted");
+    expect(requestsAtMaker(link)).toMatchObject([{ kind: "cancel", state: "requested" }]);
+    expect(got - shop.balance("anna")).toBe(3_000_000);
+    decide(link, "approve");
+    await becomes(order.orderId, "CANCELLED");
+    expect(stateAtShop(order.orderId)).toBe("done");
+    expect([maker.balance("shop"), shop.balance("anna")]).toEqual([paid, got]);
+  });
+
+  test("one that the maker does not take is declined, and one that it declines later ends with the order", async () => {
+    const { link, order } = await place();
+    maker.run("updateService", { id: "by-hand", changes: { cancel: false } });
+    await ask(order.orderId, "cancel");
+    await comesTo(order.orderId, "declined");
+    maker.run("updateService", { id: "by-hand", changes: { cancel: true } });
+    await ask(order.orderId, "cancel");
+    await comesTo(order.orderId, "accepted");
+    decide(link, "decline");
+    transition(link, "COMPLETED");
+    await becomes(order.orderId, "COMPLETED");
+    expect(stateAtShop(order.orderId)).toBe("declined");
+  });
+
+  test.each([
+    ["complete", "done"],
+    ["decline", "declined"],
+  ] as const)("a refill that the maker comes to %s is %s at the shop", async (decision, state) => {
+    const { link, order } = await place();
+    transition(link, "COMPLETED");
+    await becomes(order.orderId, "COMPLETED");
+    await ask(order.orderId, "refill");
+    await comesTo(order.orderId, "accepted");
+    decide(link, "approve");
+    decide(link, decision);
+    await comesTo(order.orderId, state);
+    expect(requestsAtMaker(link)).toHaveLength(1);
+  });
+});
+
 test("the shop's own command line reads the maker's services and balance", async () => {
   const api = connectProvider(
     { protocol: "smm-api", url: `${maker.url}/api/v2`, key: makerKey },
@@ -296,8 +362,10 @@ test("the shop's own command line reads the maker's services and balance", async
       rate: PRICE_AT_MAKER,
       min: 10,
       max: 10_000,
+      cancel: true,
+      refill: true,
     },
-    expect.objectContaining({ service: "2", rate: "1" }),
+    expect.objectContaining({ service: "2", rate: "1", cancel: false, refill: false }),
   ]);
   expect(await api.balance(never)).toEqual({
     balance: maker.balance("shop") / 1e6,

@@ -88,7 +88,7 @@ describe("the key:", () => {
 
 describe("the action:", () => {
   test.each([
-    [""], ["Add"], ["__proto__"], ["cancel"], ["refill"], ["refill_status"], ["toString"],
+    [""], ["Add"], ["__proto__"], ["Cancel"], ["refills"], ["refill-status"], ["toString"],
   ])("%j is an incorrect request", (action) => expectWords({ key: keys.order, action }, INCORRECT)); // prettier-ignore
 
   test("is missing", () => expectWords({ key: keys.order }, INCORRECT));

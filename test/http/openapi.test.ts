@@ -52,6 +52,9 @@ const STORY = [
   "replayWebhook",
   "rotateWebhook",
   "deleteWebhook",
+  "cancelOrder",
+  "listOrderRequests",
+  "refillOrder",
   "moveTestOrder",
   "sendTestEvent",
 ];
@@ -318,6 +321,7 @@ describe("every example matches the server's response", () => {
         if (name === "balance_too_large") enrich();
         closeGap();
         if (name === "deliveries") await deliverTestWebhook();
+        if (operationId === "refillOrder" && name === "request") complete("1");
         const request = withActualIds(example["x-request"]!);
         const headers = { "x-request-id": REQUEST_ID };
         const answer = await service.call(
@@ -347,6 +351,11 @@ describe("every example matches the server's response", () => {
     closeGap();
     const order = { service: SHOWN[0], link: "https://test.invalid/pending", quantity: 1000 };
     expect((await service.call("POST", "/orders", testKey, order)).status).toBe(200);
+  }
+
+  /** What was delivered alone can be refilled. */
+  function complete(id: string): void {
+    service.run("transitionOrder", { id, to: "COMPLETED", note: null, actor: OPERATOR });
   }
 
   /** The one example that needs more money than the story has. */

@@ -104,6 +104,9 @@ function liveProvider(): { api: ProviderApi; adds: string[] } {
           ]),
         ),
       }),
+    cancel: none,
+    refill: none,
+    refillStatus: none,
     services: none,
     balance: none,
   };

@@ -362,7 +362,8 @@ test("GET /services tells types to those who ask, and five members to all others
   const all = await service.call("GET", "/services?fields=all", key);
   const plain = await service.call("GET", "/services", key);
   for (const [at, each] of (all.body.services as Body[]).entries()) {
-    const { type, dripfeed, ...others } = each;
+    const { type, dripfeed, cancel, refill, refillDays, ...others } = each;
+    expect([cancel, refill, refillDays]).toEqual([false, false, 30]);
     expect(others).toEqual(plain.body.services[at]);
     expect(Object.keys(plain.body.services[at])).toEqual(["id", "name", "price", "min", "max"]);
     const id = String(each["id"]);

@@ -21,6 +21,8 @@ const upstream = ["1", "2", "3"].map((service) => ({
   category: "Likes",
   type: "Default",
   dripfeed: false,
+  cancel: true,
+  refill: false,
 }));
 
 let database: TestDatabase;

@@ -28,7 +28,8 @@ test("they count up by one command and by the next: created, imported, synced", 
   const url = "http://127.0.0.1:1/";
   database.run("createProvider", { name: "acme", protocol: "smm-api", url, key: "k" });
   const upstream = ["s2", "s1"].map((service) => {
-    const terms = { type: "Default", dripfeed: false, rate: "1", min: 1, max: 2 };
+    const flags = { dripfeed: false, cancel: false, refill: false };
+    const terms = { type: "Default", rate: "1", min: 1, max: 2, ...flags };
     return { service, name: service, category: `of ${service}`, ...terms };
   });
   const plan = database.read((reader) =>
@@ -71,7 +72,7 @@ test("what was refused leaves no service with a number that another has, and tak
 test("after a restore they count on above those that were given since", () => {
   const database = freshDatabase();
   database.service({ id: "a" });
-  const floors = { orders: 0, transfers: 0, audit: 0, services: 40 };
+  const floors = { orders: 0, transfers: 0, audit: 0, services: 40, order_requests: 0 };
   if (database.location.database === undefined) {
     database.run("carryOver", { floors, endedKeys: [], actor: OPERATOR });
     database.close();

@@ -39,7 +39,17 @@ async function panelWith(text: string): Promise<{ panel: TestPanel; paths: strin
       link: `https://example.com/${text}`,
       quantity: 10,
     }).orderId;
-  order("followers");
+  panel.run("updateService", { id: "followers", changes: { cancel: true } });
+  const asked = {
+    resellerAccount,
+    keyId: key,
+    kind: "cancel",
+    id: String(order("followers")),
+  } as const;
+  panel.run("makeRequest", asked);
+  const declined = { ...asked, id: String(order("followers")) };
+  const { id: request } = panel.run("makeRequest", declined);
+  panel.run("decideRequest", { id: request, decision: "decline", note: text });
   const orderId = order("likes");
   const started = panel.run("startAttempt", { orderId, server: "test", placeRetryMs: 1000 });
   if (started.send) {

@@ -13,7 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => market.stop());
 
-const QUIET = { providers: [], lateOrders: 0, failedWebhooks: [], lastRowAt: null };
+const NO_REQUESTS = { toDecide: 0, unknown: 0, atProvider: 0 };
+const QUIET = {
+  providers: [],
+  lateOrders: 0,
+  failedWebhooks: [],
+  requests: NO_REQUESTS,
+  lastRowAt: null,
+};
 const PROVIDER = {
   name: "acme",
   outOfFundsAt: null,
@@ -122,9 +129,19 @@ test.each([
       "busy 2 webhooks of bob failed and are disabled",
     ],
   ],
+  [
+    "requests",
+    { ...QUIET, requests: { toDecide: 2, unknown: 1, atProvider: 7 } },
+    {},
+    [
+      "bad 1 request: not known what the provider did with it",
+      "busy 2 requests of resellers to cancel or refill an order",
+    ],
+  ],
   ["little room", QUIET, { freeBytes: 1 }, ["bad The disk has 0 MiB free"]],
 ])("attention: %s", (_, attention, system, expected) => {
   const items = attentionItems(attention, system, NOW);
   expect(items.map(({ tone, text }) => `${tone} ${text}`)).toEqual(expected);
-  for (const { href } of items) expect(href).toMatch(/^\/(orders\?|system|users\/\w+#webhooks)/);
+  for (const { href } of items)
+    expect(href).toMatch(/^\/(orders\?|requests$|system|users\/\w+#webhooks)/);
 });

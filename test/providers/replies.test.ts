@@ -152,6 +152,8 @@ describe("services", () => {
       rate: "0.90",
       min: 50,
       max: 10_000,
+      cancel: false,
+      refill: false,
     };
     expect(await api([LISTED]).services(never)).toEqual([wanted]);
     const asNumbers = { ...LISTED, service: "1", rate: 0.9, min: 50, max: 10_000 };

@@ -135,7 +135,9 @@ describe("migrate", () => {
     expect(sqlite.query("SELECT * FROM services ORDER BY number").all()).toEqual(
       old.map((row, index) => {
         const typed = { type: "default", dripfeed: 0, type_by_hand: 0, dripfeed_by_hand: 0 };
-        return { number: index + 1, category: "Services", category_by_hand: 0, ...row, ...typed };
+        const flags = { cancel: 0, refill: 0, cancel_by_hand: 0, refill_by_hand: 0 };
+        const added = { ...typed, ...flags, refill_days: 30 };
+        return { number: index + 1, category: "Services", category_by_hand: 0, ...row, ...added };
       }),
     );
     expect(sqlite.query("SELECT id FROM services ORDER BY number").values().flat()).toEqual([

@@ -79,7 +79,15 @@ function randomMarket(shop: Shop, random: Random): void {
   shop.run("beginSignIn", { name: "ada", address: "::1", network: "::1", userAgent: "u" });
   shop.run("takeConfirmation", { id: "1700000000000-abcdefghijklmnop" });
   shop.query("INSERT INTO recovery_codes (administrator, hash) VALUES ('ada', ?)", "2".repeat(64));
-  const delivered = shop.service({ id: "delivered", provider: { name: "acme", service: "7" } });
+  const asked = { cancel: true, refill: true };
+  const delivered = shop.service({
+    id: "delivered",
+    provider: { name: "acme", service: "7" },
+    ...asked,
+  });
+  for (const { id } of shop.query<{ id: string }>("SELECT id FROM services")) {
+    shop.run("updateService", { id, changes: asked });
+  }
   const steps: (() => unknown)[] = [
     () => shop.order(10 + below(random, 500)),
     () => shop.run("transitionOrder", { id: String(1 + below(random, 40)), to: (["COMPLETED", "CANCELLED", "FAILED", "REFUNDED"] as const)[below(random, 4)]!, note: "ümlaut \u{1f600}", actor: OPERATOR }),
@@ -95,6 +103,16 @@ function randomMarket(shop: Shop, random: Random): void {
       shop.run("placeOrder", { resellerAccount: Number(twin!.account), keyId, service: delivered, link: "x", quantity: 20 });
     },
     () => shop.user(`user${below(random, 1e6)}`, "3", "alice"),
+    () => {
+      const { id: keyId } = shop.key("alice", "order");
+      const [order] = shop.query<{ id: string; account: number; status: string }>(
+        "SELECT orders.id AS id, account, status FROM orders JOIN users ON account = reseller_account WHERE username = 'alice' AND placement = 'manual' AND status IN ('COMPLETED', 'PROCESSING') ORDER BY orders.id LIMIT 1",
+      );
+      if (!order) return;
+      const kind = order.status === "COMPLETED" ? "refill" : "cancel";
+      const request = { resellerAccount: Number(order.account), keyId, kind, id: order.id } as const;
+      return shop.run("makeRequestOnce", { request, claim: { key: `r${below(random, 1e9)}`, requestHash: "0".repeat(64) } });
+    },
     () => {
       const [queued] = shop.query<{ orderId: number }>("SELECT order_id AS \"orderId\" FROM orders WHERE placement = 'queued'");
       if (queued) shop.run("startAttempt", { orderId: queued.orderId, server: "s", placeRetryMs: 1e9 });
@@ -128,6 +146,8 @@ function randomMarket(shop: Shop, random: Random): void {
     min: 1,
     max: 9,
     dripfeed: false,
+    cancel: false,
+    refill: false,
   };
   const plan = shop.read((reader) =>
     planCatalogue(reader, requireProvider(reader, "acme"), [entry], "0"),
@@ -168,7 +188,7 @@ describe("no number is given again:", () => {
   test("the floors of a restore become sequences, and those floors again", async () => {
     const shop = openShopIn(freshSqliteDatabase());
     shop.order(10);
-    const floors = { orders: 500, transfers: 600, audit: 700, services: 800 };
+    const floors = { orders: 500, transfers: 600, audit: 700, services: 800, order_requests: 900 };
     shop.run("carryOver", { floors, endedKeys: [], actor: OPERATOR });
     const there = freshPostgresDatabase();
     const { json } = await moved(shop, there);

@@ -93,6 +93,9 @@ const unexpected = () => Promise.reject(new Error("not to be called"));
 const NO_API: ProviderApi = {
   add: unexpected,
   status: unexpected,
+  cancel: unexpected,
+  refill: unexpected,
+  refillStatus: unexpected,
   services: unexpected,
   balance: unexpected,
 };

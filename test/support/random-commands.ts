@@ -79,6 +79,8 @@ export class RandomCommands extends RandomChores {
       ...Array<() => RandomCommand>(3).fill(() => this.account()),
       ...Array<() => RandomCommand>(2).fill(() => this.keyChange()),
       ...Array<() => RandomCommand>(2).fill(() => this.chore()),
+      ...Array<() => RandomCommand>(4).fill(() => this.ask()),
+      ...Array<() => RandomCommand>(5).fill(() => this.serveRequest()),
     ];
     return this.pick(kinds)();
   }
@@ -109,7 +111,7 @@ export class RandomCommands extends RandomChores {
   }
 
   /** `kind`: of request, which its hash tells. */
-  protected claim(kind: "order" | "orders" | "recharge") {
+  protected claim(kind: "order" | "orders" | "recharge" | "request") {
     const number = below(this.random, CLAIMS);
     const other = this.chance(0.1) ? "f" : "0";
     return { key: `claim-${number}`, requestHash: `${kind} ${number} `.padEnd(64, other) };
@@ -248,6 +250,55 @@ export class RandomCommands extends RandomChores {
     }
     if (kind === 3) return { outcome: "refused", cause: "no", outOfFunds: this.chance(0.5) };
     return { outcome: kind === 4 ? "not_sent" : "unknown", cause: "a broken connection" };
+  }
+
+  /** A request for an order, or for several, of the caller or of another. */
+  protected ask(): RandomCommand {
+    const { username, keyId } = this.caller();
+    const kind = this.pick(["cancel", "cancel", "refill"] as const);
+    const [order, other] = [this.anyOrder(), this.anyOrder("queued")];
+    const of = (names: Names) => {
+      return { resellerAccount: names.accounts.get(username.toLowerCase())!, keyId, kind };
+    };
+    if (this.chance(0.3)) {
+      const idsOf = (names: Names) => [order(names), other(names), "x"];
+      const input = (names: Names) => ({ ...of(names), ids: idsOf(names) });
+      return this.command("makeRequests", input, [this.id(), this.id(), this.id()]);
+    }
+    const claim = this.chance(0.4) ? this.claim("request") : null;
+    const request = (names: Names) => ({ ...of(names), id: order(names) });
+    if (claim === null) return this.command("makeRequest", request, [this.id()]);
+    const once = (names: Names) => ({ request: request(names), claim });
+    return this.command("makeRequestOnce", once, [this.id()]);
+  }
+
+  /** What providers and the operator do with requests. */
+  protected serveRequest(): RandomCommand {
+    const [share, unknown] = [this.random(), this.id()];
+    const idOf = ({ requests }: Names) => {
+      const recent = [...requests.keys()].slice(-12);
+      return recent[Math.floor(share * recent.length)] ?? unknown;
+    };
+    const numberOf = (names: Names) => names.requests.get(idOf(names)) ?? 999_999;
+    const server = this.pick(SERVERS);
+    const kind = below(this.random, 5);
+    if (kind < 2) {
+      const input = (names: Names) => ({ requestId: numberOf(names), server, placeRetryMs: 1e9 });
+      return this.command("startRequest", input);
+    }
+    if (kind === 2) {
+      const decision = this.pick(["approve", "decline", "complete"] as const);
+      const input = (names: Names) => ({ id: idOf(names), decision, note: null, actor: OPERATOR });
+      return this.command("decideRequest", input);
+    }
+    const outcome = this.pick(["accepted", "refused", "not_sent", "unknown"] as const);
+    const result =
+      outcome === "accepted"
+        ? { outcome, refill: null }
+        : { outcome, cause: "a broken connection" };
+    const times = { backoffMs: 1000, pollIntervalMs: 60_000 };
+    const input = (names: Names) => ({ requestId: numberOf(names), result, ...times });
+    return this.command("finishRequest", input);
   }
 
   protected report(): RandomCommand {

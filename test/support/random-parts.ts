@@ -18,6 +18,8 @@ export interface Names {
   /** The latest attempt of an order, by the order's id. */
   attempts: ReadonlyMap<string, number>;
   providers: ReadonlyMap<string, number>;
+  /** Requests for orders. */
+  requests: ReadonlyMap<string, number>;
   /** Where each order stands with its provider, by the order's id. */
   placements: ReadonlyMap<string, string>;
 }
@@ -109,6 +111,7 @@ export class RandomParts {
       per,
       min: 2,
       max: 900,
+      ...(this.chance(0.7) ? { cancel: true, refill: true, refillDays: 400 } : {}),
       private: isPrivate,
       type,
       dripfeed,

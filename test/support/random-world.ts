@@ -39,6 +39,7 @@ export function namesIn(rows: Rows): Names {
     attempts: new Map([...attempts].map(([orderId, each]) => [idOf.get(orderId)!, each])),
     placements: map("orders", "id", "placement"),
     providers: map("providers", "name", "providerId"),
+    requests: map("order_requests", "id", "requestId"),
   };
 }
 

@@ -283,6 +283,8 @@ export class ReportMarket {
       min: 1,
       max: 100_000,
       dripfeed: false,
+      cancel: false,
+      refill: false,
     };
     const upstream = [entry];
     const plan = this.database.read((reader) =>

@@ -1,7 +1,7 @@
 // A server with a test key over real HTTP, on a clock that stands still until the test moves it.
 
 import { findCallerKeyByHash } from "../../src/db/keys.ts";
-import { listSandboxOrders } from "../../src/db/sandbox.ts";
+import { listSandboxOrders, listSandboxRefills } from "../../src/db/sandbox.ts";
 import type { Clock } from "../../src/delivery/clock.ts";
 import { type DeliveryService, startDelivery } from "../../src/delivery/delivery.ts";
 import { startServer } from "../../src/http/server.ts";
@@ -115,6 +115,7 @@ export async function startSandboxServer(
       connectProvider(provider, 1000, {
         now: () => clock.now(),
         orders: async (numbers) => database.read((reader) => listSandboxOrders(reader, numbers)),
+        refills: async (numbers) => database.read((reader) => listSandboxRefills(reader, numbers)),
       }),
   });
   const api = apiOf({

@@ -115,6 +115,9 @@ export interface TestDatabase {
     type?: ServiceType;
     dripfeed?: boolean;
     provider?: { name: string; service: string };
+    cancel?: boolean;
+    refill?: boolean;
+    refillDays?: number;
   }): string;
   /** In USD micros, straight from the database. */
   balance(username: string): number;
@@ -242,8 +245,11 @@ function testDatabase(backend: Backend): TestDatabase {
       });
       return { text, id };
     },
-    service(fields = {}) {
+    service({ cancel, refill, refillDays, ...fields } = {}) {
       return run("createService", {
+        ...(cancel === undefined ? {} : { cancel }),
+        ...(refill === undefined ? {} : { refill }),
+        ...(refillDays === undefined ? {} : { refillDays }),
         id: fields.id ?? null,
         name: fields.name ?? "Followers",
         priceMicros: micros(fields.price ?? "2.32"),

@@ -24,6 +24,8 @@ export interface Upstream {
   received: Form[];
   /** The orders that it accepted, by its number. */
   book: Map<string, BookEntry>;
+  /** The refills that it took on, by its number, with their status. */
+  refills: Map<string, string>;
   /** The replies to `services` and `balance`. */
   services: unknown;
   balance: unknown;
@@ -101,6 +103,24 @@ export async function startUpstream(): Promise<Upstream> {
         if (orders.length > 100) return { error: "Incorrect request" };
         return Object.fromEntries(orders.map((order) => [order, statusOf(order)]));
       }
+      case "cancel":
+        return (form["orders"] ?? "").split(",").map((order) => ({
+          order: Number(order),
+          cancel: upstream.book.has(order) ? 1 : { error: "Incorrect order ID" },
+        }));
+      case "refill": {
+        if (!upstream.book.has(form["order"] ?? "")) return { error: "Incorrect order ID" };
+        const refill = String(upstream.refills.size + 1);
+        upstream.refills.set(refill, "Pending");
+        return { refill };
+      }
+      case "refill_status": {
+        const statusOf = (refill: string) =>
+          upstream.refills.get(refill) ?? { error: "Refill not found" };
+        if (form["refill"] !== undefined) return { status: statusOf(form["refill"]) };
+        const refills = (form["refills"] ?? "").split(",");
+        return refills.map((refill) => ({ refill: Number(refill), status: statusOf(refill) }));
+      }
       case "services":
         return upstream.services;
       case "balance":
@@ -114,6 +134,7 @@ export async function startUpstream(): Promise<Upstream> {
     url: "",
     received: [],
     book: new Map(),
+    refills: new Map(),
     services: [],
     balance: { balance: "100.84292", currency: "USD" },
     adds: () => upstream.received.filter((form) => form["action"] === "add"),

@@ -9,6 +9,7 @@ import sandbox from "../../../migrations/postgres/0005_sandbox.sql" with { type:
 import panel from "../../../migrations/postgres/0006_panel.sql" with { type: "text" };
 import serviceTypes from "../../../migrations/postgres/0007_service_types.sql" with { type: "text" };
 import costs from "../../../migrations/postgres/0008_costs.sql" with { type: "text" };
+import orderRequests from "../../../migrations/postgres/0009_order_requests.sql" with { type: "text" };
 import type { Address } from "./address.ts";
 import { connect, type Connection } from "./connection.ts";
 import { sqlStateOf } from "./errors.ts";
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, name: "0006_panel", sql: panel },
   { version: 7, name: "0007_service_types", sql: serviceTypes },
   { version: 8, name: "0008_costs", sql: costs },
+  { version: 9, name: "0009_order_requests", sql: orderRequests },
 ];
 
 /** "rslr", as an advisory lock. */

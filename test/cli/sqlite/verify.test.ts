@@ -32,14 +32,35 @@ const DAMAGE: [what: string, sql: string, found: string[]][] = [
   ["an order of a child user", "UPDATE orders SET reseller_account = (SELECT account FROM users WHERE username = 'kid') WHERE order_id = 1", ["order 1", "belongs to the child user kid"]],
   ["a used key of another reseller", usedKey("bob", "a", 1, '{"order":{"orderId":1}}'), ["used key 1", "its effect is one of account"]],
   ["an effect under two keys", `${usedKey("alice", "a", 1, '{"order":{"orderId":1}}')};${usedKey("alice", "b", 1, '{"order":{"orderId":1}}')}`, ["order 1", "done under 2 keys"]],
+  ["two open requests of a kind", `DROP INDEX order_requests_open; ${request(1, "cancel", "requested", 1)}; ${request(2, "cancel", "accepted", 1)}`, ["order 1", "2 requests to cancel are open"]],
+  ["a request of another reseller", `${request(1, "cancel", "declined", 1)}; UPDATE order_requests SET reseller_account = (SELECT account FROM users WHERE username = 'bob')`, ["request 1", "its order of"]],
+  ["an open request to cancel of an order that has ended", request(1, "cancel", "requested", 3), ["request 1", "it is requested, its order is CANCELLED"]],
+  ["a cancellation that is done of an order that goes on", request(1, "cancel", "done", 1), ["request 1", "it is done, its order is PROCESSING"]],
+  ["a refill of what was not delivered", request(1, "refill", "done", 1), ["request 1", "neither COMPLETED nor PARTIAL"]],
+  ["a kept answer that tells of a request for another order", usedKey("alice", "a", 1, '{"request":{"orderId":3}}', '{"request":1}'), ["used key 1", "tells of 3, done was 1"]],
   ["a kept answer that tells of another order", usedKey("alice", "a", 1, '{"order":{"orderId":3}}'), ["used key 1", "tells of 3, done was 1"]],
   ["a kept answer that is no answer", usedKey("alice", "a", 1, "{"), ["used key 1", "tells of nothing"]],
 ]; // prettier-ignore
 
 /** SQL that remembers a key which placed that order. */
-function usedKey(username: string, key: string, orderId: number, body: string): string {
-  return `INSERT INTO idempotency (reseller_account, key, request_hash, order_id, answer_status, answer_body, created_at)
-    SELECT account, '${key}', '${"0".repeat(64)}', ${orderId}, 200, '${body}', 1 FROM users WHERE username = '${username}'`;
+function usedKey(
+  username: string,
+  key: string,
+  orderId: number,
+  body: string,
+  results: string | null = null,
+): string {
+  const kept = results === null ? "NULL" : `'${results}'`;
+  return `INSERT INTO idempotency (reseller_account, key, request_hash, order_id, answer_status, answer_body, results, created_at)
+    SELECT account, '${key}', '${"0".repeat(64)}', ${orderId}, 200, '${body}', ${kept}, 1 FROM users WHERE username = '${username}'`;
+}
+
+/** SQL that makes a request for an order with a key of its reseller, delivered by hand. */
+function request(id: number, kind: string, state: string, orderId: number): string {
+  return `INSERT INTO order_requests (request_id, id, order_id, reseller_account, kind, state, key_id, created_at, changed_at)
+    SELECT ${id}, '${String(id).padStart(24, "r")}', ${orderId}, reseller_account, '${kind}', '${state}',
+      (SELECT id FROM keys WHERE keys.reseller_account = orders.reseller_account), 1, 1
+    FROM orders WHERE order_id = ${orderId}`;
 }
 
 /** A page of SQLite's: an index leaf without a cell. */

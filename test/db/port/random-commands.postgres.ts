@@ -111,9 +111,12 @@ async function postgres(): Promise<Subject> {
 function withoutNumbers(value: unknown, names: Names): unknown {
   const byNumber = (map: ReadonlyMap<string, number>) =>
     new Map([...map].map(([name, number]) => [number, name]));
-  const [orders, accounts, providers] = [names.orders, names.accounts, names.providers].map(
-    byNumber,
-  );
+  const [orders, accounts, providers, requests] = [
+    names.orders,
+    names.accounts,
+    names.providers,
+    names.requests,
+  ].map(byNumber);
   const replaced = (field: string, found: unknown): unknown => {
     if (typeof found === "string" && /^[{[]/.test(found) && field !== "text")
       return go(JSON.parse(found));
@@ -121,6 +124,7 @@ function withoutNumbers(value: unknown, names: Names): unknown {
     if (typeof found !== "number") return go(found);
     if (/^(orderId|sameNumberAs)$/.test(field)) return orders!.get(found);
     if (/account/i.test(field)) return accounts!.get(found) ?? `account ${Math.min(found, 3)}`;
+    if (/^request(Id)?$/.test(field)) return requests!.get(found);
     if (field === "providerId") return providers!.get(found);
     return /^(attemptId|number|seq|transferSeq)$/.test(field) ? "a number" : found;
   };

@@ -53,11 +53,44 @@ const delivery = (values: string) =>
 const webhookAttempt = (values: string) =>
   `INSERT INTO webhook_attempts (seq, delivery_id, webhook_id, attempt, at, duration_ms, http_status, error) VALUES (${values})`;
 
+/** A request for an order with some of its values changed. */
+const request = (changes: Record<string, string>) => {
+  const values = {
+    request_id: "30", id: `'${CUID}'`, order_id: "50", reseller_account: "3", kind: "'cancel'", state: "'requested'",
+    key_id: "(SELECT min(id) FROM keys)", created_at: "1", changed_at: "1", ...changes,
+  }; // prettier-ignore
+  return `INSERT INTO order_requests (${Object.keys(values).join()}) VALUES (${Object.values(values).join()})`;
+};
+const OTHER_REQUEST = { request_id: "31", id: `'${CUID.replace("a", "r")}'` };
+
+const WRONG_REQUESTS: readonly Record<string, string>[] = [
+  { kind: "'other'" },
+  { state: "'odd'" },
+  { provider_id: "1" },
+  { next_at: "1" },
+  { unknown: "1" },
+  { server: "'s'" },
+  { provider_refill: "'7'" },
+  { state: "'sent'" },
+  { sent_at: "1" },
+  { order_id: "9999" },
+  { reseller_account: "999" },
+  { key_id: "'nobody'" },
+  { provider_id: "99", next_at: "1" },
+  { tries: "-1" },
+];
+
 /** Statements that both must take, in this order. */
 const TAKEN = [
   order({}),
   order({ order_id: "51", id: `'${CUID.replace("a", "y")}'`, reference: "'mine'" }),
   order({ order_id: "53", id: `'${CUID.replace("a", "v")}'`, extra: `'{"type":"seo","keywords":"a"}'` }),
+  request({}),
+  request({ ...OTHER_REQUEST, kind: "'refill'", provider_id: "1", next_at: "5" }),
+  "UPDATE order_requests SET state = 'sent', server = 's', sent_at = 6, next_at = NULL WHERE request_id = 31",
+  "UPDATE order_requests SET state = 'requested', server = NULL, sent_at = NULL, next_at = 7 WHERE request_id = 31",
+  "UPDATE order_requests SET state = 'sent', unknown = 1, sent_at = 8, next_at = NULL WHERE request_id = 31",
+  "UPDATE services SET cancel = 1, refill = 1, refill_days = 3650",
   "UPDATE services SET dripfeed = 1",
   "UPDATE services SET dripfeed = 0, type = 'poll', per = '1000'",
   order({
@@ -109,6 +142,18 @@ const REFUSED = [
   order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, extra: "'[]'" }),
   `UPDATE orders SET extra = '{"type":"seo"}' WHERE order_id = 51`,
   "UPDATE orders SET extra = NULL WHERE order_id = 53",
+  request({ request_id: "32", id: `'${CUID.replace("a", "s")}'` }),
+  request({ ...OTHER_REQUEST, order_id: "51" }),
+  request({ request_id: "32", id: "'short'", order_id: "51" }),
+  ...WRONG_REQUESTS.map((changes) =>
+    request({ request_id: "32", id: `'${CUID.replace("a", "s")}'`, order_id: "51", ...changes }),
+  ),
+  "UPDATE order_requests SET kind = 'refill' WHERE request_id = 30",
+  "UPDATE order_requests SET unknown = 0 WHERE request_id = 31",
+  "UPDATE order_requests SET state = 'requested', unknown = 0, sent_at = NULL, next_at = 1 WHERE request_id = 31",
+  "DELETE FROM order_requests",
+  "UPDATE services SET refill_days = 0",
+  "UPDATE services SET cancel = 2",
   "UPDATE services SET type = 'subscriptions'",
   "UPDATE services SET type = 'package'",
   "UPDATE services SET dripfeed = 2",

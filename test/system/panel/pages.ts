@@ -21,6 +21,8 @@ export const PAGES: readonly LookedAt[] = [
   { name: "order", path: "/orders/1" },
   { name: "order-unknown", path: "/orders/5" },
   { name: "order-final", path: "/orders/3" },
+  { name: "requests", path: "/requests" },
+  { name: "requests-all", path: "/requests?which=all&kind=cancel" },
   { name: "users", path: "/users" },
   { name: "user", path: "/users/alice" },
   { name: "user-child", path: "/users/bob" },
@@ -124,6 +126,11 @@ function placeOrders(panel: TestPanel, keyId: string): void {
   panel.run("progressOrder", { id: first, startCount: 3572, remains: 157 });
   panel.run("transitionOrder", { id: second, to: "COMPLETED", note: null });
   panel.run("transitionOrder", { id: third, to: "CANCELLED", note: "<script>no</script>" });
+  panel.run("updateService", { id: "followers", changes: { cancel: true, refill: true } });
+  const asked = { resellerAccount: Number(account), keyId };
+  panel.run("makeRequest", { ...asked, kind: "cancel", id: first });
+  const { id: refill } = panel.run("makeRequest", { ...asked, kind: "refill", id: second });
+  panel.run("decideRequest", { id: refill, decision: "decline", note: HARMFUL.replace("\0", "") });
   panel.run("grantService", { id: "likes", username: "alice", priceMicros: 500_000 });
   const orderId = place("views", "https://example.com/p/5");
   const started = panel.run("startAttempt", { orderId, server: "test", placeRetryMs: 1000 });

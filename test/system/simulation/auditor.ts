@@ -31,6 +31,7 @@ interface Dossier extends Asked {
   partials: Set<number>;
   settledAs: string | null;
   settledNotPlaced: boolean;
+  cancelAsked: boolean;
   /** The final status it was seen in. */
   final: string | null;
 }
@@ -70,6 +71,8 @@ export interface Auditor {
   /** The same for what came after an order's end; at the very end. */
   auditLists(): void;
   rows(): Row[];
+  /** Its reseller asked to cancel it. */
+  cancelAsked(link: string): void;
   /** The number of a reseller's account. */
   accountOf(reseller: string): number;
   dossier(link: string): Dossier;
@@ -150,8 +153,10 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
         partials: new Set(),
         settledAs: null,
         settledNotPlaced: false,
+        cancelAsked: false,
         final: null,
       }),
+    cancelAsked: (link) => void (dossier(link).cancelAsked = true),
     sent: (link) => void (dossier(link).sends += 1),
     received(link, sent) {
       const others = Object.entries(sent).filter(([name]) => !SENT_WITH_ALL.has(name));
@@ -240,9 +245,19 @@ function isJustified(row: Row, known: Dossier): boolean {
       return known.partials.has(remains);
     case "FAILED":
       return known.heard.has("FAILED") || isFailed(known) || isGivenUp(row, known);
+    case "CANCELLED":
+      return known.heard.has(status) || isCancelledUnsent(row, known);
     default:
       return known.heard.has(status);
   }
+}
+
+/** Cancelled because its reseller asked, before it was sent: then it must never have left. */
+function isCancelledUnsent(
+  { placement }: Row,
+  { cancelAsked, sends, notSent, receipts }: Dossier,
+): boolean {
+  return cancelAsked && placement === "queued" && sends === notSent && receipts === 0;
 }
 
 function isFailed({ refused, settledNotPlaced }: Dossier): boolean {

@@ -1,6 +1,7 @@
 // A simulated operator: mostly valid commands, sometimes ones that must be refused.
 
 import { Refusal } from "../../../src/domain/refusals.ts";
+import { decide } from "./request-actors.ts";
 import { planCatalogue, requireProvider } from "../../../src/operations/providers.ts";
 import type { Market } from "./simulate.ts";
 
@@ -14,6 +15,7 @@ export function operate(market: Market): void {
   const { chance } = world;
   if (market.webhookAuditor.endpoints().length > 0 && chance.happens(0.3)) return tend(market);
   if (chance.happens(0.3)) return keepBooks(market);
+  if (chance.happens(0.25)) return decide(market);
   const rows = auditor.rows();
   if (rows.length === 0) return;
   const unknown = rows.filter((row) => row.status === "PENDING" && row.placement === "unknown");
@@ -67,7 +69,9 @@ function keepBooks({ world, costAuditor, run, store }: Market): void {
       const name = chance.pick(["a", "b"]);
       const rate = `${chance.whole(0, 3)}.${chance.whole(0, 9999)}`;
       const listed = { service: "1", name: "One", category: "c", type: "Default", rate };
-      const upstream = [{ ...listed, min: 1, max: 100_000, dripfeed: false }];
+      const upstream = [
+        { ...listed, min: 1, max: 100_000, dripfeed: false, cancel: false, refill: false },
+      ];
       const plan = store.read((reader) =>
         planCatalogue(reader, requireProvider(reader, name), upstream, "0"),
       );

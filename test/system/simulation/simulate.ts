@@ -17,6 +17,8 @@ import { type Engine, openMarketDatabase } from "./databases.ts";
 import { addEndpoints } from "./endpoints.ts";
 import { operate } from "./operator.ts";
 import { createReceivers } from "./receivers.ts";
+import { makeRequest } from "./request-actors.ts";
+import { createRequestAuditor, type RequestAuditor } from "./request-auditor.ts";
 import {
   pickTyped,
   type SoldAs,
@@ -83,7 +85,11 @@ const SELLERS = [
 ];
 const RESELLERS = ["ana", "bob", "cleo"];
 /** Commands that mostly find nothing to do. */
-const UNTRACED: ReadonlySet<CommandName> = new Set(["takeDuePolls", "takeDueWebhookDeliveries"]);
+const UNTRACED: ReadonlySet<CommandName> = new Set([
+  "takeDuePolls",
+  "takeDueRefills",
+  "takeDueWebhookDeliveries",
+]);
 
 /** Everything of one market. */
 export interface Market {
@@ -91,6 +97,7 @@ export interface Market {
   store: ReadStore;
   close(): void;
   auditor: Auditor;
+  requests: RequestAuditor;
   webhookAuditor: WebhookAuditor;
   costAuditor: CostAuditor;
   receivers: ReturnType<typeof createReceivers>;
@@ -122,8 +129,8 @@ export async function simulate(
   const faults = () => (calm ? 0 : trouble.faults);
   const market = openMarket(engine, world, creditMicros, faults);
   for (const { name, currency } of SELLERS) {
-    const { auditor, costAuditor: costs } = market;
-    const setup = { name, currency, world, auditor, costs, faults };
+    const { auditor, costAuditor: costs, requests } = market;
+    const setup = { name, currency, world, auditor, costs, requests, faults };
     market.providers.set(name, createProvider(setup));
   }
   let process = begin(market, () => calm);
@@ -140,11 +147,16 @@ export async function simulate(
       world.jump(by);
     });
   }
+  for (let count = chance.whole(0, 40); count > 0; count -= 1) {
+    const at = chance.whole(0, TROUBLE_MS + CALM_MS / 4);
+    world.later(at, null, () => void request(market, process));
+  }
   const afterEvent = () => {
     sinceAudit += 1;
     if (sinceAudit >= AUDIT_EVENTS) {
       sinceAudit = 0;
       market.auditor.audit();
+      market.requests.audit();
       market.webhookAuditor.audit();
       market.costAuditor.audit();
     }
@@ -168,6 +180,11 @@ export async function simulate(
     await world.runUntil(TROUBLE_MS + CALM_MS, afterEvent);
     market.auditor.audit();
     market.auditor.auditLists();
+    market.requests.audit();
+    const providers = [...market.providers.values()];
+    market.requests.auditEnd((providerId, refill) =>
+      providers[providerId - 1]!.hasRefillEnded(refill),
+    );
     market.webhookAuditor.audit();
     market.webhookAuditor.auditEnd(world.now());
     mustHaveEnded(market);
@@ -193,6 +210,7 @@ function openMarket(
 ): Market {
   const database = openMarketDatabase(engine);
   const auditor = createAuditor(database);
+  const requests = auditedRequests(createRequestAuditor(database), auditor);
   const webhookAuditor = createWebhookAuditor(database);
   const costAuditor = createCostAuditor(database);
   const dead = new Set<string>();
@@ -201,6 +219,7 @@ function openMarket(
     store: database.store,
     close: () => database.close(),
     auditor,
+    requests,
     webhookAuditor,
     costAuditor,
     receivers: createReceivers({ world, auditor: webhookAuditor, faults }, dead),
@@ -233,7 +252,7 @@ function openMarket(
   }
   for (const { provider, ...service } of CATALOGUE) {
     const link = provider === null ? {} : { provider: { name: provider, service: "1" } };
-    const bounds = { min: 1, max: 100_000, private: false };
+    const bounds = { min: 1, max: 100_000, private: false, cancel: true, refill: true };
     market.run("createService", { ...service, ...bounds, name: service.id, ...link, actor });
   }
   for (const username of RESELLERS) addEndpoints(market, username, creditMicros);
@@ -406,6 +425,27 @@ async function order(
     if (!(error instanceof Refusal)) throw error;
     world.trace(`${link} is refused: ${error.code}`);
   }
+}
+
+/** A reseller asks for an order; nobody answers while there is no process. */
+async function request(market: Market, { life, writer, delivery }: Process): Promise<void> {
+  if (life.dead || !delivery) return;
+  const keyOf = (reseller: string) => ({
+    keyId: keyIds.get(reseller)!,
+    resellerAccount: market.auditor.accountOf(reseller),
+  });
+  await makeRequest(market, { writer, keyOf, resellers: RESELLERS });
+}
+
+/** The auditor of orders is told of cancellations that were asked for. */
+function auditedRequests(requests: RequestAuditor, auditor: Auditor): RequestAuditor {
+  return {
+    ...requests,
+    asks(link, kind) {
+      requests.asks(link, kind);
+      if (kind === "cancel") auditor.cancelAsked(link);
+    },
+  };
 }
 
 /** What was open when the faults ended has come to its end, whatever the others did. */

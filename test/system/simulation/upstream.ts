@@ -4,6 +4,8 @@
 import type { Reply, Send } from "../../../src/providers/call.ts";
 import type { Auditor, Meaning } from "./auditor.ts";
 import type { CostAuditor, Told } from "./cost-auditor.ts";
+import type { RequestAuditor } from "./request-auditor.ts";
+import { createUpstreamRequests } from "./upstream-requests.ts";
 import type { Life, World } from "./world.ts";
 
 const LATENCY_MS = 80;
@@ -40,6 +42,8 @@ export interface SimulatedProvider {
   send(life: Life): Send;
   /** The number under which it has an order. */
   numberOf(link: string): string | undefined;
+  /** Whether a refill has ended there. */
+  hasRefillEnded(number: string): boolean;
   /** What its orders have come to, by link; undefined while that is under way. */
   endOf(link: string): { meaning: Meaning; nonsense: boolean } | undefined;
 }
@@ -50,12 +54,13 @@ export interface ProviderSetup {
   auditor: Auditor;
   costs: CostAuditor;
   currency: string;
+  requests: RequestAuditor;
   /** How often something goes wrong, 0 to 1; asked anew each time. */
   faults: () => number;
 }
 
 export function createProvider(setup: ProviderSetup): SimulatedProvider {
-  const { name, world, auditor, costs, currency, faults } = setup;
+  const { name, world, auditor, costs, requests, currency, faults } = setup;
   const { chance } = world;
   /** How often it tells a charge, and how often with a currency. */
   const tells = { charge: chance.pick([0, 0.5, 1]), currency: chance.pick([0, 0.5, 1]) };
@@ -65,6 +70,15 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
   let lastNumber = chance.whole(1, 5) * 1000;
 
   const goes = (fault: number) => chance.happens(fault * faults());
+
+  const upstreamRequests = createUpstreamRequests(world, requests, goes);
+  const requestIn = (form: Record<string, string>) => {
+    const kind = form["action"];
+    const order = book.get(form["orders"] ?? form["order"] ?? "");
+    return order && (kind === "cancel" || kind === "refill")
+      ? ({ kind, link: order.link } as const)
+      : null;
+  };
 
   const send =
     (life: Life): Send =>
@@ -82,8 +96,11 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
         const fail = (failure: "not_sent" | "unanswered", cause: string) =>
           end({ kind: "failure", failure, cause }, () => {
             if (isAdd && failure === "not_sent") auditor.heardNotSent(link);
+            if (request && failure === "not_sent") requests.notSent(request.link, request.kind);
           });
         if (isAdd) auditor.sent(link);
+        const request = requestIn(form);
+        if (request) requests.sent(request.link, request.kind);
         if (goes(0.05)) downUntil = world.elapsed() + chance.whole(1000, 900_000);
         if (faults() > 0 && world.elapsed() < downUntil) {
           world.later(chance.whole(1, LATENCY_MS), life, () => fail("not_sent", "ECONNREFUSED"));
@@ -95,7 +112,12 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
         const isLost = goes(0.05);
         world.later(chance.whole(1, LATENCY_MS), null, () => {
           if (isLost) return;
-          const { reply, heard } = isAdd ? takeOrder(form, link) : tellStatus(form);
+          const asked = upstreamRequests.answer(form, (number) => book.get(number));
+          const { reply, heard } = asked
+            ? spoil(json(asked.body), asked.heard)
+            : isAdd
+              ? takeOrder(form, link)
+              : tellStatus(form);
           const latency = chance.whole(1, goes(0.1) ? 45_000 : LATENCY_MS);
           if (reply !== "never") world.later(latency, life, () => end(reply, heard));
         });
@@ -239,6 +261,7 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
   return {
     send,
     numberOf: (link) => numbers.get(link),
+    hasRefillEnded: (number) => upstreamRequests.hasEnded(number),
     endOf(link) {
       const order = book.get(numbers.get(link) ?? "");
       if (!order || meaningOf(order) === "PROCESSING") return undefined;

@@ -1,0 +1,268 @@
+// Requests at their provider: one is begun, then finished with its outcome, as a submission is (deliveries.ts); refills are
+// followed to their end. `sent` is committed before the call, its outcome after it. No money moves here, except that an
+// order which turns out not to have been sent is cancelled. docs/specification.md#order-request-delivery.
+
+import { isInterrupted } from "../domain/deliveries.ts";
+import {
+  hasDelivered,
+  isQueued,
+  REQUEST_WAIT_MS,
+  type RefillReport,
+  type RequestKind,
+  type RequestResult,
+  stateOfRefillWord,
+} from "../domain/order-requests.ts";
+import { nextPollAt } from "../domain/polling.ts";
+import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
+import type { Order } from "../db/orders.ts";
+import { findOrder } from "../db/orders.ts";
+import {
+  listDueRefills,
+  listPerhapsSent,
+  listSendingRequests,
+  type OrderRequest,
+  orderRequestOf,
+  updateOrderRequest,
+} from "../db/order-requests.ts";
+import { updateNextPoll } from "../db/polling.ts";
+import type { Tx } from "../db/port.ts";
+import { updateLastSuccess } from "../db/providers.ts";
+import type { Context } from "./context.ts";
+import { SYSTEM_ACTOR } from "./order-transitions.ts";
+import { CANCELLED_BEFORE, cancelOrder } from "./order-requests.ts";
+
+export interface StartRequest {
+  requestId: number;
+  /** The id of the server that sends it. */
+  server: string;
+  /** How long after its creation a request that was not sent is retried. */
+  placeRetryMs: number;
+}
+
+/** With `send` the caller must now send it, and report the outcome with finishRequest. */
+export type StartedRequest =
+  | {
+      send: true;
+      requestId: number;
+      orderId: number;
+      kind: RequestKind;
+      providerOrder: string;
+      link: string;
+      tries: number;
+    }
+  | { send: false };
+
+const NOT_SENT = { send: false } as const;
+
+/** Begins to send a request, unless its order says that there is nothing to be sent. */
+export function startRequest(tx: Tx, command: StartRequest, context: Context): StartedRequest {
+  const { now } = context;
+  const found = orderRequestOf(tx, command.requestId);
+  tx.lock(found.resellerAccount);
+  const request = orderRequestOf(tx, command.requestId);
+  if (request.state !== "requested" || request.providerId === null) return NOT_SENT;
+  const order = findOrder(tx, String(request.orderId))!;
+  const { requestId, orderId, kind, tries } = request;
+  const { delivery, link } = order;
+  const change = (changes: Partial<OrderRequest>) => {
+    updateOrderRequest(tx, request, { ...changes, changedAt: now });
+    return NOT_SENT;
+  };
+  const decline = (note: string) => change({ state: "declined", nextAt: null, note });
+  if (kind === "cancel" && isQueued(order)) {
+    cancelOrder(tx, order, { ...SYSTEM_ACTOR, keyId: request.keyId }, CANCELLED_BEFORE, context);
+    return NOT_SENT;
+  }
+  if (kind === "refill" && !hasDelivered(order.status)) {
+    return decline(`the order is ${order.status}`);
+  }
+  // The submission of the order is under way: what comes of it decides.
+  if (delivery?.placement === "sending") return change({ nextAt: now + REQUEST_WAIT_MS });
+  const providerOrder = delivery?.placement === "placed" ? delivery.providerOrder : null;
+  if (delivery === null || providerOrder === null) {
+    return decline("it is not known whether the provider has the order");
+  }
+  // Another provider took the order.
+  const { providerId } = delivery;
+  if (providerId !== request.providerId) return change({ providerId, nextAt: now });
+  if (tries > 0 && now >= request.createdAt + command.placeRetryMs) {
+    return decline("the provider could not be reached");
+  }
+  change({ state: "sent", server: command.server, sentAt: now, nextAt: null });
+  return { send: true, requestId, orderId, kind, providerOrder, link, tries };
+}
+
+export interface FinishRequest {
+  requestId: number;
+  result: RequestResult;
+  /** Before the next try of one that was not sent. */
+  backoffMs: number;
+  pollIntervalMs: number;
+}
+
+/** `ignored`: the request ended before the outcome came, by the status of its order or by the operator. */
+export type FinishedRequest = "applied" | "ignored";
+
+/**
+ * Records the outcome of a call. An unknown one waits for the operator, unless the provider's own reply comes late. The
+ * same outcome once more changes nothing: a caller that does not know whether the first was committed repeats it.
+ */
+export function finishRequest(tx: Tx, command: FinishRequest, context: Context): FinishedRequest {
+  const { result } = command;
+  const found = orderRequestOf(tx, command.requestId);
+  tx.lock(found.resellerAccount);
+  const request = orderRequestOf(tx, command.requestId);
+  const isDefinite = result.outcome === "accepted" || result.outcome === "refused";
+  if (request.state !== "sent" || (request.unknown && !isDefinite)) return "ignored";
+  const { now } = context;
+  const ended = { unknown: false, server: null, changedAt: now };
+  switch (result.outcome) {
+    case "accepted":
+      accept(tx, request, result, command.pollIntervalMs, context);
+      break;
+    case "refused":
+      updateOrderRequest(tx, request, { ...ended, state: "declined", note: result.cause });
+      break;
+    case "not_sent":
+      updateOrderRequest(tx, request, {
+        ...ended,
+        state: "requested",
+        sentAt: null,
+        tries: request.tries + 1,
+        nextAt: now + command.backoffMs,
+        note: result.cause,
+      });
+      break;
+    case "unknown":
+      updateOrderRequest(tx, request, { ...ended, unknown: true, note: result.cause });
+  }
+  return "applied";
+}
+
+/** Nothing is cancelled by that: the order is asked about at once, and its status tells. */
+function accept(
+  tx: Tx,
+  request: OrderRequest,
+  { refill, pollInMs }: Extract<RequestResult, { outcome: "accepted" }>,
+  pollIntervalMs: number,
+  { now }: Context,
+): void {
+  const order = findOrder(tx, String(request.orderId))!;
+  updateLastSuccess(tx, request.providerId!, now);
+  updateOrderRequest(tx, request, {
+    state: "accepted",
+    unknown: false,
+    server: null,
+    providerRefill: refill,
+    nextAt: refill === null ? null : now + (pollInMs ?? pollIntervalMs),
+    note: null,
+    changedAt: now,
+  });
+  if (request.kind === "cancel" && isPolled(order)) updateNextPoll(tx, order.orderId, now);
+}
+
+function isPolled({ status, delivery }: Order): boolean {
+  return status === "PROCESSING" && delivery?.placement === "placed";
+}
+
+export interface TakeDueRefills {
+  providerId: number;
+  limit: number;
+  pollIntervalMs: number;
+  /** 0 to 1. */
+  jitter: number;
+}
+
+export interface DueRefill {
+  requestId: number;
+  providerRefill: string;
+}
+
+/** The refills that are to be asked about. When each is asked about next is written here, before the provider is asked. */
+export function takeDueRefills(tx: Tx, command: TakeDueRefills, context: Context): DueRefill[] {
+  const { providerId, limit, pollIntervalMs, jitter } = command;
+  const { now } = context;
+  const due = listDueRefills(tx, providerId, now, limit);
+  return tx.each(due, ({ requestId, sentAt }) => {
+    const request = orderRequestOf(tx, requestId);
+    const followed = { status: "PROCESSING" as const, changedAt: sentAt ?? request.changedAt };
+    const nextAt = nextPollAt(followed, now, pollIntervalMs, jitter);
+    updateOrderRequest(tx, request, { nextAt });
+    return { requestId, providerRefill: request.providerRefill! };
+  });
+}
+
+export interface RecordRefillReports {
+  providerId: number;
+  reports: { requestId: number; report: RefillReport }[];
+}
+
+/** Returns, for the log, the reports that were not understood. */
+export function recordRefillReports(
+  tx: Tx,
+  command: RecordRefillReports,
+  context: Context,
+): { requestId: number; text: string }[] {
+  const notices = tx.each(command.reports, ({ requestId, report }) => {
+    const request = orderRequestOf(tx, requestId);
+    const state = report.word === null ? null : stateOfRefillWord(report.word);
+    if (state === null) return { requestId, text: report.text };
+    if (request.state !== "accepted") return null;
+    const { now } = context;
+    if (state !== "accepted") {
+      const note = state === "declined" ? `the provider reported ${report.word!.trim()}` : null;
+      updateOrderRequest(tx, request, { state, nextAt: null, note, changedAt: now });
+    } else if (report.pollInMs !== undefined) {
+      updateOrderRequest(tx, request, { nextAt: now + report.pollInMs });
+    }
+    return null;
+  });
+  updateLastSuccess(tx, command.providerId, context.now);
+  return notices.filter((notice) => notice !== null);
+}
+
+export interface MarkRequestsUnknown {
+  cause: string;
+  /** The id of the server that asks: its own calls are under way. */
+  server: string;
+}
+
+/** Requests that servers which have ended were sending. Returns their numbers. */
+export function markRequestsUnknown(
+  tx: Tx,
+  { cause, server }: MarkRequestsUnknown,
+  context: Context,
+): number[] {
+  const interrupted = listSendingRequests(tx, context.now).filter((each) =>
+    isInterrupted(each, server),
+  );
+  return tx
+    .each(interrupted, ({ requestId }) => markUnknown(tx, requestId, cause, context))
+    .filter((requestId) => requestId !== null);
+}
+
+/** After a restore: what was not sent in the backup, or had no outcome, may have been sent since. */
+export function markPerhapsSent(tx: Tx, cause: string, context: Context): number {
+  return tx.each(listPerhapsSent(tx), (requestId) => markUnknown(tx, requestId, cause, context))
+    .length;
+}
+
+/** One for a test order, which was certainly sent nowhere, is sent again: null. */
+function markUnknown(tx: Tx, requestId: number, cause: string, { now }: Context): number | null {
+  const request = orderRequestOf(tx, requestId);
+  if (request.providerId === SANDBOX_PROVIDER) {
+    const again = { server: null, sentAt: null, nextAt: now, changedAt: now };
+    updateOrderRequest(tx, request, { ...again, state: "requested" });
+    return null;
+  }
+  updateOrderRequest(tx, request, {
+    state: "sent",
+    unknown: true,
+    server: null,
+    sentAt: request.sentAt ?? now,
+    nextAt: null,
+    note: cause,
+    changedAt: now,
+  });
+  return requestId;
+}

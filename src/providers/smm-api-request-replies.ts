@@ -1,0 +1,105 @@
+// Replies to `cancel`, `refill` and `refill_status`, of which panels have several forms: for one order or for many, the
+// outcome as a number, a text or an object with an error. Nothing is guessed: what is neither yes nor no is unknown.
+
+import * as v from "valibot";
+import { isProviderOrder } from "../domain/deliveries.ts";
+import type { RefillReport, RequestResult } from "../domain/order-requests.ts";
+import type { Reply } from "./call.ts";
+import type { Mask } from "./mask.ts";
+import type { RefillReply } from "./provider.ts";
+
+type JsonReply = Pick<Extract<Reply, { kind: "json" }>, "json" | "status">;
+
+/** A longer status is ignored. */
+const WORD_LIMIT = 64;
+
+const errorText = v.pipe(v.string(), v.trim(), v.nonEmpty());
+const answer = v.looseObject({
+  cancel: v.optional(v.unknown()),
+  refill: v.optional(v.unknown()),
+  error: v.optional(v.unknown()),
+  order: v.optional(v.unknown()),
+});
+const withError = v.looseObject({ error: errorText });
+const refillEntry = v.looseObject({ refill: v.union([v.string(), v.number()]) });
+const statusEntry = v.looseObject({ status: v.string(), error: v.optional(v.null()) });
+
+/** `[{"order":9,"cancel":1}]`, or the entry alone. */
+export function readCancel(reply: JsonReply, providerOrder: string, mask: Mask): RequestResult {
+  return readAnswer(reply, providerOrder, mask, "cancel", (value) =>
+    value === true || isNumber(value) ? { outcome: "accepted", refill: null } : null,
+  );
+}
+
+/** `{"refill":"1"}`, or that of the order in a list. */
+export function readRefill(reply: JsonReply, providerOrder: string, mask: Mask): RequestResult {
+  return readAnswer(reply, providerOrder, mask, "refill", (value) =>
+    isNumber(value) ? { outcome: "accepted", refill: String(value).trim() } : null,
+  );
+}
+
+function readAnswer(
+  { json, status }: JsonReply,
+  providerOrder: string,
+  mask: Mask,
+  name: "cancel" | "refill",
+  accepted: (value: unknown) => RequestResult | null,
+): RequestResult {
+  const text = mask(JSON.stringify(json) ?? "nothing");
+  const unknown = (why: string): RequestResult => ({
+    outcome: "unknown",
+    cause: `${why}: ${text}`,
+  });
+  if (status >= 500) return unknown(`HTTP ${status}`);
+  // One order was asked about, so that a list has one entry.
+  const entry: unknown = Array.isArray(json) && json.length === 1 ? json[0] : json;
+  const parsed = Array.isArray(entry) ? null : v.safeParse(answer, entry);
+  if (!parsed?.success) return unknown("a reply that is not an object");
+  const { [name]: value = null, error = null, order = null } = parsed.output;
+  if (order !== null && String(order as string | number).trim() !== providerOrder) {
+    return unknown("a reply about another order");
+  }
+  const refused = value === null ? errorIn({ error }) : error === null ? errorIn(value) : null;
+  if (refused !== null) return { outcome: "refused", cause: mask(refused) };
+  const result = error === null ? accepted(value) : null;
+  return result ?? unknown("neither yes nor no");
+}
+
+function errorIn(value: unknown): string | null {
+  const parsed = v.safeParse(withError, value);
+  return parsed.success ? parsed.output.error : null;
+}
+
+function isNumber(value: unknown): boolean {
+  if (typeof value === "number") return Number.isSafeInteger(value) && value > 0;
+  return typeof value === "string" && isProviderOrder(value.trim());
+}
+
+/** `{"status":"Completed"}` for one, a list for many. A refill that the reply leaves out has no report. */
+export function readRefillReports(
+  json: unknown,
+  refills: readonly string[],
+  mask: Mask,
+): RefillReply {
+  const reports = new Map<string, RefillReport>();
+  if (Array.isArray(json)) {
+    for (const entry of json as unknown[]) {
+      const named = v.safeParse(refillEntry, entry);
+      if (!named.success) continue;
+      const refill = String(named.output.refill).trim();
+      if (refills.includes(refill)) reports.set(refill, reportOf(entry, mask));
+    }
+  } else if (refills.length === 1 && typeof json === "object" && json !== null) {
+    reports.set(refills[0]!, reportOf(json, mask));
+  }
+  if (reports.size > 0) return { reports };
+  return { failed: `no statuses: ${mask(JSON.stringify(json) ?? "nothing")}` };
+}
+
+function reportOf(entry: unknown, mask: Mask): RefillReport {
+  const parsed = v.safeParse(statusEntry, entry);
+  const text = mask(JSON.stringify(entry) ?? "nothing");
+  const word =
+    parsed.success && parsed.output.status.length <= WORD_LIMIT ? parsed.output.status : null;
+  return { word, text };
+}
