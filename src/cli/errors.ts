@@ -7,6 +7,7 @@ import {
   DEPOSIT_LIMIT_MICROS,
   formatMicros,
 } from "../domain/money.ts";
+import { ROUTES_LIMIT } from "../domain/service-routes.ts";
 import { WEBHOOKS_LIMIT } from "../domain/webhooks.ts";
 
 const SENTENCES = {
@@ -70,6 +71,9 @@ const SENTENCES = {
   provider_order_taken: ({ orderId }) =>
     `order ${orderId} has that number at this provider: look the right one up there`,
   service_has_no_provider: () => "the service has no provider: name one with --provider",
+  route_not_found: () =>
+    "the service has no such route: see `reseller admin service route ID list`",
+  routes_too_many: () => `a service has at most ${ROUTES_LIMIT} routes: remove one first`,
   catalogue_changed: () =>
     "the catalogue changed while the provider's list was compared: nothing was changed, run it again",
   price_too_large: ({ id }) =>

@@ -15,6 +15,7 @@ import {
 import { providerNames } from "./provider-names.ts";
 import { declareImport } from "./service-import.ts";
 import { declareServiceList, serviceJson } from "./service-lists.ts";
+import { declareRoutes } from "./service-routes.ts";
 import { declareReprice } from "./service-prices.ts";
 import { print } from "./output.ts";
 import { fields } from "./text-table.ts";
@@ -53,6 +54,7 @@ export function declareServices(admin: Command): void {
   declareSwitch(group, "activate", true, "offer a service again");
   declareSwitch(group, "deactivate", false, "stop offering a service; its orders go on");
   declareGrants(group);
+  declareRoutes(group);
   declareImport(group);
 }
 

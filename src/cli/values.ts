@@ -15,6 +15,7 @@ import {
 import { parseDecimal } from "../domain/catalogue-sync.ts";
 import { isProviderOrder } from "../domain/deliveries.ts";
 import { isProviderUrl } from "../domain/providers.ts";
+import { PRIORITY_LIMIT } from "../domain/service-routes.ts";
 import {
   CATEGORY_LENGTH_LIMIT,
   isQuantity,
@@ -174,6 +175,13 @@ export function orderNumber(text: string): number {
   const value = wholeNumber(text);
   return require(value >= 1 &&
     value <= ORDER_NUMBER_LIMIT, value, `must be a whole number from 1 to ${ORDER_NUMBER_LIMIT}`);
+}
+
+/** Of a route. */
+export function priority(text: string): number {
+  const value = wholeNumber(text);
+  return require(value <=
+    PRIORITY_LIMIT, value, `must be a whole number from 0 to ${PRIORITY_LIMIT}`);
 }
 
 /** How many rows to list. */

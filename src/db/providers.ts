@@ -18,6 +18,8 @@ export interface Provider {
   /** Since when it refuses orders for lack of funds. */
   outOfFundsAt: number | null;
   createdAt: number;
+  /** Whether it is given orders. */
+  active: boolean;
 }
 
 /** The figures of a provider's orders in `provider list`. */
@@ -98,7 +100,7 @@ export function nextDueAt(reader: Reader): number | null {
 
 export function insertProvider(
   tx: Tx,
-  provider: Omit<Provider, "providerId" | "lastSuccessAt" | "outOfFundsAt">,
+  provider: Omit<Provider, "providerId" | "lastSuccessAt" | "outOfFundsAt" | "active">,
 ): Provider {
   return tx.insert(providers, provider);
 }

@@ -62,6 +62,7 @@ export const providers = sqliteTable("providers", {
   lastSuccessAt: integer("last_success_at"),
   outOfFundsAt: integer("out_of_funds_at"),
   createdAt: integer("created_at").notNull(),
+  active: integer({ mode: "boolean" }).notNull().default(true),
 });
 
 export const services = sqliteTable("services", {
@@ -78,6 +79,7 @@ export const services = sqliteTable("services", {
   createdAt: integer("created_at").notNull(),
   providerId: integer("provider_id"),
   providerService: text("provider_service"),
+  providerPriority: integer("provider_priority").notNull().default(0),
   nameByHand: integer("name_by_hand", { mode: "boolean" }).notNull(),
   categoryByHand: integer("category_by_hand", { mode: "boolean" }).notNull().default(false),
   priceByHand: integer("price_by_hand", { mode: "boolean" }).notNull(),
@@ -85,6 +87,19 @@ export const services = sqliteTable("services", {
   maxByHand: integer("max_by_hand", { mode: "boolean" }).notNull(),
   delisted: integer("vanished", { mode: "boolean" }).notNull(),
 });
+
+/** The routes of a service after its first, which is in its own row. */
+export const serviceRoutes = sqliteTable(
+  "service_routes",
+  {
+    serviceId: text("service_id").notNull(),
+    providerId: integer("provider_id").notNull(),
+    providerService: text("provider_service").notNull(),
+    priority: integer().notNull(),
+    place: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.serviceId, table.providerId, table.providerService] })],
+);
 
 export const grants = sqliteTable(
   "grants",
@@ -139,6 +154,8 @@ export const placementAttempts = sqliteTable("placement_attempts", {
   startedAt: integer("started_at").notNull(),
   finishedAt: integer("finished_at"),
   server: text(),
+  providerId: integer("provider_id").notNull(),
+  providerService: text("provider_service").notNull(),
 });
 
 export const lateReports = sqliteTable(

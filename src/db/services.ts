@@ -24,6 +24,8 @@ export interface Service {
   providerId: number | null;
   /** Its id at the provider. */
   providerService: string | null;
+  /** Of this provider among the service's routes (service-routes.ts). */
+  providerPriority: number;
   /** Set by the operator: a catalogue sync does not change that field. */
   nameByHand: boolean;
   categoryByHand: boolean;
@@ -34,7 +36,7 @@ export interface Service {
   delisted: boolean;
 }
 
-export type NewService = Omit<Service, "number">;
+export type NewService = Omit<Service, "number" | "providerPriority">;
 
 /** An active service that a reseller may order, at the price that reseller pays. */
 export type OpenService = Pick<

@@ -53,6 +53,11 @@ export const services = table(schema.services, {
   kept: true,
 });
 
+export const serviceRoutes = table(schema.serviceRoutes, {
+  key: ["serviceId", "providerId", "providerService"],
+  lock: catalogue,
+});
+
 export const grants = table(schema.grants, {
   key: ["serviceId", "resellerAccount"],
   lock: catalogue,
@@ -73,10 +78,14 @@ export const orders = table(schema.orders, {
 export const attempts = table(schema.placementAttempts, {
   key: ["attemptId"],
   numbered: "attemptId",
-  // The one that was sent, or is being sent.
-  unique: { bySentOrder: ["orderId"] },
+  // The one that may have arrived, or is being sent; and of those that were refused one for each route.
+  unique: { bySentOrder: ["orderId"], byRefusal: ["orderId", "providerId", "providerService"] },
   where: {
-    bySentOrder: { text: "outcome <> 'not_sent'", holds: (row) => row["outcome"] !== "not_sent" },
+    bySentOrder: {
+      text: "outcome <> 'not_sent' AND outcome <> 'refused'",
+      holds: ({ outcome }) => outcome !== "not_sent" && outcome !== "refused",
+    },
+    byRefusal: { text: "outcome = 'refused'", holds: ({ outcome }) => outcome === "refused" },
   },
 });
 
@@ -167,6 +176,7 @@ export const TABLES: readonly AnyTable[] = [
   users,
   providers,
   services,
+  serviceRoutes,
   grants,
   keys,
   orders,

@@ -21,6 +21,8 @@ export const AUDIT_ACTIONS = [
   "provider.update",
   "grant.put",
   "grant.revoke",
+  "route.put",
+  "route.remove",
   "order.move",
   "order.progress",
   "webhook.create",

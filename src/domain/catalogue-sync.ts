@@ -118,11 +118,20 @@ export class CatalogueError extends Error {
   override name = "CatalogueError";
 }
 
+/** A service of ours that goes to this provider only if others do not take it. */
+export interface FurtherRoute {
+  /** The id at this provider. */
+  providerService: string;
+  /** Its name. */
+  service: string;
+}
+
 /** Compares the provider's whole list with our catalogue. Throws CatalogueError: then nothing must be changed. */
 export function planSync(
   upstream: readonly UpstreamEntry[],
   known: readonly KnownService[],
   markupPercent: Decimal,
+  furtherRoutes: readonly FurtherRoute[] = [],
 ): SyncPlan {
   const plan: SyncPlan = {
     added: [],
@@ -136,8 +145,14 @@ export function planSync(
   const target = targetServices(upstream, markupPercent, plan);
   refuseUnreadable(upstream.length, plan.unreadable);
   const linked = new Set(known.map((service) => service.providerService));
+  const routedTo = new Map(furtherRoutes.map((route) => [route.providerService, route.service]));
   for (const service of target.values()) {
-    if (!linked.has(service.service)) {
+    if (linked.has(service.service)) continue;
+    const routed = routedTo.get(service.service);
+    if (routed !== undefined) {
+      const reason = `a route of ${routed}`;
+      plan.skipped.push({ service: service.service, name: service.name, reason });
+    } else {
       const { service: providerService, rate, ...fields } = service;
       plan.added.push({ ...fields, providerService });
       warnBelowCost(plan, null, { ...fields, per: "1000" }, rate);

@@ -79,6 +79,8 @@ interface CommandLineOnlyRefusals {
   provider_name_taken: null;
   provider_order_taken: { orderId: number };
   service_has_no_provider: null;
+  route_not_found: null;
+  routes_too_many: null;
   catalogue_changed: null;
   price_too_large: { id: string };
   administrator_not_found: null;

@@ -40,12 +40,14 @@ import { createKey, endExpiredKeys, recordKeyUsage, rotateKey, setKeyActive } fr
 import { transitionOrder, noteOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
 import { clampSchedules, finishAttempt, startAttempt } from "./deliveries.ts";
 import { createProvider, noteProviderSuccess, syncCatalogue, updateProvider } from "./providers.ts";
+import { passRoute } from "./passed-orders.ts";
 import { probe } from "./probe.ts";
 import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge, rechargeOnce } from "./recharges.ts";
 import { recordReports, takeDuePolls } from "./polling.ts";
 import { carryOver, skipSequences } from "./restore.ts";
 import { endLease, renewLease } from "./server-leases.ts";
+import { putRoute, removeRoute } from "./service-routes.ts";
 import { settleOrder } from "./unknown-settlement.ts";
 import {
   changePrices,
@@ -105,6 +107,8 @@ const commands = {
   importServices,
   grantService,
   revokeService,
+  putRoute,
+  removeRoute,
   placeOrder,
   placeOrders,
   placeOrdersOnce,
@@ -115,6 +119,7 @@ const commands = {
   noteOrder,
   startAttempt,
   finishAttempt,
+  passRoute,
   markInterruptedUnknown,
   settleOrder,
   takeDuePolls,

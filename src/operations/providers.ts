@@ -6,6 +6,7 @@ import { refusal } from "../domain/refusals.ts";
 import type { Actor } from "../domain/ledger.ts";
 import type { Reader, Tx } from "../db/port.ts";
 import { findProvider, insertProvider, type Provider, updateLastSuccess } from "../db/providers.ts";
+import { listFurtherRoutesTo } from "../db/service-routes.ts";
 import { providers } from "../db/tables.ts";
 import {
   findService,
@@ -135,7 +136,9 @@ export function planCatalogue(
 ): SyncPlan {
   const markupPercent: Decimal | null = parseDecimal(markup);
   if (!markupPercent) throw new Error("the markup must be a decimal number");
-  return planSync(upstream, listServicesOfProvider(reader, provider.providerId), markupPercent);
+  const { providerId } = provider;
+  const further = listFurtherRoutesTo(reader, providerId);
+  return planSync(upstream, listServicesOfProvider(reader, providerId), markupPercent, further);
 }
 
 /** Refuses: provider_not_found. */

@@ -14,6 +14,7 @@ import {
 } from "../db/services.ts";
 import { grants } from "../db/tables.ts";
 import { findProvider } from "../db/providers.ts";
+import { deleteFurtherRoute } from "../db/service-routes.ts";
 import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { requireProvider } from "./providers.ts";
@@ -109,6 +110,8 @@ export function updateService(tx: Tx, command: UpdateService, context: Context):
   service.minByHand ||= changes.min !== undefined;
   service.maxByHand ||= changes.max !== undefined;
   writeService(tx, service);
+  // A route is there once: it is the first one now.
+  if (provider) deleteFurtherRoute(tx, service);
   auditService(tx, context, command.actor, "service.update", before, service);
   recordServiceEvents(tx, listServiceListeners(tx, context), before, service, context);
   return service;

@@ -8,6 +8,7 @@ import {
   DEPOSIT_LIMIT_MICROS,
   formatMicros,
 } from "../domain/money.ts";
+import { ROUTES_LIMIT } from "../domain/service-routes.ts";
 import { WEBHOOKS_LIMIT } from "../domain/webhooks.ts";
 
 interface Shown<Details> {
@@ -89,6 +90,8 @@ const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
     fields: ["provider-order"],
   },
   service_has_no_provider: says("The service has no provider", "provider"),
+  route_not_found: says("The service has no such route", "provider-service"),
+  routes_too_many: says(`A service has at most ${ROUTES_LIMIT} routes`, "provider-service"),
   catalogue_changed: says("The catalogue changed meanwhile: nothing was changed, look again"),
   price_too_large: {
     message: ({ id }) =>

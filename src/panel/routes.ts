@@ -60,6 +60,7 @@ import {
 } from "./service.tsx";
 import { importPage, importServices } from "./service-import.tsx";
 import { changePrices } from "./service-prices.tsx";
+import { putRoute, removeRoute } from "./service-routes.tsx";
 import { createService, servicesPage } from "./services.tsx";
 import { setUp, setUpPage } from "./set-up.tsx";
 import { makeBackup, systemPage, verifyBackup } from "./system.tsx";
@@ -162,6 +163,8 @@ export const ROUTES: readonly Route[] = [
   post("/services/:service/deactivate", "operator", deactivateService, "/services/:service"),
   post("/services/:service/grants", "operator", grantService, "/services/:service"),
   post("/services/:service/grants/revoke", "operator", revokeGrant, "/services/:service"),
+  post("/services/:service/routes", "operator", putRoute, "/services/:service"),
+  post("/services/:service/routes/remove", "operator", removeRoute, "/services/:service"),
 
   get("/providers", "support", providersPage, "Providers"),
   post("/providers", "operator", createProvider, "/providers"),

@@ -6,12 +6,14 @@ import { listAuditEntries, type ListedAuditEntry } from "../db/audit.ts";
 import type { Reader } from "../db/port.ts";
 import { listProviders } from "../db/providers.ts";
 import { listGrants } from "../db/service-lists.ts";
+import { listRoutes } from "../db/service-routes.ts";
 import { findService, type Service } from "../db/services.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { refusal } from "../domain/refusals.ts";
 import type { Call, Redirect, Submission, View } from "./call.ts";
 import { Field, Fold, Form } from "./fields.tsx";
 import { Facts, List } from "./lists.tsx";
+import { Routes } from "./service-routes.tsx";
 import { TermsFields, termsOf, unitText } from "./service-terms.tsx";
 import { ServiceStates } from "./services.tsx";
 import { Money, Time, Typed } from "./shown.tsx";
@@ -20,12 +22,16 @@ const HISTORY = 100;
 
 export async function servicePage(call: Call): Promise<View> {
   const id = call.params["service"]!;
-  const { service, providers, grants, history } = await call.read((reader) => ({
-    service: requireService(reader, id),
-    providers: listProviders(reader),
-    grants: listGrants(reader, id),
-    history: listAuditEntries(reader, { subject: id, limit: HISTORY }).filter(hasPrice),
-  }));
+  const { service, providers, routes, grants, history } = await call.read((reader) => {
+    const found = requireService(reader, id);
+    return {
+      service: found,
+      providers: listProviders(reader),
+      routes: listRoutes(reader, found),
+      grants: listGrants(reader, id),
+      history: listAuditEntries(reader, { subject: id, limit: HISTORY }).filter(hasPrice),
+    };
+  });
   const path = `/services/${id}`;
   const mayChange = mayAct(call.administrator.role, "operator");
   const provider = providers.find(({ providerId }) => providerId === service.providerId)?.name;
@@ -66,6 +72,7 @@ export async function servicePage(call: Call): Promise<View> {
             </section>
           )}
         </div>
+        <Routes {...{ routes, providers, path, mayChange }} />
         <Grants grants={grants} path={path} mayChange={mayChange} />
         <h2>Price history</h2>
         <List

@@ -89,6 +89,15 @@ export function readSettings(sqlite: Database): Settings {
       return { ...terms, private: yes(hidden), provider, providerService: row["provider_service"] };
     },
   );
+  if (sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'service_routes'").get()) {
+    read(
+      `SELECT service_id, provider_service, name, place FROM service_routes JOIN providers USING (provider_id)
+      ORDER BY service_id, place`,
+      ({ service_id: service, name, provider_service: there }) =>
+        `route of ${service} to ${there} of ${name}`,
+      ({ place }) => ({ place }),
+    );
+  }
   if (sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'webhooks'").get()) {
     read(
       `SELECT webhooks.*, username FROM webhooks JOIN users ON account = reseller_account

@@ -41,7 +41,12 @@ async function panelWith(text: string): Promise<{ panel: TestPanel; paths: strin
     }).orderId;
   order("followers");
   const orderId = order("likes");
-  const started = panel.run("startAttempt", { orderId, server: "test", placeRetryMs: 1000 });
+  const started = panel.run("startAttempt", {
+    orderId,
+    providerId: 1,
+    server: "test",
+    placeRetryMs: 1000,
+  });
   if (started.send) {
     const result = { outcome: "unknown", cause: text } as const;
     const { attemptId } = started;

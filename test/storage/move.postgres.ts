@@ -72,7 +72,7 @@ function randomMarket(shop: Shop, random: Random): void {
     () => shop.user(`user${below(random, 1e6)}`, "3", "alice"),
     () => {
       const [queued] = shop.query<{ orderId: number }>("SELECT order_id AS \"orderId\" FROM orders WHERE placement = 'queued'");
-      if (queued) shop.run("startAttempt", { orderId: queued.orderId, server: "s", placeRetryMs: 1e9 });
+      if (queued) shop.run("startAttempt", { orderId: queued.orderId, providerId: 1, server: "s", placeRetryMs: 1e9 });
     },
     () => {
       const [key] = shop.query<{ id: string; account: number }>(

@@ -1,0 +1,117 @@
+// Routes of services: the first is in the service's own row, which is all that placing an order reads, the others in
+// service_routes. And what an order has come to on each.
+
+import {
+  isSameRoute,
+  type PrioritizedRoute,
+  type Route,
+  type TriedRoute,
+} from "../domain/service-routes.ts";
+import type { OrderWithDelivery } from "./deliveries.ts";
+import type { Reader, Tx } from "./port.ts";
+import { providerOf } from "./providers.ts";
+import { fields, query, select } from "./query.ts";
+import { findService, type Service, updateService } from "./services.ts";
+import { boolean, number, text } from "./table-definition.ts";
+import { attempts, serviceRoutes } from "./tables.ts";
+
+const FURTHER = query({
+  takes: { serviceId: text },
+  gives: fields(serviceRoutes),
+  text: `SELECT ${select(serviceRoutes)} FROM service_routes WHERE service_id = :serviceId ORDER BY place`,
+});
+
+const TRIED = query({
+  takes: { orderId: number },
+  gives: {
+    ...fields(attempts, "providerId", "providerService"),
+    tries: number,
+    isRefused: boolean,
+  },
+  within: ["orderId"],
+  text: `SELECT ${select(attempts, "providerId", "providerService")},
+      count(*) FILTER (WHERE outcome = 'not_sent') AS "tries",
+      CASE WHEN count(*) FILTER (WHERE outcome = 'refused') > 0 THEN 1 ELSE 0 END AS "isRefused"
+    FROM placement_attempts WHERE order_id = :orderId GROUP BY provider_id, provider_service`,
+});
+
+const OF_PROVIDER = query({
+  takes: { providerId: number },
+  gives: { providerService: text, service: text },
+  text: `SELECT service_routes.provider_service AS "providerService", services.name AS "service"
+    FROM service_routes JOIN services ON services.id = service_routes.service_id
+    WHERE service_routes.provider_id = :providerId
+    ORDER BY service_routes.provider_service, services.name, services.id`,
+});
+
+/** In the order in which they are tried; none of a manual service. */
+export function listRoutes(reader: Reader, service: Service): PrioritizedRoute[] {
+  const { id, providerId, providerService, providerPriority: priority } = service;
+  if (providerId === null || providerService === null) return [];
+  const further = reader.all(FURTHER, { serviceId: id });
+  return [
+    { providerId, providerService, priority },
+    ...further.map((route) => ({
+      providerId: route.providerId,
+      providerService: route.providerService,
+      priority: route.priority,
+    })),
+  ];
+}
+
+/** The services that go to this provider only if others do not take them, by their ids there. */
+export function listFurtherRoutesTo(reader: Reader, providerId: number) {
+  return reader.all(OF_PROVIDER, { providerId });
+}
+
+/** The routes of an order's service as they are now, with what the order has come to there, and the one it is on. */
+export function readTriedRoutes(
+  reader: Reader,
+  { orderId, serviceId, delivery }: OrderWithDelivery,
+): { routes: TriedRoute[]; current: TriedRoute } {
+  const tried = reader.all(TRIED, { orderId });
+  const withTries = ({ providerId, providerService }: Route): TriedRoute => {
+    const route = { providerId, providerService };
+    const { tries = 0, isRefused = false } = tried.find((each) => isSameRoute(each, route)) ?? {};
+    const { active: isActive } = providerOf(reader, providerId);
+    return { ...route, isActive, tries, isRefused };
+  };
+  const service = findService(reader, serviceId)!;
+  return { routes: listRoutes(reader, service).map(withTries), current: withTries(delivery) };
+}
+
+/** Replaces the routes `before` of a service; returns the service. */
+export function writeRoutes(
+  tx: Tx,
+  service: Service,
+  before: readonly PrioritizedRoute[],
+  after: readonly PrioritizedRoute[],
+): Service {
+  const { id: serviceId } = service;
+  const [first, ...further] = after;
+  const rows = before.slice(1);
+  const isAmong = (route: Route, routes: readonly Route[]) =>
+    routes.some((each) => isSameRoute(each, route));
+  for (const { providerId, providerService } of rows.filter((row) => !isAmong(row, further))) {
+    tx.delete(serviceRoutes, { serviceId, providerId, providerService });
+  }
+  for (const [index, { providerId, providerService, priority }] of further.entries()) {
+    const key = { serviceId, providerId, providerService };
+    const changes = { priority, place: index + 1 };
+    if (isAmong(key, rows)) tx.update(serviceRoutes, key, changes);
+    else tx.insert(serviceRoutes, { ...key, ...changes });
+  }
+  return updateService(tx, {
+    ...service,
+    providerId: first?.providerId ?? null,
+    providerService: first?.providerService ?? null,
+    providerPriority: first?.priority ?? 0,
+  });
+}
+
+/** The route in the service's own row, where it was a further one until now. */
+export function deleteFurtherRoute(tx: Tx, { id, providerId, providerService }: Service): void {
+  if (providerId === null || providerService === null) return;
+  const further = tx.row(serviceRoutes.byKey, id, providerId, providerService);
+  if (further) tx.delete(serviceRoutes, further);
+}
