@@ -13,8 +13,8 @@ GRANT INSERT ON transfers, order_events, late_reports, audit TO reseller;
 GRANT INSERT, UPDATE ON accounts, users, keys, providers, services, orders, placement_attempts,
   webhooks TO reseller;
 GRANT UPDATE ON catalogue_version, uptime TO reseller;
--- What is deleted: grants that were withdrawn, answers that are older than their time, leases and markers that have ended,
+-- What is deleted: grants that were withdrawn, routes that were removed, answers that are older than their time, leases and markers that have ended,
 -- webhooks that are done with.
-GRANT INSERT, UPDATE, DELETE ON grants, idempotency, servers, batches, webhook_deliveries TO reseller;
+GRANT INSERT, UPDATE, DELETE ON grants, service_routes, idempotency, servers, batches, webhook_deliveries TO reseller;
 GRANT DELETE ON webhooks TO reseller;
 GRANT INSERT, DELETE ON webhook_events, webhook_attempts TO reseller;
