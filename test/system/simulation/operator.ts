@@ -5,6 +5,8 @@ import type { Market } from "./simulate.ts";
 
 /** An order is settled only once the provider's own book can be trusted to show it. */
 const SETTLE_AFTER_MS = 60_000;
+/** Services with several providers. */
+const ROUTED = ["a-likes", "b-pack"];
 
 type Target = "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "REFUNDED";
 
@@ -12,6 +14,7 @@ export function operate(market: Market): void {
   const { world, auditor } = market;
   const { chance } = world;
   if (market.webhookAuditor.endpoints().length > 0 && chance.happens(0.3)) return tend(market);
+  if (chance.happens(0.15)) return reroute(market);
   const rows = auditor.rows();
   if (rows.length === 0) return;
   const unknown = rows.filter((row) => row.status === "PENDING" && row.placement === "unknown");
@@ -56,6 +59,38 @@ function tend({ world, auditor, webhookAuditor, run }: Market): void {
   }
 }
 
+/** Adds, moves or removes a route of a service; never the last one, without which orders are delivered by hand. */
+function reroute({ world, auditor, run }: Market): void {
+  const { chance } = world;
+  const actor = { keyId: null, operator: "sim" };
+  const id = chance.pick(ROUTED);
+  const route = {
+    id,
+    provider: chance.pick(["a", "b", "c"]),
+    providerService: chance.pick(["1", "2"]),
+  };
+  if (chance.happens(0.6)) {
+    return attempt(
+      world,
+      `operator routes ${id} to ${route.provider}:${route.providerService}`,
+      () => {
+        auditor.routesChanged(id);
+        const priority = chance.happens(0.5) ? chance.whole(0, 5) : null;
+        run("putRoute", { ...route, priority, actor });
+      },
+    );
+  }
+  attempt(
+    world,
+    `operator routes ${id} no more to ${route.provider}:${route.providerService}`,
+    () => {
+      auditor.routesChanged(id);
+      run("putRoute", { id, provider: "c", providerService: "9", priority: null, actor });
+      run("removeRoute", { ...route, actor });
+    },
+  );
+}
+
 function move({ world, auditor, run }: Market, row: Row): void {
   const { chance } = world;
   const to = chance.pick<Target>(["COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "REFUNDED"]);
@@ -71,17 +106,19 @@ function move({ world, auditor, run }: Market, row: Row): void {
 function settle({ world, auditor, run, providers, sentAt }: Market, row: Row): void {
   const { chance } = world;
   if (world.elapsed() - (sentAt.get(row.link) ?? 0) < SETTLE_AFTER_MS) return;
-  const numbers = [...providers.values()].flatMap((provider) => provider.numberOf(row.link) ?? []);
+  const provider = row.provider!;
+  const number = providers.get(provider)!.numberOf(row.link);
   const other = auditor
     .rows()
-    .find(
-      (taken) => taken.providerOrder !== null && taken.providerId === row.providerId,
-    )?.providerOrder;
-  const providerOrder = (chance.happens(0.1) ? other : undefined) ?? numbers[0] ?? null;
+    .find((taken) => taken.providerOrder !== null && taken.provider === provider)?.providerOrder;
+  const providerOrder = (chance.happens(0.1) ? other : undefined) ?? number ?? null;
   const actor = { keyId: null, operator: "sim" };
   attempt(world, `operator settles ${row.link} as ${providerOrder ?? "not placed"}`, () => {
     run("settleOrder", { id: String(row.orderId), providerOrder, actor });
-    auditor.operatorSettled(row.link, providerOrder);
+    auditor.operatorSettled(
+      row.link,
+      providerOrder === null ? null : { provider, number: providerOrder },
+    );
   });
 }
 

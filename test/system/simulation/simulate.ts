@@ -43,6 +43,8 @@ export interface Outcome {
   seed: number;
   orders: number;
   crashes: number;
+  /** Orders that went on to another provider. */
+  rerouted: number;
   /** Deliveries of webhooks, and those of them that are listed as undelivered at the end. */
   webhooks: { deliveries: number; undelivered: number };
   /** What the auditor found; null when all is well. */
@@ -53,15 +55,17 @@ interface Catalogue {
   id: string;
   priceMicros: number;
   per: Asked["per"];
-  provider: string | null;
+  /** Its providers, `name:service`, in the order in which they are tried; none: it is manual. */
+  routes: readonly string[];
 }
 
 const CATALOGUE: readonly Catalogue[] = [
-  { id: "a-likes", priceMicros: 2_320_001, per: "1000", provider: "a" },
-  { id: "a-views", priceMicros: 7, per: "1", provider: "a" },
-  { id: "b-pack", priceMicros: 333_333, per: "order", provider: "b" },
-  { id: "manual", priceMicros: 1_000_003, per: "1000", provider: null },
+  { id: "a-likes", priceMicros: 2_320_001, per: "1000", routes: ["a:1", "b:1", "c:1"] },
+  { id: "a-views", priceMicros: 7, per: "1", routes: ["a:1"] },
+  { id: "b-pack", priceMicros: 333_333, per: "order", routes: ["b:1", "b:2", "a:1"] },
+  { id: "manual", priceMicros: 1_000_003, per: "1000", routes: [] },
 ];
+const PROVIDERS = ["a", "b", "c"];
 const RESELLERS = ["ana", "bob", "cleo"];
 /** Commands that mostly find nothing to do. */
 const UNTRACED: ReadonlySet<CommandName> = new Set(["takeDuePolls", "takeDueWebhookDeliveries"]);
@@ -101,7 +105,7 @@ export async function simulate(
   let calm = false;
   const faults = () => (calm ? 0 : trouble.faults);
   const market = openMarket(engine, world, creditMicros, faults);
-  for (const name of ["a", "b"]) {
+  for (const name of PROVIDERS) {
     const { auditor } = market;
     market.providers.set(name, createProvider({ name, world, auditor, faults }));
   }
@@ -135,7 +139,13 @@ export async function simulate(
       (started) => (process = started),
     );
   };
-  const outcome = () => ({ seed, orders, crashes, webhooks: market.webhookAuditor.counts() });
+  const outcome = () => ({
+    seed,
+    orders,
+    crashes,
+    rerouted: market.auditor.rerouted(),
+    webhooks: market.webhookAuditor.counts(),
+  });
   try {
     await world.runUntil(TROUBLE_MS, afterEvent);
     calm = true;
@@ -197,14 +207,23 @@ function openMarket(
     });
     keyIds.set(username, id);
   }
-  for (const name of ["a", "b"]) {
+  for (const name of PROVIDERS) {
     const url = "http://127.0.0.1:1/";
     market.run("createProvider", { name, protocol: "smm-api", url, key: PROVIDER_KEY, actor });
   }
-  for (const { provider, ...service } of CATALOGUE) {
-    const link = provider === null ? {} : { provider: { name: provider, service: "1" } };
+  for (const { routes, ...service } of CATALOGUE) {
+    const [first, ...further] = routes.map((route) => {
+      const [provider, providerService] = route.split(":") as [string, string];
+      return { provider, providerService };
+    });
+    const link = first
+      ? { provider: { name: first.provider, service: first.providerService } }
+      : {};
     const bounds = { min: 1, max: 100_000, private: false };
-    market.run("createService", { ...service, ...bounds, name: service.id, ...link, actor });
+    const { id } = service;
+    market.run("createService", { ...service, ...bounds, name: id, ...link, actor });
+    for (const route of further) market.run("putRoute", { id, ...route, priority: null, actor });
+    auditor.routed(id, routes);
   }
   for (const username of RESELLERS) addEndpoints(market, username, creditMicros);
   for (const { isDead, url } of webhookAuditor.endpoints()) if (isDead) dead.add(url);
@@ -334,14 +353,14 @@ function planOrders(market: Market, crowded: boolean, process: () => Process): n
   const count = crowded ? CROWD_ORDERS : chance.whole(5, 35);
   for (let index = 1; index <= count; index += 1) {
     const service = crowded ? CATALOGUE[0]! : chance.pick(CATALOGUE);
-    const asked: Asked & { service: string } = {
+    const asked: Asked = {
       link: `t${index}`,
       reseller: chance.pick(RESELLERS),
       service: service.id,
       quantity: chance.happens(0.1) ? 1 : chance.whole(1, 3000),
       priceMicros: service.priceMicros,
       per: service.per,
-      manual: service.provider === null,
+      manual: service.routes.length === 0,
     };
     const at = crowded ? chance.whole(0, 30_000) : chance.whole(0, TROUBLE_MS);
     later(at, null, () => void order(market, process(), asked));
@@ -352,7 +371,7 @@ function planOrders(market: Market, crowded: boolean, process: () => Process): n
 async function order(
   { world, auditor }: Market,
   { life, writer, delivery }: Process,
-  asked: Asked & { service: string },
+  asked: Asked,
 ): Promise<void> {
   // Nobody answers a caller while there is no process.
   if (life.dead || !delivery) return;
