@@ -129,7 +129,9 @@ function declareUpdate(group: Command): void {
         const settings = syncSettingsOf(options);
         const isEmpty = url === undefined && !keyStdin && rename === undefined;
         if (isEmpty && Object.keys(settings).length === 0) {
-          command.error("error: give --url, --key-stdin, --rename, --markup or a flag of syncs.");
+          command.error(
+            "error: give --url, --key-stdin or --rename, --markup or a flag of scheduled syncs.",
+          );
         }
         const changes = {
           ...settings,

@@ -15,7 +15,13 @@ import {
 import { type Imported, type ImportPlan, planImport } from "../operations/service-imports.ts";
 import type { ServiceTerms } from "../operations/services.ts";
 import { serviceChanges } from "./catalogue-diff.ts";
-import { CommandFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
+import {
+  CommandFailure,
+  type CommonOptions,
+  declare,
+  type Session,
+  withDatabase,
+} from "./command.ts";
 import { sentenceOf } from "./errors.ts";
 import { print, printError } from "./output.ts";
 import { startProgress } from "./progress.ts";
@@ -49,19 +55,37 @@ export function declareImport(group: Command): void {
       const isUpdate = options.update ?? false;
       const text = file === STDIN ? await readAll() : readText(file);
       const catalogue = catalogueIn(file === STDIN ? "stdin" : file, text, isUpdate);
-      const { plan, imported } = await withDatabase(options, async ({ store, execute }) => {
-        const { services } = catalogue;
-        const found = await store.read((reader) => planImport(reader, services, isUpdate));
-        refuseWrongRows(catalogue, found);
-        if (options.dryRun) return { plan: found, imported: countsOf(found) };
-        const done = await execute("importServices", { services, update: isUpdate });
-        return { plan: found, imported: done };
-      });
-      if (isUpdate) showUpdates(plan, options);
-      // The contract's count is that of the rows.
-      const total = imported.created + imported.updated + imported.unchanged;
-      print(options.json, { imported: total, ...imported }, () => textOf(imported, options));
+      const { plan, imported } = await withDatabase(options, (session) =>
+        importInto(session, catalogue, options),
+      );
+      if (plan) showUpdates(plan, options);
+      const result = isUpdate ? imported : { imported: imported.created };
+      print<object>(options.json, result, () => textOf(imported, options));
     });
+}
+
+/** The plan is read where it is shown, or where a row is wrong: a large list is then looked at twice. */
+async function importInto(
+  { store, execute }: Session,
+  catalogue: Catalogue,
+  { update: isUpdate = false, dryRun }: { update?: boolean; dryRun?: true },
+): Promise<{ plan: ImportPlan | null; imported: Imported }> {
+  const { services } = catalogue;
+  const planned = () => store.read((reader) => planImport(reader, services, isUpdate));
+  if (isUpdate || dryRun || catalogue.wrong.length > 0) {
+    const plan = await planned();
+    refuseWrongRows(catalogue, plan);
+    if (dryRun) return { plan: isUpdate ? plan : null, imported: countsOf(plan) };
+    return { plan, imported: await execute("importServices", { services, update: isUpdate }) };
+  }
+  try {
+    return { plan: null, imported: await execute("importServices", { services }) };
+  } catch (error) {
+    if (error instanceof Refusal && error.code.startsWith("import_")) {
+      refuseWrongRows(catalogue, await planned());
+    }
+    throw error;
+  }
 }
 
 function countsOf({ created, updated, unchanged }: ImportPlan): Imported {

@@ -230,7 +230,8 @@ function userJson(user: User) {
 /** Of a user that may be inactive. */
 function stateJson(user: User) {
   const { active, erasedAt } = user;
-  const erased: Record<string, string> = erasedAt === null ? {} : { erasedAt: new Date(erasedAt).toISOString() };
+  const erased: Record<string, string> =
+    erasedAt === null ? {} : { erasedAt: new Date(erasedAt).toISOString() };
   return { ...userJson(user), active, ...erased };
 }
 
