@@ -7,9 +7,15 @@ import type { Reader } from "../db/port.ts";
 import { listProviders, type Provider, providerOf, readProviderOrders } from "../db/providers.ts";
 import { isProviderKey } from "../domain/providers.ts";
 import { IDENTIFIER_FORM } from "../domain/text.ts";
+import { formatDuration } from "../domain/units.ts";
 import { requireProvider } from "../operations/providers.ts";
-import { connectProvider, PROTOCOL_DEFAULT, PROTOCOL_NAMES } from "../providers/protocols.ts";
-import { type ProviderApi, ProviderFailure } from "../providers/provider.ts";
+import {
+  connectProvider,
+  PROTOCOL_DEFAULT,
+  PROTOCOL_NAMES,
+  type ProviderAddress,
+} from "../providers/protocols.ts";
+import { type ProviderApi, type ProviderBalance, ProviderFailure } from "../providers/provider.ts";
 import {
   CommandFailure,
   type CommonOptions,
@@ -19,7 +25,8 @@ import {
 } from "./command.ts";
 import { print } from "./output.ts";
 import { readStdin } from "./stdin.ts";
-import { fields, table } from "./text-table.ts";
+import { addSyncSettings, type SyncSettingOptions, syncSettingsOf } from "./sync-settings.ts";
+import { fields, type Row, table } from "./text-table.ts";
 import { declareSync } from "./provider-sync.ts";
 import { providerName, providerUrl } from "./values.ts";
 
@@ -37,14 +44,19 @@ export function declareProviders(admin: Command): void {
   declareList(group);
   declareBalance(group);
   declareSync(group);
+  declareSwitch(group, "deactivate", false, "offer none of its services; its orders go on");
+  declareSwitch(group, "activate", true, "offer the services again that were offered before");
+  declareDelete(group);
 }
 
 function declareCreate(group: Command): void {
-  declare(
-    group,
-    "create",
-    "add a provider; its key is read from stdin",
-    "reseller admin provider create acme --url https://acme.example/api/v2 --key-stdin < acme.key",
+  addSyncSettings(
+    declare(
+      group,
+      "create",
+      "add a provider; its key is read from stdin, and tried by asking for our balance there",
+      "reseller admin provider create acme --url https://acme.example/api/v2 --key-stdin < acme.key",
+    ),
   )
     .argument("<name>", IDENTIFIER_FORM, providerName)
     .addOption(
@@ -58,30 +70,49 @@ function declareCreate(group: Command): void {
         .choices(PROTOCOL_NAMES)
         .default(PROTOCOL_DEFAULT),
     )
+    .option("--no-check", "add it without asking for our balance there")
+    .addOption(settingOption("provider-timeout"))
     .action(
       async (
         name: string,
-        options: CommonOptions & { url: string; protocol: string },
+        options: CallOptions &
+          SyncSettingOptions & { url: string; protocol: string; check: boolean },
         command: Command,
       ) => {
         const { url, protocol } = options;
         const key = await readKey(command);
+        const settings = syncSettingsOf(options);
+        // Before it is created: a wrong address or key is not stored.
+        const funds = options.check ? await balanceOf({ name, url, protocol, key }, options) : null;
         const provider = await withDatabase(options, async ({ store, execute }) => {
-          const created = await execute("createProvider", { name, protocol, url, key });
+          const created = await execute("createProvider", {
+            name,
+            protocol,
+            url,
+            key,
+            ...settings,
+          });
+          if (funds) await execute("noteProviderSuccess", { providerId: created.providerId });
           const now = Date.now();
-          return store.read((reader) => statusOf(reader, created, now));
+          const { providerId } = created;
+          return store.read((reader) => statusOf(reader, providerOf(reader, providerId), now));
         });
-        print(options.json, providerJson(provider), fields);
+        const asked = funds === null ? {} : { balance: funds.balance, currency: funds.currency };
+        print(options.json, { ...providerJson(provider), ...asked }, (shown) =>
+          fields(rowOf(shown)),
+        );
       },
     );
 }
 
 function declareUpdate(group: Command): void {
-  declare(
-    group,
-    "update",
-    "change a provider; a running server takes it over within a second",
-    "reseller admin provider update acme --key-stdin < acme.key",
+  addSyncSettings(
+    declare(
+      group,
+      "update",
+      "change a provider; a running server takes it over within a second",
+      "reseller admin provider update acme --markup 30% --sync-every 6h",
+    ),
   )
     .argument("<name>", "the provider", providerName)
     .option("--url <url>", "where its API is", providerUrl)
@@ -90,14 +121,20 @@ function declareUpdate(group: Command): void {
     .action(
       async (
         name: string,
-        options: CommonOptions & { url?: string; keyStdin?: true; rename?: string },
+        options: CommonOptions &
+          SyncSettingOptions & { url?: string; keyStdin?: true; rename?: string },
         command: Command,
       ) => {
         const { url, keyStdin, rename } = options;
-        if (url === undefined && !keyStdin && rename === undefined) {
-          command.error("error: give --url, --key-stdin or --rename.");
+        const settings = syncSettingsOf(options);
+        const isEmpty = url === undefined && !keyStdin && rename === undefined;
+        if (isEmpty && Object.keys(settings).length === 0) {
+          command.error(
+            "error: give --url, --key-stdin or --rename, --markup or a flag of scheduled syncs.",
+          );
         }
         const changes = {
+          ...settings,
           ...(url === undefined ? {} : { url }),
           ...(keyStdin ? { key: await readKey(command) } : {}),
           ...(rename === undefined ? {} : { name: rename }),
@@ -107,9 +144,34 @@ function declareUpdate(group: Command): void {
           const now = Date.now();
           return store.read((reader) => statusOf(reader, providerOf(reader, providerId), now));
         });
-        print(options.json, providerJson(provider), fields);
+        print(options.json, providerJson(provider), (shown) => fields(rowOf(shown)));
       },
     );
+}
+
+function declareSwitch(group: Command, verb: string, active: boolean, description: string): void {
+  declare(group, verb, description, `reseller admin provider ${verb} acme`)
+    .argument("<name>", "the provider", providerName)
+    .action(async (name: string, options: CommonOptions) => {
+      const { services } = await withDatabase(options, ({ execute }) =>
+        execute("setProviderActive", { name, active }),
+      );
+      print(options.json, { name, active, services }, fields);
+    });
+}
+
+function declareDelete(group: Command): void {
+  declare(
+    group,
+    "delete",
+    "remove a provider without services that never had an order; others can be deactivated",
+    "reseller admin provider delete acme",
+  )
+    .argument("<name>", "the provider", providerName)
+    .action(async (name: string, options: CommonOptions) => {
+      await withDatabase(options, ({ execute }) => execute("deleteProvider", { name }));
+      print(options.json, { name, deleted: true }, fields);
+    });
 }
 
 function declareList(group: Command): void {
@@ -127,7 +189,7 @@ function declareList(group: Command): void {
     );
     print(options.json, providers.map(providerJson), (rows) =>
       table(
-        rows.map((row, index) => ({ ...row, attention: providers[index]!.attention.join("; ") })),
+        rows.map((row) => ({ ...rowOf(row), attention: row.attention.join("; ") })),
         "no providers yet: create one with `reseller admin provider create`",
       ),
     );
@@ -166,11 +228,27 @@ export async function callProvider<T>(
     const result = await call(connectProvider(provider, options.providerTimeout));
     return { name: provider.name, result };
   } catch (error) {
-    if (!(error instanceof ProviderFailure)) throw error;
-    throw new CommandFailure(
-      `provider ${provider.name} at ${provider.url}: ${error.message}: nothing was changed, check its address, its key and its own status`,
-    );
+    throw asFailure(error, provider, "check its address, its key and its own status");
   }
+}
+
+/** Of a provider that is about to be created. */
+async function balanceOf(
+  provider: ProviderAddress & { name: string },
+  options: CallOptions,
+): Promise<ProviderBalance> {
+  try {
+    return await connectProvider(provider, options.providerTimeout).balance(never());
+  } catch (error) {
+    throw asFailure(error, provider, "check its address and its key, or add it with --no-check");
+  }
+}
+
+function asFailure(error: unknown, { name, url }: { name: string; url: string }, todo: string) {
+  if (!(error instanceof ProviderFailure)) return error;
+  return new CommandFailure(
+    `provider ${name} at ${url}: ${error.message}: nothing was changed, ${todo}`,
+  );
 }
 
 /** A signal that never aborts: Ctrl-C ends the process. */
@@ -197,6 +275,10 @@ function statusOf(reader: Reader, provider: Provider, now: number): ProviderStat
   if (due !== null && now - due > LATE_MS) {
     attention.push(`looking at orders is late since ${isoOf(due)}`);
   }
+  const { syncHeld } = provider;
+  if (syncHeld !== null) {
+    attention.push(`scheduled sync not applied: ${syncHeld}, see \`provider sync\``);
+  }
   if (late > 0) attention.push(`${late} changed after their end, see \`order list --late\``);
   return { ...provider, ...orders, attention };
 }
@@ -210,6 +292,29 @@ function providerJson(provider: ProviderStatus) {
     unknown: provider.unknown,
     lastSuccessAt: isoOf(provider.lastSuccessAt),
     oldestUncheckedAt: isoOf(provider.oldestUncheckedAt),
+    active: provider.active,
+    markup: provider.markup === null ? null : Number(provider.markup),
+    syncEvery: provider.syncEvery === null ? null : formatDuration(provider.syncEvery),
+    syncMaxPriceChange: Number(provider.syncPriceLimit),
+    syncMaxDeactivated: provider.syncDeactivationLimit,
+    syncNew: provider.syncNew,
+    readableIds: provider.readableIds,
+    syncedAt: isoOf(provider.syncedAt),
+    attention: provider.attention,
+  };
+}
+
+/** What of it a table shows: the settings of scheduled syncs where there are some. */
+function rowOf({ attention: _, syncEvery, ...provider }: ReturnType<typeof providerJson>): Row {
+  const { syncMaxPriceChange, syncMaxDeactivated, syncNew, readableIds, markup, ...shown } =
+    provider;
+  const limits = `, at most ${syncMaxPriceChange}% and ${syncMaxDeactivated} deactivated`;
+  const ids = readableIds ? ", readable ids" : "";
+  return {
+    ...shown,
+    markup: markup === null ? null : `${markup}%`,
+    sync: syncEvery === null ? null : `every ${syncEvery}${limits}`,
+    new: `${syncNew}${ids}`,
   };
 }
 

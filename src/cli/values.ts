@@ -12,9 +12,8 @@ import {
   QUANTITY_LIMIT,
   REFERENCE_FORM,
 } from "../domain/orders.ts";
-import { parseDecimal } from "../domain/catalogue-sync.ts";
 import { isProviderOrder } from "../domain/deliveries.ts";
-import { isProviderUrl } from "../domain/providers.ts";
+import { isProviderUrl, parseMarkup, SYNC_EVERY_LEAST_MS } from "../domain/providers.ts";
 import { PRIORITY_LIMIT } from "../domain/service-routes.ts";
 import {
   CATEGORY_LENGTH_LIMIT,
@@ -69,9 +68,21 @@ export function providerOrder(text: string): string {
 
 /** A percentage such as `30%` or `12.5%`, as its decimal text. */
 export function markup(text: string): string {
-  const percent = text.replace(/%$/, "");
-  const valid = /^\d{1,6}(\.\d{1,6})?$/.test(percent) && parseDecimal(percent) !== null;
-  return require(valid, percent, "must be a percentage from 0% to 999999%, such as 30%");
+  const percent = parseMarkup(text);
+  return require(percent !== null, percent ??
+    "", "must be a percentage from 0% to 999999%, such as 30%");
+}
+
+/** Milliseconds between two scheduled syncs; null for `off`. */
+export function syncEvery(text: string): number | null {
+  if (text === "off") return null;
+  const value = duration(text);
+  return require(value >= SYNC_EVERY_LEAST_MS, value, "must be at least 1m, or off");
+}
+
+/** Ids of services at a provider, separated by commas; given again, more of them. */
+export function providerServices(text: string, before: readonly string[] = []): string[] {
+  return [...before, ...text.split(",").map((id) => providerService(id.trim()))];
 }
 
 /** Millionths of a percent by which prices change. */

@@ -6,6 +6,11 @@ import type { KeyScope, KeyType } from "../domain/keys.ts";
 import type { TransferKind } from "../domain/ledger.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
+import {
+  type NewServices,
+  SYNC_DEACTIVATION_LIMIT,
+  SYNC_PRICE_LIMIT,
+} from "../domain/providers.ts";
 import { DEFAULT_CATEGORY, type PriceUnit } from "../domain/services.ts";
 import type { DisabledReason, WebhookEventType } from "../domain/webhook-events.ts";
 
@@ -32,6 +37,7 @@ export const users = sqliteTable("users", {
   lowBalanceMicros: integer("low_balance_micros"),
   testOf: integer("test_of"),
   active: integer({ mode: "boolean" }).notNull().default(true),
+  erasedAt: integer("erased_at"),
 });
 
 export const keys = sqliteTable("keys", {
@@ -51,6 +57,7 @@ export const keys = sqliteTable("keys", {
   ended: integer({ mode: "boolean" }).notNull().default(false),
   testOf: integer("test_of"),
   suspended: integer({ mode: "boolean" }).notNull().default(false),
+  lastAddress: text("last_address"),
 });
 
 export const providers = sqliteTable("providers", {
@@ -63,6 +70,16 @@ export const providers = sqliteTable("providers", {
   outOfFundsAt: integer("out_of_funds_at"),
   createdAt: integer("created_at").notNull(),
   active: integer({ mode: "boolean" }).notNull().default(true),
+  markup: text(),
+  syncEvery: integer("sync_every"),
+  syncPriceLimit: text("sync_price_limit").notNull().default(SYNC_PRICE_LIMIT),
+  syncDeactivationLimit: integer("sync_deactivation_limit")
+    .notNull()
+    .default(SYNC_DEACTIVATION_LIMIT),
+  syncNew: text("sync_new").$type<NewServices>().notNull().default("public"),
+  readableIds: integer("readable_ids", { mode: "boolean" }).notNull().default(false),
+  syncedAt: integer("synced_at"),
+  syncHeld: text("sync_held"),
 });
 
 export const services = sqliteTable("services", {
@@ -86,6 +103,7 @@ export const services = sqliteTable("services", {
   minByHand: integer("min_by_hand", { mode: "boolean" }).notNull(),
   maxByHand: integer("max_by_hand", { mode: "boolean" }).notNull(),
   delisted: integer("vanished", { mode: "boolean" }).notNull(),
+  suspended: integer({ mode: "boolean" }).notNull().default(false),
 });
 
 /** The routes of a service after its first, which is in its own row. */

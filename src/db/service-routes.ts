@@ -13,7 +13,8 @@ import { providerOf } from "./providers.ts";
 import { fields, query, select } from "./query.ts";
 import { findService, type Service, updateService } from "./services.ts";
 import { boolean, number, text } from "./table-definition.ts";
-import { attempts, serviceRoutes } from "./tables.ts";
+import type { serviceRoutes as schema } from "./schema.ts";
+import { attempts, serviceRoutes, services } from "./tables.ts";
 
 const FURTHER = query({
   takes: { serviceId: text },
@@ -35,6 +36,19 @@ const TRIED = query({
     FROM placement_attempts WHERE order_id = :orderId GROUP BY provider_id, provider_service`,
 });
 
+const ROUTED_TO = query({
+  takes: { providerId: number },
+  gives: { ...fields(services), isDeliveredElsewhere: boolean },
+  text: `SELECT ${select(services)}, CASE WHEN EXISTS (
+      SELECT 1 FROM providers WHERE providers.active = 1 AND providers.provider_id <> :providerId
+        AND (providers.provider_id = services.provider_id OR EXISTS (SELECT 1 FROM service_routes AS others
+          WHERE others.service_id = services.id AND others.provider_id = providers.provider_id))
+    ) THEN 1 ELSE 0 END AS "isDeliveredElsewhere"
+    FROM services WHERE services.provider_id = :providerId OR EXISTS (SELECT 1 FROM service_routes
+      WHERE service_routes.service_id = services.id AND service_routes.provider_id = :providerId)
+    ORDER BY services.name, services.id`,
+});
+
 const OF_PROVIDER = query({
   takes: { providerId: number },
   gives: { providerService: text, service: text },
@@ -43,6 +57,13 @@ const OF_PROVIDER = query({
     WHERE service_routes.provider_id = :providerId
     ORDER BY service_routes.provider_service, services.name, services.id`,
 });
+
+/** The services of which a provider has any route, and whether another provider that is active has one, too. */
+export function listServicesRoutedTo(reader: Reader, providerId: number) {
+  return reader
+    .all(ROUTED_TO, { providerId })
+    .map(({ isDeliveredElsewhere, ...service }) => ({ service, isDeliveredElsewhere }));
+}
 
 /** In the order in which they are tried; none of a manual service. */
 export function listRoutes(reader: Reader, service: Service): PrioritizedRoute[] {
@@ -109,9 +130,30 @@ export function writeRoutes(
   });
 }
 
-/** The route in the service's own row, where it was a further one until now. */
-export function deleteFurtherRoute(tx: Tx, { id, providerId, providerService }: Service): void {
-  if (providerId === null || providerService === null) return;
-  const further = tx.row(serviceRoutes.byKey, id, providerId, providerService);
-  if (further) tx.delete(serviceRoutes, further);
+type FurtherRow = typeof schema.$inferSelect;
+
+/** The further routes that a service loses by another provider in its own row: that one, or without a provider all. */
+export function listSupersededRoutes(
+  reader: Reader,
+  before: Service,
+  after: Service,
+): FurtherRow[] {
+  const { id, providerId, providerService } = after;
+  if (before.providerId === providerId && before.providerService === providerService) return [];
+  if (providerId === null || providerService === null)
+    return reader.all(FURTHER, { serviceId: id });
+  const same = reader.row(serviceRoutes.byKey, id, providerId, providerService);
+  return same ? [same] : [];
+}
+
+export function deleteRoutes(tx: Tx, rows: readonly FurtherRow[]): void {
+  for (const row of rows) tx.delete(serviceRoutes, row);
+}
+
+/** Whether orders of the service are given to anyone: to a provider that is active, or to the operator. */
+export function isDelivered(reader: Reader, service: Service): boolean {
+  const routes = listRoutes(reader, service);
+  return (
+    routes.length === 0 || routes.some(({ providerId }) => providerOf(reader, providerId).active)
+  );
 }

@@ -32,7 +32,7 @@ export const keys = table(schema.keys, {
   key: ["id"],
   unique: { byHash: ["hash"] },
   lock: ({ resellerAccount }) => resellerAccount,
-  unlocked: ["lastUsedAt"],
+  unlocked: ["lastUsedAt", "lastAddress"],
   kept: true,
 });
 

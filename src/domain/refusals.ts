@@ -61,6 +61,10 @@ interface CommandLineOnlyRefusals {
   child_cannot_hold_key: null;
   child_has_no_keys: null;
   user_inactive: null;
+  user_erased: null;
+  /** Only what nobody uses any more is erased. */
+  user_active: null;
+  user_has_open_orders: { orders: number };
   child_cannot_hold_grant: null;
   child_cannot_hold_webhook: null;
   key_not_found: null;
@@ -81,6 +85,14 @@ interface CommandLineOnlyRefusals {
   service_has_no_provider: null;
   route_not_found: null;
   routes_too_many: null;
+  service_in_use: { orders: boolean; grants: number };
+  provider_inactive: null;
+  provider_in_use: { services: number; orders: boolean };
+  provider_name_reserved: null;
+  markup_missing: null;
+  import_field_missing: { index: number; field: string };
+  import_bounds_crossed: { index: number };
+  import_provider_inactive: { index: number };
   catalogue_changed: null;
   price_too_large: { id: string };
   administrator_not_found: null;
@@ -93,7 +105,7 @@ interface CommandLineOnlyRefusals {
 
 /** The refusals that only the panel meets. */
 interface PanelOnlyRefusals {
-  /** Name, password or state: which of them is not told. */
+  /** Name, password or state: the message does not say which, so that names cannot be tried. */
   sign_in_refused: null;
   sign_in_limited: { retryAfterSeconds: number };
   invitation_invalid: null;

@@ -36,11 +36,21 @@ import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 import { needsOf } from "./command-needs.ts";
 import { type Context, contextOf } from "./context.ts";
 import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";
-import { createKey, endExpiredKeys, recordKeyUsage, rotateKey, setKeyActive } from "./keys.ts";
+import {
+  createKey,
+  deactivateKeys,
+  endExpiredKeys,
+  recordKeyUsage,
+  rotateKey,
+  setKeyActive,
+  updateKey,
+} from "./keys.ts";
 import { transitionOrder, noteOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
 import { clampSchedules, finishAttempt, startAttempt } from "./deliveries.ts";
+import { deleteProvider, holdSync, setProviderActive } from "./provider-states.ts";
 import { createProvider, noteProviderSuccess, syncCatalogue, updateProvider } from "./providers.ts";
 import { passRoute } from "./passed-orders.ts";
+import { eraseHistory, eraseUser } from "./erasures.ts";
 import { probe } from "./probe.ts";
 import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge, rechargeOnce } from "./recharges.ts";
@@ -52,12 +62,13 @@ import { settleOrder } from "./unknown-settlement.ts";
 import {
   changePrices,
   createService,
+  deleteService,
   grantService,
-  importServices,
   revokeService,
   setServiceActive,
   updateService,
 } from "./services.ts";
+import { importServices } from "./service-imports.ts";
 import { markInterruptedUnknown } from "./mark-unknown.ts";
 import { transitionTestOrder } from "./test-orders.ts";
 import { sendTestEvent } from "./test-webhooks.ts";
@@ -92,12 +103,16 @@ const commands = {
   createUser,
   updateUser,
   setUserActive,
+  eraseUser,
+  eraseHistory,
   creditUser,
   debitUser,
   addUser,
   adjustBalance,
   createKey,
   setKeyActive,
+  updateKey,
+  deactivateKeys,
   rotateKey,
   recordKeyUsage,
   createService,
@@ -105,6 +120,7 @@ const commands = {
   setServiceActive,
   changePrices,
   importServices,
+  deleteService,
   grantService,
   revokeService,
   putRoute,
@@ -127,8 +143,11 @@ const commands = {
   clampSchedules,
   createProvider,
   updateProvider,
+  setProviderActive,
+  deleteProvider,
   noteProviderSuccess,
   syncCatalogue,
+  holdSync,
   recharge,
   placeOrderOnce,
   rechargeOnce,

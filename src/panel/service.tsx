@@ -58,6 +58,14 @@ export async function servicePage(call: Call): Promise<View> {
                 </p>
               </Form>
             )}
+            {mayChange && (
+              <Form action={`${path}/delete`}>
+                <p class="actions">
+                  <button class="danger">Delete</button>
+                  <small>only one that was never ordered and has no grants</small>
+                </p>
+              </Form>
+            )}
           </section>
           {mayChange && (
             <section class="card">
@@ -242,7 +250,7 @@ export async function updateService(submission: Submission): Promise<Redirect> {
   await submission.submit("updateService", {
     id,
     changes: Object.fromEntries(differing),
-    ...(link === null || isSame ? {} : { provider: link }),
+    ...(isSame ? {} : { provider: link }),
   });
   return { to: `/services/${id}`, note: "The service was saved." };
 }
@@ -259,6 +267,13 @@ async function setActive(submission: Submission, active: boolean): Promise<Redir
   const id = submission.params["service"]!;
   await submission.submit("setServiceActive", { id, active });
   return { to: `/services/${id}`, note: `The service is ${active ? "active" : "inactive"}.` };
+}
+
+export async function deleteService(submission: Submission): Promise<Redirect> {
+  const id = submission.params["service"]!;
+  await submission.confirm({ title: `Delete the service ${id}`, moves: [], danger: true });
+  await submission.submit("deleteService", { id });
+  return { to: "/services", note: `The service ${id} was deleted.` };
 }
 
 export async function grantService(submission: Submission): Promise<Redirect> {

@@ -17,8 +17,8 @@ import serviceNumbers from "../../migrations/sqlite/0012_service_numbers.sql" wi
 import webhooks from "../../migrations/sqlite/0013_webhooks.sql" with { type: "text" };
 import sandbox from "../../migrations/sqlite/0014_sandbox.sql" with { type: "text" };
 import panel from "../../migrations/sqlite/0015_panel.sql" with { type: "text" };
-import routes from "../../migrations/sqlite/0016_routes.sql" with { type: "text" };
-import providerActive from "../../migrations/sqlite/0017_provider_active.sql" with { type: "text" };
+import catalogue from "../../migrations/sqlite/0016_catalogue.sql" with { type: "text" };
+import routes from "../../migrations/sqlite/0017_routes.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -44,8 +44,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 13, name: "0013_webhooks", sql: webhooks },
   { version: 14, name: "0014_sandbox", sql: sandbox },
   { version: 15, name: "0015_panel", sql: panel },
-  { version: 16, name: "0016_routes", sql: routes },
-  { version: 17, name: "0017_provider_active", sql: providerActive },
+  { version: 16, name: "0016_catalogue", sql: catalogue },
+  { version: 17, name: "0017_routes", sql: routes },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

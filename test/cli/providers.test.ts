@@ -23,6 +23,7 @@ describe("create", () => {
       "--url",
       "https://acme.example/api/v2",
       "--key-stdin",
+      "--no-check",
     ];
     const create = (stdin: string, ...more: string[]) =>
       Bun.spawnSync(["bun", main, ...argv, ...optionsOf(shop), ...more], {
@@ -36,6 +37,15 @@ describe("create", () => {
       unknown: 0,
       lastSuccessAt: null,
       oldestUncheckedAt: null,
+      active: true,
+      markup: null,
+      syncEvery: null,
+      syncMaxPriceChange: 20,
+      syncMaxDeactivated: 10,
+      syncNew: "public",
+      readableIds: false,
+      syncedAt: null,
+      attention: [],
     });
     const listed = await shop.cli("admin", "provider", "list");
     expect(created.stdout.toString() + created.stderr.toString() + listed.stdout).not.toContain(

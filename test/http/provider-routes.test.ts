@@ -191,12 +191,12 @@ test("a provider that was deactivated is passed over; those that it has are poll
     return rowOf(orderId).name === name ? orderId : firstAt(name);
   };
   const placed = await firstAt("acme");
-  market.query("UPDATE providers SET active = 0 WHERE name = ?", "acme");
+  market.run("setProviderActive", { name: "acme", active: false });
   expect(await timelineOf(await firstAt("bulk"))).toEqual(["sending bulk", "accepted bulk"]);
   for (const entry of upstreams.get("acme")!.book.values()) {
     entry.status = { status: "Completed", start_count: "1", remains: "0" };
   }
   await eventually("acme's order ends", () => rowOf(placed).status === "COMPLETED");
-  market.query("UPDATE providers SET active = 1 WHERE name = ?", "acme");
+  market.run("setProviderActive", { name: "acme", active: true });
   await firstAt("acme");
 });

@@ -42,8 +42,8 @@ const put = (
 const remove = (shop: DeliveryShop, provider: string, service: string) =>
   shop.run("removeRoute", { id: "likes", provider, providerService: service, actor });
 
-const deactivate = (shop: DeliveryShop, providerId: number) =>
-  shop.store.query(`UPDATE providers SET active = 0 WHERE provider_id = ${providerId}`);
+const setActive = (shop: DeliveryShop, name: string, active: boolean) =>
+  shop.run("setProviderActive", { name, active, actor });
 
 /** Where the order is: `placement provider:service`, with when it is due from `now` on. */
 async function at(shop: DeliveryShop, orderId: number, now?: number): Promise<string> {
@@ -224,19 +224,68 @@ describe.each(ENGINES)("on %s", (engine) => {
         when,
       );
     expect(await pass(1)).toBe(null);
-    await deactivate(shop, 2);
+    await setActive(shop, "bulk", false);
     expect(await attempt(shop, orderId, 1, REFUSED, now)).toBe("queued 3:9 +0");
-    await deactivate(shop, 3);
+    await setActive(shop, "core", false);
     expect(await pass(1)).toMatchObject({ passedTo: null, isGivenUp: false });
     expect(await pass(3)).toMatchObject({ passedTo: null, isGivenUp: false });
     expect(await at(shop, orderId, now)).toBe(`queued 3:9 +${BACKOFF_MS}`);
-    await shop.store.query("UPDATE providers SET active = 1 WHERE provider_id = 2");
+    await setActive(shop, "bulk", true);
     expect(await pass(3)).toMatchObject({ passedTo: "bulk", isGivenUp: false });
     expect(await at(shop, orderId, now)).toBe("queued 2:8 +0");
-    await deactivate(shop, 2);
+    await setActive(shop, "bulk", false);
     expect(await pass(2, now + RETRY_MS)).toMatchObject({ isGivenUp: true });
     expect(await at(shop, orderId)).toBe("expired 2:8");
     expect((await shop.state(orderId)).balance).toBe(100_000_000);
+    await shop.store.close();
+  });
+
+  test("a service is suspended once all of its providers are inactive, and is back with the first that is not", async () => {
+    const shop = await openRoutes(engine);
+    const state = async () => {
+      const [row] = await shop.store.query("SELECT active, suspended FROM services");
+      return [Number(row!["active"]), Number(row!["suspended"])];
+    };
+    const [offered, suspended] = [
+      [1, 0],
+      [0, 1],
+    ];
+    expect(await setActive(shop, "acme", false)).toEqual({ services: 0 });
+    expect(await setActive(shop, "core", false)).toEqual({ services: 0 });
+    expect(await state()).toEqual(offered!);
+    expect(await setActive(shop, "bulk", false)).toEqual({ services: 1 });
+    expect(await state()).toEqual(suspended!);
+    await expect(put(shop, "core", "10")).rejects.toThrow("provider_inactive");
+    expect(await setActive(shop, "core", true)).toEqual({ services: 1 });
+    expect(await state()).toEqual(offered!);
+    await remove(shop, "core", "9");
+    expect(await state()).toEqual(suspended!);
+    await setActive(shop, "core", true);
+    expect(await state()).toEqual(suspended!);
+    await put(shop, "core", "9");
+    expect(await state()).toEqual(offered!);
+    await shop.store.close();
+  });
+
+  test("a provider with a route or with attempts alone is not deleted", async () => {
+    const shop = await openRoutes(engine);
+    const { orderId } = await shop.order();
+    const drop = (name: string) => shop.run("deleteProvider", { name, actor });
+    await expect(drop("core")).rejects.toThrow("provider_in_use");
+    await remove(shop, "core", "9");
+    await drop("core");
+    await attempt(shop, orderId, 1, REFUSED);
+    await attempt(shop, orderId, 2, ACCEPTED);
+    await remove(shop, "acme", "7");
+    await expect(drop("acme")).rejects.toThrow("provider_in_use");
+    await shop.store.close();
+  });
+
+  test("a service that goes back to its operator's hands has no routes left", async () => {
+    const shop = await openRoutes(engine);
+    await shop.run("updateService", { id: "likes", changes: {}, provider: null, actor });
+    expect((await shop.order()).status).toBe("PROCESSING");
+    expect(await put(shop, "bulk", "8")).toMatchObject([{ providerId: 2, priority: 0 }]);
     await shop.store.close();
   });
 

@@ -18,6 +18,7 @@ const PROVIDER = {
   name: "acme",
   outOfFundsAt: null,
   lastSuccessAt: null,
+  syncHeld: null,
   unknown: 0,
   oldestUncheckedAt: null,
   submissionDueAt: null,
@@ -117,9 +118,16 @@ test.each([
       "busy 2 webhooks of bob failed and are disabled",
     ],
   ],
+  [
+    "a scheduled sync that waits",
+    { ...QUIET, providers: [{ ...PROVIDER, syncHeld: "12 services would be deactivated" }] },
+    {},
+    ["busy The scheduled sync of acme was not applied: 12 services would be deactivated"],
+  ],
   ["little room", QUIET, { freeBytes: 1 }, ["bad The disk has 0 MiB free"]],
 ])("attention: %s", (_, attention, system, expected) => {
   const items = attentionItems(attention, system, NOW);
   expect(items.map(({ tone, text }) => `${tone} ${text}`)).toEqual(expected);
-  for (const { href } of items) expect(href).toMatch(/^\/(orders\?|system|users\/\w+#webhooks)/);
+  for (const { href } of items)
+    expect(href).toMatch(/^\/(orders\?|system|providers\/acme|users\/\w+#webhooks)/);
 });

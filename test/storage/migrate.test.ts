@@ -134,7 +134,13 @@ describe("migrate", () => {
     migrate(sqlite, MIGRATIONS.slice(before.length), 2);
     expect(sqlite.query("SELECT * FROM services ORDER BY number").all()).toEqual(
       old.map((row, index) => {
-        return { number: index + 1, category: "Services", category_by_hand: 0, ...row };
+        return {
+          number: index + 1,
+          category: "Services",
+          category_by_hand: 0,
+          suspended: 0,
+          ...row,
+        };
       }),
     );
     expect(sqlite.query("SELECT id FROM services ORDER BY number").values().flat()).toEqual([

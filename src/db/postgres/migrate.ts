@@ -7,8 +7,8 @@ import serviceNumbers from "../../../migrations/postgres/0003_service_numbers.sq
 import webhooks from "../../../migrations/postgres/0004_webhooks.sql" with { type: "text" };
 import sandbox from "../../../migrations/postgres/0005_sandbox.sql" with { type: "text" };
 import panel from "../../../migrations/postgres/0006_panel.sql" with { type: "text" };
-import routes from "../../../migrations/postgres/0007_routes.sql" with { type: "text" };
-import providerActive from "../../../migrations/postgres/0008_provider_active.sql" with { type: "text" };
+import catalogue from "../../../migrations/postgres/0007_catalogue.sql" with { type: "text" };
+import routes from "../../../migrations/postgres/0008_routes.sql" with { type: "text" };
 import type { Address } from "./address.ts";
 import { connect, type Connection } from "./connection.ts";
 import { sqlStateOf } from "./errors.ts";
@@ -27,8 +27,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, name: "0004_webhooks", sql: webhooks },
   { version: 5, name: "0005_sandbox", sql: sandbox },
   { version: 6, name: "0006_panel", sql: panel },
-  { version: 7, name: "0007_routes", sql: routes },
-  { version: 8, name: "0008_provider_active", sql: providerActive },
+  { version: 7, name: "0007_catalogue", sql: catalogue },
+  { version: 8, name: "0008_routes", sql: routes },
 ];
 
 /** "rslr", as an advisory lock. */

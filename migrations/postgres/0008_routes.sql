@@ -21,16 +21,14 @@ CREATE INDEX service_routes_by_provider ON service_routes (provider_id, provider
 -- providers_attempted holds it at no cost for an attempt.
 ALTER TABLE placement_attempts ADD COLUMN provider_id bigint, ADD COLUMN provider_service text COLLATE "C";
 
-DROP TRIGGER placement_attempts_finish_once ON placement_attempts;
+ALTER TABLE placement_attempts DISABLE TRIGGER placement_attempts_finish_once;
 
 UPDATE placement_attempts SET provider_id = orders.provider_id, provider_service = orders.provider_service
 FROM orders WHERE orders.order_id = placement_attempts.order_id;
 
-ALTER TABLE placement_attempts ALTER COLUMN provider_id SET NOT NULL, ALTER COLUMN provider_service SET NOT NULL;
+ALTER TABLE placement_attempts ENABLE TRIGGER placement_attempts_finish_once;
 
-CREATE TRIGGER placement_attempts_finish_once BEFORE UPDATE ON placement_attempts FOR EACH ROW
-WHEN (OLD.outcome <> 'sending' OR NEW.order_id <> OLD.order_id OR NEW.started_at <> OLD.started_at)
-EXECUTE FUNCTION refuse('an attempt is finished once and then kept');
+ALTER TABLE placement_attempts ALTER COLUMN provider_id SET NOT NULL, ALTER COLUMN provider_service SET NOT NULL;
 
 -- A server of the version before goes on while the others are upgraded, and names no provider.
 CREATE FUNCTION placement_attempts_name_provider() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -68,7 +66,7 @@ CREATE TRIGGER providers_attempted AFTER DELETE ON providers FOR EACH ROW EXECUT
 -- to or from the sandbox, which is provider 0.
 DROP TRIGGER orders_keep_terms ON orders;
 CREATE TRIGGER orders_keep_terms
-BEFORE UPDATE OF order_id, id, reseller_account, service_id, service_name, price_micros, per, link, quantity,
+BEFORE UPDATE OF order_id, id, reseller_account, service_id, service_name, price_micros, per, quantity,
   charge_micros, created_at ON orders
 FOR EACH ROW EXECUTE FUNCTION refuse('an order keeps the terms it was placed on');
 

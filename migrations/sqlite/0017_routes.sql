@@ -54,7 +54,10 @@ CREATE UNIQUE INDEX placement_attempts_refused_once ON placement_attempts (order
   WHERE outcome = 'refused';
 
 CREATE TRIGGER placement_attempts_finish_once BEFORE UPDATE ON placement_attempts
-WHEN OLD.outcome <> 'sending' OR NEW.order_id <> OLD.order_id OR NEW.started_at <> OLD.started_at
+WHEN (OLD.outcome <> 'sending' OR NEW.order_id <> OLD.order_id OR NEW.started_at <> OLD.started_at)
+  AND NOT (NEW.cause IS NULL AND NEW.attempt_id = OLD.attempt_id AND NEW.order_id = OLD.order_id
+    AND NEW.outcome = OLD.outcome AND NEW.started_at = OLD.started_at AND NEW.finished_at IS OLD.finished_at
+    AND (SELECT erased_at FROM orders JOIN users ON account = reseller_account WHERE order_id = OLD.order_id) IS NOT NULL)
 BEGIN SELECT RAISE(ABORT, 'an attempt is finished once and then kept'); END;
 
 CREATE TRIGGER placement_attempts_keep_server BEFORE UPDATE OF server ON placement_attempts
@@ -75,7 +78,7 @@ BEGIN SELECT RAISE(ABORT, 'attempts refer to the provider'); END;
 DROP TRIGGER orders_keep_terms;
 
 CREATE TRIGGER orders_keep_terms
-BEFORE UPDATE OF order_id, id, reseller_account, service_id, service_name, price_micros, per, link, quantity,
+BEFORE UPDATE OF order_id, id, reseller_account, service_id, service_name, price_micros, per, quantity,
   charge_micros, created_at ON orders
 BEGIN SELECT RAISE(ABORT, 'an order keeps the terms it was placed on'); END;
 
