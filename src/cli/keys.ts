@@ -101,16 +101,14 @@ export function declareKeys(admin: Command): void {
     printMore(options, keys, () => keys.at(-1)!.id);
     print(options.json, keys.map(keyJson), (rows) =>
       table(
-        rows.map(
-          ({ active: _, expiresAt, lastUsedAt, lastAddress, allow, replacedBy, ...row }) => ({
-            ...row,
-            expires: expiresAt,
-            "last used": lastUsedAt,
-            from: lastAddress,
-            "replaced by": replacedBy,
-            allow,
-          }),
-        ),
+        rows.map(({ id, start, type, reach, username: holder, label, state, ...row }) => ({
+          ...{ id, start, type, reach, username: holder, label, state, test: row.test },
+          expires: row.expiresAt,
+          "last used": row.lastUsedAt,
+          from: row.lastAddress,
+          "replaced by": row.replacedBy,
+          allow: row.allow,
+        })),
         "no keys yet: create one with `reseller admin key create`",
       ),
     );
@@ -259,7 +257,14 @@ function declareDeactivate(group: Command): void {
 
 /** The only time that a key's text is shown. */
 function printNew({ json }: CommonOptions, key: ListedKey, text: string): void {
-  const { start: _, lastUsedAt: __, replacedBy: ___, lastAddress: ____, ...shown } = keyJson(key);
+  const {
+    start: _,
+    state: __,
+    lastUsedAt: ___,
+    lastAddress: ____,
+    replacedBy: _____,
+    ...shown
+  } = keyJson(key);
   print(json, { ...shown, key: text }, (result) =>
     [fields(result), "", "Keep the key now: it is not stored and cannot be shown again."].join(
       "\n",
