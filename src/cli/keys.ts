@@ -173,7 +173,8 @@ function declareRotate(group: Command): void {
 
 interface UpdateOptions extends CommonOptions {
   label?: string;
-  expires?: number | null;
+  /** Infinity: never. */
+  expires?: number;
   allow?: string;
 }
 
@@ -200,7 +201,9 @@ function declareUpdate(group: Command): void {
       const { label, expires, allow } = options;
       const changes = {
         ...(label === undefined ? {} : { label }),
-        ...(expires === undefined ? {} : { lifetimeMilliseconds: expires }),
+        ...(expires === undefined
+          ? {}
+          : { lifetimeMilliseconds: expires === Infinity ? null : expires }),
         ...(allow === undefined ? {} : { allow }),
       };
       if (Object.keys(changes).length === 0) {
@@ -213,9 +216,9 @@ function declareUpdate(group: Command): void {
     });
 }
 
-/** Null for `never`. */
-function expiry(text: string): number | null {
-  return text === "never" ? null : lifetime(text);
+/** Infinity for `never`: an option's value is never null. */
+function expiry(text: string): number {
+  return text === "never" ? Infinity : lifetime(text);
 }
 
 /** Empty for `any`. */
