@@ -101,16 +101,14 @@ export function declareKeys(admin: Command): void {
     printMore(options, keys, () => keys.at(-1)!.id);
     print(options.json, keys.map(keyJson), (rows) =>
       table(
-        rows.map(
-          ({ active: _, expiresAt, lastUsedAt, lastAddress, allow, replacedBy, ...row }) => ({
-            ...row,
-            expires: expiresAt,
-            "last used": lastUsedAt,
-            from: lastAddress,
-            "replaced by": replacedBy,
-            allow,
-          }),
-        ),
+        rows.map(({ id, start, type, reach, username: holder, label, state, ...row }) => ({
+          ...{ id, start, type, reach, username: holder, label, state, test: row.test },
+          expires: row.expiresAt,
+          "last used": row.lastUsedAt,
+          from: row.lastAddress,
+          "replaced by": row.replacedBy,
+          allow: row.allow,
+        })),
         "no keys yet: create one with `reseller admin key create`",
       ),
     );
@@ -175,7 +173,8 @@ function declareRotate(group: Command): void {
 
 interface UpdateOptions extends CommonOptions {
   label?: string;
-  expires?: number | null;
+  /** Infinity: never. */
+  expires?: number;
   allow?: string;
 }
 
@@ -202,7 +201,9 @@ function declareUpdate(group: Command): void {
       const { label, expires, allow } = options;
       const changes = {
         ...(label === undefined ? {} : { label }),
-        ...(expires === undefined ? {} : { lifetimeMilliseconds: expires }),
+        ...(expires === undefined
+          ? {}
+          : { lifetimeMilliseconds: expires === Infinity ? null : expires }),
         ...(allow === undefined ? {} : { allow }),
       };
       if (Object.keys(changes).length === 0) {
@@ -215,9 +216,9 @@ function declareUpdate(group: Command): void {
     });
 }
 
-/** Null for `never`. */
-function expiry(text: string): number | null {
-  return text === "never" ? null : lifetime(text);
+/** Infinity for `never`: an option's value is never null. */
+function expiry(text: string): number {
+  return text === "never" ? Infinity : lifetime(text);
 }
 
 /** Empty for `any`. */
@@ -259,7 +260,14 @@ function declareDeactivate(group: Command): void {
 
 /** The only time that a key's text is shown. */
 function printNew({ json }: CommonOptions, key: ListedKey, text: string): void {
-  const { start: _, lastUsedAt: __, replacedBy: ___, lastAddress: ____, ...shown } = keyJson(key);
+  const {
+    start: _,
+    state: __,
+    lastUsedAt: ___,
+    lastAddress: ____,
+    replacedBy: _____,
+    ...shown
+  } = keyJson(key);
   print(json, { ...shown, key: text }, (result) =>
     [fields(result), "", "Keep the key now: it is not stored and cannot be shown again."].join(
       "\n",

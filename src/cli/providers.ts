@@ -2,12 +2,9 @@
 
 import { type Command, Option } from "commander";
 import { settingOption } from "../config/flags.ts";
-import { countLate, oldestDuePoll } from "../db/polling.ts";
-import type { Reader } from "../db/port.ts";
-import { listProviders, type Provider, providerOf, readProviderOrders } from "../db/providers.ts";
+import { listProviders, providerOf } from "../db/providers.ts";
 import { isProviderKey } from "../domain/providers.ts";
 import { IDENTIFIER_FORM } from "../domain/text.ts";
-import { formatDuration } from "../domain/units.ts";
 import { requireProvider } from "../operations/providers.ts";
 import {
   connectProvider,
@@ -24,14 +21,12 @@ import {
   withDatabase,
 } from "./command.ts";
 import { print } from "./output.ts";
+import { providerJson, rowOf, statusOf } from "./provider-output.ts";
 import { readStdin } from "./stdin.ts";
 import { addSyncSettings, type SyncSettingOptions, syncSettingsOf } from "./sync-settings.ts";
-import { fields, type Row, table } from "./text-table.ts";
+import { fields, table } from "./text-table.ts";
 import { declareSync } from "./provider-sync.ts";
 import { providerName, providerUrl } from "./values.ts";
-
-/** Polls that are overdue by this long are late, whatever the running server's poll interval. */
-const LATE_MS = 5 * 60_000;
 
 export interface CallOptions extends CommonOptions {
   providerTimeout: number;
@@ -254,72 +249,6 @@ function asFailure(error: unknown, { name, url }: { name: string; url: string },
 /** A signal that never aborts: Ctrl-C ends the process. */
 export function never(): AbortSignal {
   return new AbortController().signal;
-}
-
-interface ProviderStatus extends Provider {
-  open: number;
-  unknown: number;
-  oldestUncheckedAt: number | null;
-  /** What needs the operator's attention. */
-  attention: string[];
-}
-
-function statusOf(reader: Reader, provider: Provider, now: number): ProviderStatus {
-  const orders = readProviderOrders(reader, provider.providerId);
-  const { outOfFundsAt } = provider;
-  const due = oldestDuePoll(reader, provider.providerId);
-  const late = countLate(reader, provider.providerId);
-  const attention: string[] = [];
-  if (orders.unknown > 0) attention.push(`${orders.unknown} unknown, settle them`);
-  if (outOfFundsAt !== null) attention.push(`out of funds since ${isoOf(outOfFundsAt)}`);
-  if (due !== null && now - due > LATE_MS) {
-    attention.push(`looking at orders is late since ${isoOf(due)}`);
-  }
-  const { syncHeld } = provider;
-  if (syncHeld !== null) {
-    attention.push(`scheduled sync not applied: ${syncHeld}, see \`provider sync\``);
-  }
-  if (late > 0) attention.push(`${late} changed after their end, see \`order list --late\``);
-  return { ...provider, ...orders, attention };
-}
-
-/** Without the key. */
-function providerJson(provider: ProviderStatus) {
-  return {
-    name: provider.name,
-    url: provider.url,
-    open: provider.open,
-    unknown: provider.unknown,
-    lastSuccessAt: isoOf(provider.lastSuccessAt),
-    oldestUncheckedAt: isoOf(provider.oldestUncheckedAt),
-    active: provider.active,
-    markup: provider.markup === null ? null : Number(provider.markup),
-    syncEvery: provider.syncEvery === null ? null : formatDuration(provider.syncEvery),
-    syncMaxPriceChange: Number(provider.syncPriceLimit),
-    syncMaxDeactivated: provider.syncDeactivationLimit,
-    syncNew: provider.syncNew,
-    readableIds: provider.readableIds,
-    syncedAt: isoOf(provider.syncedAt),
-    attention: provider.attention,
-  };
-}
-
-/** What of it a table shows: the settings of scheduled syncs where there are some. */
-function rowOf({ attention: _, syncEvery, ...provider }: ReturnType<typeof providerJson>): Row {
-  const { syncMaxPriceChange, syncMaxDeactivated, syncNew, readableIds, markup, ...shown } =
-    provider;
-  const limits = `, at most ${syncMaxPriceChange}% and ${syncMaxDeactivated} deactivated`;
-  const ids = readableIds ? ", readable ids" : "";
-  return {
-    ...shown,
-    markup: markup === null ? null : `${markup}%`,
-    sync: syncEvery === null ? null : `every ${syncEvery}${limits}`,
-    new: `${syncNew}${ids}`,
-  };
-}
-
-function isoOf(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString();
 }
 
 async function readKey(command: Command): Promise<string> {

@@ -6,7 +6,8 @@ import { count, markup, syncEvery } from "./values.ts";
 
 export interface SyncSettingOptions {
   markup?: string;
-  syncEvery?: number | null;
+  /** 0: off. */
+  syncEvery?: number;
   syncMaxPriceChange?: string;
   syncMaxDeactivated?: number;
   syncNew?: NewServices;
@@ -44,7 +45,7 @@ export function addSyncSettings(command: Command): Command {
 export function syncSettingsOf(options: SyncSettingOptions): Partial<SyncSettings> {
   const settings = {
     markup: options.markup,
-    syncEvery: options.syncEvery,
+    syncEvery: options.syncEvery === 0 ? null : options.syncEvery,
     syncPriceLimit: options.syncMaxPriceChange,
     syncDeactivationLimit: options.syncMaxDeactivated,
     syncNew: options.syncNew,

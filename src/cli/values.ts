@@ -73,9 +73,9 @@ export function markup(text: string): string {
     "", "must be a percentage from 0% to 999999%, such as 30%");
 }
 
-/** Milliseconds between two scheduled syncs; null for `off`. */
-export function syncEvery(text: string): number | null {
-  if (text === "off") return null;
+/** Milliseconds between two scheduled syncs; 0 for `off`: an option's value is never null. */
+export function syncEvery(text: string): number {
+  if (text === "off") return 0;
   const value = duration(text);
   return require(value >= SYNC_EVERY_LEAST_MS, value, "must be at least 1m, or off");
 }

@@ -19,7 +19,7 @@ import {
 import { listKeys } from "../db/keys.ts";
 import type { Tx } from "../db/port.ts";
 import { audit as auditTable, keys, users, WEBHOOK_QUEUE_LOCK, webhooks } from "../db/tables.ts";
-import { findTestAccount, type User } from "../db/users.ts";
+import { findTestAccount, updateUserFields, type User } from "../db/users.ts";
 import { listWebhooks, updateWanted } from "../db/webhooks.ts";
 import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
@@ -97,8 +97,7 @@ export function eraseUser(tx: Tx, command: EraseUser, context: Context): ErasedU
 }
 
 function rename(tx: Tx, { account }: Pick<User, "account">, username: string, { now }: Context) {
-  const before = tx.row(users.byKey, account)!;
-  tx.update(users, before, { username, name: ERASED, active: false, erasedAt: now });
+  updateUserFields(tx, account, { username, name: ERASED, active: false, erasedAt: now });
 }
 
 const FINAL = ["COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "REFUNDED"] as const;

@@ -200,12 +200,9 @@ export function recordKeyUsage(tx: Tx, { uses }: RecordKeyUsage): number {
     const key = tx.row(keys.byKey, id);
     // The interval is kept here too, so that no caller can write more often.
     if (!key || !isDue(key.lastUsedAt, usedAt)) return;
-    // No address of a person whose data was erased.
-    const isOff = !key.active;
-    tx.update(keys, key, {
-      lastUsedAt: usedAt,
-      ...(address === undefined || isOff ? {} : { lastAddress: address }),
-    });
+    const { erasedAt } = tx.row(users.byKey, key.testOf ?? key.resellerAccount)!;
+    const lastAddress = erasedAt === null ? (address ?? key.lastAddress) : null;
+    tx.update(keys, key, { lastUsedAt: usedAt, lastAddress });
   });
   return uses.length;
 }

@@ -96,12 +96,9 @@ function ofFields(row: ServiceRow, service: Service | undefined, index: number):
   return min > max ? new Refusal("import_bounds_crossed", { index }) : null;
 }
 
-function planUpdate(
-  reader: Reader,
-  plan: ImportPlan,
-  before: Service,
-  { id: _, provider, active, ...terms }: ServiceRow,
-): void {
+function planUpdate(reader: Reader, plan: ImportPlan, before: Service, row: ServiceRow): void {
+  const { provider, active, ...terms } = row;
+  // Its id is the same.
   const differing = Object.entries(terms).filter(
     ([name, value]) => value !== undefined && before[name as keyof typeof terms] !== value,
   );
