@@ -106,19 +106,6 @@ export const services = sqliteTable("services", {
   suspended: integer({ mode: "boolean" }).notNull().default(false),
 });
 
-/** The routes of a service after its first, which is in its own row. */
-export const serviceRoutes = sqliteTable(
-  "service_routes",
-  {
-    serviceId: text("service_id").notNull(),
-    providerId: integer("provider_id").notNull(),
-    providerService: text("provider_service").notNull(),
-    priority: integer().notNull(),
-    place: integer().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.serviceId, table.providerId, table.providerService] })],
-);
-
 export const grants = sqliteTable(
   "grants",
   {
@@ -324,3 +311,4 @@ export const webhookAttempts = sqliteTable("webhook_attempts", {
 });
 
 export * from "./panel-schema.ts";
+export * from "./route-schema.ts";

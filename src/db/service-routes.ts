@@ -80,9 +80,10 @@ export function listRoutes(reader: Reader, service: Service): PrioritizedRoute[]
   ];
 }
 
-/** The services that go to this provider only if others do not take them, by their ids there. */
-export function listFurtherRoutesTo(reader: Reader, providerId: number) {
-  return reader.all(OF_PROVIDER, { providerId });
+/** The names of services that go to this provider only if others do not take them, by their ids there. */
+export function readFurtherRoutesTo(reader: Reader, providerId: number): Map<string, string> {
+  const routes = reader.all(OF_PROVIDER, { providerId });
+  return new Map(routes.map(({ providerService, service }) => [providerService, service]));
 }
 
 /** The routes of an order's service as they are now, with what the order has come to there, and the one it is on. */

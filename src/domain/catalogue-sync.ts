@@ -119,22 +119,14 @@ export class CatalogueError extends Error {
   override name = "CatalogueError";
 }
 
-/** A service of ours that goes to this provider only if others do not take it. */
-export interface FurtherRoute {
-  /** The id at this provider. */
-  providerService: string;
-  /** Its name. */
-  service: string;
-}
-
 /** Which of the provider's services a sync is about. */
 export interface SyncScope {
   /** Their ids at the provider; absent: all. */
   only?: readonly string[] | undefined;
   /** Leaves out those that the catalogue does not have yet. */
   ignoresNew?: boolean;
-  /** Those that are further routes of ours: they are not added. */
-  routed?: readonly FurtherRoute[];
+  /** Further routes of ours: those are not added. Our service's name by its id there. */
+  routed?: ReadonlyMap<string, string>;
 }
 
 /** Compares the provider's whole list with our catalogue. Throws CatalogueError: then nothing must be changed. */
@@ -158,12 +150,9 @@ export function planSync(
   refuseEmptied(target, services, plan);
   const known = narrow(upstream, services, target, plan, scope.only);
   const linked = new Set(known.map((service) => service.providerService));
-  const routedTo = new Map(
-    (scope.routed ?? []).map((route) => [route.providerService, route.service]),
-  );
   for (const service of target.values()) {
     if (linked.has(service.service)) continue;
-    const routed = routedTo.get(service.service);
+    const routed = scope.routed?.get(service.service);
     if (routed !== undefined) {
       const reason = `a route of ${routed}`;
       plan.skipped.push({ service: service.service, name: service.name, reason });
@@ -306,19 +295,8 @@ function sameFields(a: SyncedFields, b: SyncedFields): boolean {
   );
 }
 
-export interface SyncCounts {
-  added: number;
-  updated: number;
-  unchanged: number;
-  deactivated: number;
-  reactivated: number;
-  skipped: number;
-  unreadable: number;
-  belowCost: number;
-}
-
 /** A service that returns is counted in `reactivated`, not in `updated`. */
-export function countsOf(plan: SyncPlan): SyncCounts {
+export function countsOf(plan: SyncPlan) {
   const reactivated = plan.updated.filter(({ returns }) => returns).length;
   return {
     added: plan.added.length,

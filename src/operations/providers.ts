@@ -9,7 +9,7 @@ import { freeId } from "../domain/service-ids.ts";
 import type { Actor } from "../domain/ledger.ts";
 import type { Reader, Tx } from "../db/port.ts";
 import { findProvider, insertProvider, type Provider, updateLastSuccess } from "../db/providers.ts";
-import { listFurtherRoutesTo } from "../db/service-routes.ts";
+import { readFurtherRoutesTo } from "../db/service-routes.ts";
 import { providers } from "../db/tables.ts";
 import {
   findService,
@@ -195,7 +195,7 @@ export function planCatalogue(
   if (!markupPercent) throw new Error("the markup must be a decimal number");
   const { providerId } = provider;
   const known = listServicesOfProvider(reader, providerId);
-  const routed = listFurtherRoutesTo(reader, providerId);
+  const routed = readFurtherRoutesTo(reader, providerId);
   const scope = { only, ignoresNew: newServices === "ignore", routed };
   const plan = planSync(upstream, known, markupPercent, scope);
   if (readableIds !== true || plan.added.length === 0) return plan;

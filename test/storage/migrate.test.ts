@@ -139,6 +139,7 @@ describe("migrate", () => {
           category: "Services",
           category_by_hand: 0,
           suspended: 0,
+          provider_priority: 0,
           ...row,
         };
       }),
