@@ -17,4 +17,6 @@ GRANT UPDATE ON catalogue_version, uptime TO reseller;
 -- webhooks that are done with.
 GRANT INSERT, UPDATE, DELETE ON grants, service_routes, idempotency, servers, batches, webhook_deliveries TO reseller;
 GRANT DELETE ON webhooks TO reseller;
+-- Those that nothing refers to.
+GRANT DELETE ON providers, services TO reseller;
 GRANT INSERT, DELETE ON webhook_events, webhook_attempts TO reseller;
