@@ -54,6 +54,8 @@ interface Row {
   provider: string | null;
   providerOrder: string | null;
   remains: number;
+  /** Attempts on record: one that the clock kept from its call is among them, and was no send. */
+  attempts: number;
 }
 
 export interface Auditor {
@@ -62,7 +64,9 @@ export interface Auditor {
   /** The providers of a service with its ids there; from the first change on the operator's affair. */
   routed(service: string, routes: readonly string[]): void;
   routesChanged(service: string): void;
-  sent(link: string, provider: string, service: string): Sent;
+  /** From that time on, in milliseconds since the beginning, the provider is given no orders; null: it is again. */
+  deactivated(provider: string, at: number | null): void;
+  sent(link: string, provider: string, service: string, at: number): Sent;
   /** A provider put the order into its book. */
   taken(link: string, provider: string): void;
   heardAccepted(sent: Sent, number: string): void;
@@ -83,6 +87,8 @@ export interface Auditor {
   rows(): Row[];
   /** How many orders were sent to more than one provider, or as more than one of its services. */
   rerouted(): number;
+  /** The ids of the services that are offered. */
+  offered(): Set<string>;
   /** The number of a reseller's account. */
   accountOf(reseller: string): number;
   dossier(link: string): Dossier;
@@ -95,6 +101,8 @@ export class Finding extends Error {
 
 const FINAL = new Set(["FAILED", "CANCELLED", "REFUNDED"]);
 const ASK_LIMIT = 100;
+/** A process may take so long to notice that a provider was deactivated: its timers are late here. */
+const NOTICED_MS = 60_000;
 
 export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor {
   const dossiers = new Map<string, Dossier>();
@@ -103,6 +111,8 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
   /** What was wrong the moment it happened. */
   const wrong: string[] = [];
   const routes = new Map<string, ReadonlySet<string>>();
+  const inactive = new Map<string, number>();
+  let wasDeactivated = false;
   let calm = false;
   const isListed = (link: string, meaning: Meaning) =>
     query(
@@ -121,7 +131,8 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
   const selectRows = () =>
     query<Row>(`SELECT order_id AS "orderId", link, username, quantity, charge_micros AS charge,
       refunded_micros AS refunded, status, placement, providers.name AS "provider",
-      provider_order AS "providerOrder", remains
+      provider_order AS "providerOrder", remains,
+      (SELECT count(*) FROM placement_attempts WHERE placement_attempts.order_id = orders.order_id) AS "attempts"
     FROM orders JOIN users ON account = reseller_account LEFT JOIN providers USING (provider_id) ORDER BY order_id`);
   const selectBalances = () =>
     query<{
@@ -141,7 +152,8 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
     must(known.takenBy.length <= 1, `${at} was taken by ${known.takenBy.join(" and ")}`);
     must(known.final === null || known.final === row.status, `${at} left ${known.final}`);
     if (FINAL.has(row.status)) known.final = row.status;
-    must(isJustified(row, known), `${at} has no reason to be so`);
+    const isPassedOver = wasDeactivated && row.placement === "expired" && row.attempts === 0;
+    must(isPassedOver || isJustified(row, known), `${at} has no reason to be so`);
     const asked = new Set(known.sends.map(routeOf));
     const untried = [...(routes.get(known.service) ?? [])].filter((route) => !asked.has(route));
     const isRefused = row.placement === "refused" && !known.settledNotPlaced;
@@ -168,8 +180,17 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
       }),
     routed: (service, all) => void routes.set(service, new Set(all)),
     routesChanged: (service) => void routes.delete(service),
-    sent(link, provider, service) {
+    deactivated(provider, at) {
+      if (at === null) inactive.delete(provider);
+      else if (!inactive.has(provider)) inactive.set(provider, at);
+      // Whoever is passed over may be one that was never asked.
+      routes.clear();
+      wasDeactivated = true;
+    },
+    sent(link, provider, service, at) {
       const { sends } = dossier(link);
+      const isInactive = at - (inactive.get(provider) ?? at) > NOTICED_MS;
+      if (isInactive) wrong.push(`${link} was sent to ${provider}, which is given no orders`);
       const sent: Sent = { link, provider, service, heard: null };
       const before = sends.find(({ heard }) => heard !== "refused" && heard !== "not sent");
       if (before) wrong.push(`${link} was sent to ${provider}: ${before.provider} may have it`);
@@ -230,6 +251,10 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
       }
     },
     rows: selectRows,
+    offered: () =>
+      new Set(
+        query<{ id: string }>("SELECT id FROM services WHERE active = 1").map(({ id }) => id),
+      ),
     rerouted: () =>
       [...dossiers.values()].filter(({ sends }) => new Set(sends.map(routeOf)).size > 1).length,
     accountOf: (reseller) =>
@@ -283,10 +308,8 @@ function isFailed({ sends, settledNotPlaced }: Dossier): boolean {
 }
 
 /** Given up after tries of which none can have arrived. */
-function isGivenUp({ placement }: Row, { sends, takenBy }: Dossier): boolean {
-  return (
-    placement === "expired" && sends.length > 0 && sends.every(isWithout) && takenBy.length === 0
-  );
+function isGivenUp({ placement, attempts }: Row, { sends, takenBy }: Dossier): boolean {
+  return placement === "expired" && attempts > 0 && sends.every(isWithout) && takenBy.length === 0;
 }
 
 /** Its provider certainly does not have the order. */

@@ -59,36 +59,46 @@ function tend({ world, auditor, webhookAuditor, run }: Market): void {
   }
 }
 
-/** Adds, moves or removes a route of a service; never the last one, without which orders are delivered by hand. */
-function reroute({ world, auditor, run }: Market): void {
+/** Of a service: suspended with the last of its active providers, offered again with the first. Webhooks tell of it. */
+function reroute(market: Market): void {
+  const { auditor, webhookAuditor } = market;
+  const before = auditor.offered();
+  rerouteOne(market);
+  const changed = before.symmetricDifference(auditor.offered()).size;
+  for (let count = changed; count > 0; count -= 1) webhookAuditor.serviceChanged();
+}
+
+/** Adds, moves or removes a route of a service, never the last one, or switches a provider off and on. */
+function rerouteOne({ world, auditor, run }: Market): void {
   const { chance } = world;
   const actor = { keyId: null, operator: "sim" };
-  const id = chance.pick(ROUTED);
-  const route = {
-    id,
-    provider: chance.pick(["a", "b", "c"]),
-    providerService: chance.pick(["1", "2"]),
-  };
-  if (chance.happens(0.6)) {
-    return attempt(
-      world,
-      `operator routes ${id} to ${route.provider}:${route.providerService}`,
-      () => {
-        auditor.routesChanged(id);
-        const priority = chance.happens(0.5) ? chance.whole(0, 5) : null;
-        run("putRoute", { ...route, priority, actor });
-      },
-    );
+  const provider = chance.pick(["a", "b", "c"]);
+  if (chance.happens(0.2)) {
+    const active = chance.happens(0.6);
+    return attempt(world, `operator makes ${provider} ${active ? "active" : "inactive"}`, () => {
+      run("setProviderActive", { name: provider, active, actor });
+      auditor.deactivated(provider, active ? null : world.elapsed());
+    });
   }
-  attempt(
-    world,
-    `operator routes ${id} no more to ${route.provider}:${route.providerService}`,
-    () => {
+  const id = chance.pick(ROUTED);
+  const route = { id, provider, providerService: chance.pick(["1", "2"]) };
+  const shown = `${provider}:${route.providerService}`;
+  if (chance.happens(0.6)) {
+    const priority = chance.happens(0.5) ? chance.whole(0, 5) : null;
+    return attempt(world, `operator routes ${id} to ${shown}`, () => {
+      run("putRoute", { ...route, priority, actor });
       auditor.routesChanged(id);
-      run("putRoute", { id, provider: "c", providerService: "9", priority: null, actor });
-      run("removeRoute", { ...route, actor });
-    },
-  );
+    });
+  }
+  const last = { id, provider: "c", providerService: "9", priority: null, actor };
+  attempt(world, `operator routes ${id} to c:9 at last`, () => {
+    run("putRoute", last);
+    auditor.routesChanged(id);
+  });
+  attempt(world, `operator routes ${id} no more to ${shown}`, () => {
+    // Without c:9, which an inactive c may have refused, it could be the last one.
+    if (run("putRoute", last).length > 1) run("removeRoute", { ...route, actor });
+  });
 }
 
 function move({ world, auditor, run }: Market, row: Row): void {

@@ -65,7 +65,7 @@ export function createProvider({ name, world, auditor, faults }: ProviderSetup):
       new Promise((resolve) => {
         const isAdd = form["action"] === "add";
         const link = form["link"] ?? "";
-        const attempt = isAdd ? auditor.sent(link, name, form["service"]!) : null;
+        const attempt = isAdd ? auditor.sent(link, name, form["service"]!, world.elapsed()) : null;
         let over = false;
         const end = (reply: Reply, heard: () => void) => {
           if (over || life.dead) return;
