@@ -12,7 +12,7 @@ import {
   readCatalogue,
   RowError,
 } from "../imports/catalogue.ts";
-import { type Imported, type ImportPlan, planImport } from "../operations/service-imports.ts";
+import { type Imported, type ImportPlan, planImport } from "../operations/service-import.ts";
 import type { ServiceTerms } from "../operations/services.ts";
 import { serviceChanges } from "./catalogue-diff.ts";
 import {

@@ -11,7 +11,7 @@ import {
   SERVICE_NAME_LENGTH_LIMIT,
 } from "../domain/services.ts";
 import { IDENTIFIER_FORM, isIdentifier, isLabel } from "../domain/text.ts";
-import type { ServiceRow } from "../operations/service-imports.ts";
+import type { ServiceRow } from "../operations/service-import.ts";
 
 const REQUIRED_COLUMNS = ["name", "price", "min", "max"];
 const COLUMNS = [

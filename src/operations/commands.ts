@@ -68,7 +68,7 @@ import {
   setServiceActive,
   updateService,
 } from "./services.ts";
-import { importServices } from "./service-imports.ts";
+import { importServices } from "./service-import.ts";
 import { markInterruptedUnknown } from "./mark-unknown.ts";
 import { transitionTestOrder } from "./test-orders.ts";
 import { sendTestEvent } from "./test-webhooks.ts";

@@ -10,7 +10,7 @@ import {
   readCatalogue,
   RowError,
 } from "../imports/catalogue.ts";
-import { type ImportPlan, planImport } from "../operations/service-imports.ts";
+import { type ImportPlan, planImport } from "../operations/service-import.ts";
 import type { Redirect, Submission, View } from "./call.ts";
 import { Area, Box, Form, Refused } from "./fields.tsx";
 import { List } from "./lists.tsx";

@@ -75,9 +75,14 @@ export function readSettings(sqlite: Database): Settings {
     ({ active = 1 }) => ({ active: yes(active) }),
   );
   read(
-    `SELECT name, protocol, url, key FROM providers WHERE ${IS_LIVE("name")} ORDER BY name`,
+    `SELECT * FROM providers WHERE ${IS_LIVE("name")} ORDER BY name`,
     ({ name }) => `provider ${name}`,
-    ({ protocol, url, key }) => ({ protocol, url, key }),
+    ({ protocol, url, key, active = 1, markup, sync_every: syncEvery, ...row }) => {
+      const limits = [row["sync_price_limit"], row["sync_deactivation_limit"]].join(", ");
+      const sync =
+        typeof syncEvery === "number" ? `every ${syncEvery} ms, at most ${limits}` : null;
+      return { protocol, url, key, active: yes(active), markup, sync };
+    },
   );
   read(
     `SELECT services.*, providers.name AS provider FROM services LEFT JOIN providers USING (provider_id)
