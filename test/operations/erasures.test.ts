@@ -31,7 +31,12 @@ async function openStory(): Promise<Shop> {
   const input = { ...order, service: "likes" };
   shop.service({ id: "likes", provider: { name: "acme", service: "7" } });
   const { orderId } = shop.run("placeOrder", input);
-  const started = shop.run("startAttempt", { orderId, server: "test", placeRetryMs: 1 });
+  const started = shop.run("startAttempt", {
+    orderId,
+    providerId: 1,
+    server: "test",
+    placeRetryMs: 1,
+  });
   const { attemptId } = started as { attemptId: number };
   const result = { outcome: "refused", cause: `not ${LINK}`, outOfFunds: false } as const;
   shop.run("finishAttempt", { orderId, attemptId, result, placeRetryMs: 1, backoffMs: 1 });

@@ -281,6 +281,14 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
+  test("the routes of a service that is deleted go with it, and its providers are free", async () => {
+    const shop = await openRoutes(engine);
+    await shop.run("deleteService", { id: "likes", actor });
+    expect(await shop.store.query("SELECT * FROM service_routes")).toEqual([]);
+    await shop.run("deleteProvider", { name: "core", actor });
+    await shop.store.close();
+  });
+
   test("a service that goes back to its operator's hands has no routes left", async () => {
     const shop = await openRoutes(engine);
     await shop.run("updateService", { id: "likes", changes: {}, provider: null, actor });
