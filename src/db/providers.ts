@@ -19,7 +19,7 @@ export interface Provider extends SyncSettings {
   /** Since when it refuses orders for lack of funds. */
   outOfFundsAt: number | null;
   createdAt: number;
-  /** False: it is given no orders; services that no other provider delivers are suspended. */
+  /** False: it is passed over; services that no other provider delivers are suspended. */
   active: boolean;
   /** The last sync, applied or not. */
   syncedAt: number | null;

@@ -26,9 +26,6 @@ const TOO_LATE: SubmissionResult = {
   cause: `the attempt took more than ${CALL_WITHIN_MS / 1000} seconds to start`,
 };
 
-/** Orders of a provider that is given none are looked at again after the longest pauses. */
-const PASSED_TRIES = 100;
-
 export interface Submitter {
   /** Starts the submissions that are due, up to SUBMISSIONS_LIMIT in flight. Never rejects. */
   begin(): Promise<void>;
@@ -109,27 +106,19 @@ interface Submitted {
   isPassedOn: boolean;
 }
 
-/** One attempt, from its row in the database to its outcome; none at a provider that was deactivated. */
+/** One attempt, from its row in the database to its outcome; none at a provider that was deactivated while another is left. */
 async function submitOnce(worker: ProviderWorker, orderId: number): Promise<Submitted> {
   return (worker.provider.active ? null : await pass(worker, orderId)) ?? attempt(worker, orderId);
 }
 
-/** Null: the provider is active again. */
+/** Null: no other provider is left for it. */
 async function pass(worker: ProviderWorker, orderId: number): Promise<Submitted | null> {
-  const { providerId, deps, name } = worker;
-  const { writer, settings, random, log, onSubmission } = deps;
-  const { placeRetryMs } = settings;
-  const backoffMs = submitBackoffMs(PASSED_TRIES, random);
-  const input = { orderId, providerId, placeRetryMs, backoffMs };
-  const passed = await writer.submit("passRoute", input);
+  const { providerId, deps, name: provider } = worker;
+  const passed = await deps.writer.submit("passRoute", { orderId, providerId });
   if (passed === null) return null;
-  const { order, passedTo, isGivenUp } = passed;
-  const fields = { provider: name, order: orderId };
-  if (isGivenUp) {
-    log.warn(fields, "given up and refunded");
-    onSubmission?.("expired");
-  } else if (passedTo !== null) log.info({ ...fields, next: passedTo }, "passed on");
-  return { order, isPassedOn: passedTo !== null };
+  const { order, passedTo: next } = passed;
+  if (next !== null) deps.log.info({ provider, order: orderId, next }, "passed on");
+  return { order, isPassedOn: next !== null };
 }
 
 async function attempt(worker: ProviderWorker, orderId: number): Promise<Submitted> {

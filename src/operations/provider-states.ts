@@ -19,7 +19,7 @@ export interface SetProviderActive {
 }
 
 /**
- * A deactivated provider is given no orders. Services that no other provider delivers are suspended until it is activated:
+ * A deactivated provider is passed over. Services that no other provider delivers are suspended until it is activated:
  * then those that were active are so again. Orders that were placed go on, and no sync is made meanwhile. Returns how many services changed. Refuses: provider_not_found.
  */
 export function setProviderActive(

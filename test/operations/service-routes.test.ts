@@ -214,28 +214,24 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("a deactivated provider is passed over, also by an order that waits for it; without another the order waits, then expires", async () => {
+  test("a deactivated provider is passed over, also by an order that waits for it; without another the order stays", async () => {
     const shop = await openRoutes(engine);
     const { orderId, createdAt: now } = await shop.order();
-    const pass = (providerId: number, when = now) =>
-      shop.run(
-        "passRoute",
-        { orderId, providerId, placeRetryMs: RETRY_MS, backoffMs: BACKOFF_MS },
-        when,
-      );
+    const pass = (providerId: number) => shop.run("passRoute", { orderId, providerId }, now);
     expect(await pass(1)).toBe(null);
     await setActive(shop, "bulk", false);
     expect(await attempt(shop, orderId, 1, REFUSED, now)).toBe("queued 3:9 +0");
     await setActive(shop, "core", false);
-    expect(await pass(1)).toMatchObject({ passedTo: null, isGivenUp: false });
-    expect(await pass(3)).toMatchObject({ passedTo: null, isGivenUp: false });
-    expect(await at(shop, orderId, now)).toBe(`queued 3:9 +${BACKOFF_MS}`);
+    expect(await pass(1)).toMatchObject({ passedTo: null });
+    expect(await pass(3)).toBe(null);
     await setActive(shop, "bulk", true);
-    expect(await pass(3)).toMatchObject({ passedTo: "bulk", isGivenUp: false });
+    expect(await pass(3)).toMatchObject({ passedTo: "bulk" });
     expect(await at(shop, orderId, now)).toBe("queued 2:8 +0");
     await setActive(shop, "bulk", false);
-    expect(await pass(2, now + RETRY_MS)).toMatchObject({ isGivenUp: true });
-    expect(await at(shop, orderId)).toBe("expired 2:8");
+    expect(await pass(2)).toBe(null);
+    // What is left for it is inactive: it goes on with what it has.
+    expect(await attempt(shop, orderId, 2, NOT_SENT, now)).toBe(`queued 2:8 +${BACKOFF_MS}`);
+    expect(await attempt(shop, orderId, 2, REFUSED, now)).toBe("refused 2:8");
     expect((await shop.state(orderId)).balance).toBe(100_000_000);
     await shop.store.close();
   });

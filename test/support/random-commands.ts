@@ -205,8 +205,6 @@ export class RandomCommands extends RandomChores {
       return this.command("passRoute", (names) => ({
         orderId: names.orders.get(order(names)) ?? 999_999,
         providerId: names.orderProviders.get(order(names)) ?? 999_999,
-        placeRetryMs: 3_600_000,
-        backoffMs: 1000,
       }));
     }
     return this.command("startAttempt", (names) => ({

@@ -64,7 +64,7 @@ export interface Auditor {
   /** The providers of a service with its ids there; from the first change on the operator's affair. */
   routed(service: string, routes: readonly string[]): void;
   routesChanged(service: string): void;
-  /** From that time on, in milliseconds since the beginning, the provider is given no orders; null: it is again. */
+  /** From that time on, in milliseconds since the beginning, others go before the provider; null: it is active again. */
   deactivated(provider: string, at: number | null): void;
   sent(link: string, provider: string, service: string, at: number): Sent;
   /** A provider put the order into its book. */
@@ -112,7 +112,6 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
   const wrong: string[] = [];
   const routes = new Map<string, ReadonlySet<string>>();
   const inactive = new Map<string, number>();
-  let wasDeactivated = false;
   let calm = false;
   const isListed = (link: string, meaning: Meaning) =>
     query(
@@ -128,6 +127,15 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
   const must = (holds: boolean, what: string) => {
     if (!holds) throw new Finding(what);
   };
+  const activeRoutes = (service: string) =>
+    query<{ route: string }>(
+      `SELECT name || ':' || routes.provider_service AS route FROM (
+          SELECT provider_id, provider_service FROM services WHERE id = ?
+          UNION ALL SELECT provider_id, provider_service FROM service_routes WHERE service_id = ?
+        ) AS routes JOIN providers ON providers.provider_id = routes.provider_id WHERE providers.active = 1`,
+      service,
+      service,
+    ).map(({ route }) => route);
   const selectRows = () =>
     query<Row>(`SELECT order_id AS "orderId", link, username, quantity, charge_micros AS charge,
       refunded_micros AS refunded, status, placement, providers.name AS "provider",
@@ -152,8 +160,7 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
     must(known.takenBy.length <= 1, `${at} was taken by ${known.takenBy.join(" and ")}`);
     must(known.final === null || known.final === row.status, `${at} left ${known.final}`);
     if (FINAL.has(row.status)) known.final = row.status;
-    const isPassedOver = wasDeactivated && row.placement === "expired" && row.attempts === 0;
-    must(isPassedOver || isJustified(row, known), `${at} has no reason to be so`);
+    must(isJustified(row, known), `${at} has no reason to be so`);
     const asked = new Set(known.sends.map(routeOf));
     const untried = [...(routes.get(known.service) ?? [])].filter((route) => !asked.has(route));
     const isRefused = row.placement === "refused" && !known.settledNotPlaced;
@@ -185,12 +192,13 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
       else if (!inactive.has(provider)) inactive.set(provider, at);
       // Whoever is passed over may be one that was never asked.
       routes.clear();
-      wasDeactivated = true;
     },
     sent(link, provider, service, at) {
       const { sends } = dossier(link);
       const isInactive = at - (inactive.get(provider) ?? at) > NOTICED_MS;
-      if (isInactive) wrong.push(`${link} was sent to ${provider}, which is given no orders`);
+      const refused = new Set(sends.filter(({ heard }) => heard === "refused").map(routeOf));
+      const isAlone = activeRoutes(dossier(link).service).every((route) => refused.has(route));
+      if (isInactive && !isAlone) wrong.push(`${link} was sent to ${provider}, which is inactive`);
       const sent: Sent = { link, provider, service, heard: null };
       const before = sends.find(({ heard }) => heard !== "refused" && heard !== "not sent");
       if (before) wrong.push(`${link} was sent to ${provider}: ${before.provider} may have it`);
