@@ -187,7 +187,10 @@ function createWorkers(deps: DeliveryDeps, waiting: Waiting, wake: () => void) {
     const isSandbox = provider.providerId === SANDBOX_PROVIDER;
     const created = createProviderWorker(isSandbox ? ofSandbox(deps) : deps, provider, wake);
     const worker = Object.assign(created, {
-      submitter: createSubmitter(created, { ended: waiting.notify, passedOn: passOn }),
+      submitter: createSubmitter(created, {
+        ended: (order) => waiting.notify(order),
+        passedOn: passOn,
+      }),
       poller: createPoller(created),
     });
     workers.set(provider.providerId, worker);

@@ -85,7 +85,11 @@ function rowOf(orderId: number) {
 async function timelineOf(orderId: number) {
   const options = Object.entries(market.location).flatMap(([name, value]) => [`--${name}`, value!]);
   const { json: shown } = await reseller(
-    ...["admin", "order", "show", String(orderId), "--json"],
+    "admin",
+    "order",
+    "show",
+    String(orderId),
+    "--json",
     ...options,
   );
   const entries = shown.timeline as { what: string; provider: string | null }[];

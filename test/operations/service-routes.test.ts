@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { SubmissionResult } from "../../src/domain/deliveries.ts";
+import { Refusal } from "../../src/domain/refusals.ts";
 import { type DeliveryShop, openDeliveryShop } from "../support/delivery-store.ts";
 import { ENGINES } from "../support/stores.ts";
 
@@ -44,6 +45,13 @@ const remove = (shop: DeliveryShop, provider: string, service: string) =>
 
 const setActive = (shop: DeliveryShop, name: string, active: boolean) =>
   shop.run("setProviderActive", { name, active, actor });
+
+/** The code with which a command is refused; null when it is done. */
+const codeOf = (refused: Promise<unknown>): Promise<string | null> =>
+  refused.then(
+    () => null,
+    (error: unknown) => (error instanceof Refusal ? error.code : String(error)),
+  );
 
 /** Where the order is: `placement provider:service`, with when it is due from `now` on. */
 async function at(shop: DeliveryShop, orderId: number, now?: number): Promise<string> {
@@ -251,7 +259,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     expect(await state()).toEqual(offered!);
     expect(await setActive(shop, "bulk", false)).toEqual({ services: 1 });
     expect(await state()).toEqual(suspended!);
-    await expect(put(shop, "core", "10")).rejects.toThrow("provider_inactive");
+    expect(await codeOf(put(shop, "core", "10"))).toBe("provider_inactive");
     expect(await setActive(shop, "core", true)).toEqual({ services: 1 });
     expect(await state()).toEqual(offered!);
     await remove(shop, "core", "9");
@@ -267,13 +275,13 @@ describe.each(ENGINES)("on %s", (engine) => {
     const shop = await openRoutes(engine);
     const { orderId } = await shop.order();
     const drop = (name: string) => shop.run("deleteProvider", { name, actor });
-    await expect(drop("core")).rejects.toThrow("provider_in_use");
+    expect(await codeOf(drop("core"))).toBe("provider_in_use");
     await remove(shop, "core", "9");
     await drop("core");
     await attempt(shop, orderId, 1, REFUSED);
     await attempt(shop, orderId, 2, ACCEPTED);
     await remove(shop, "acme", "7");
-    await expect(drop("acme")).rejects.toThrow("provider_in_use");
+    expect(await codeOf(drop("acme"))).toBe("provider_in_use");
     await shop.store.close();
   });
 
@@ -320,7 +328,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await remove(shop, "bulk", "11");
     expect(await remove(shop, "acme", "7")).toEqual([]);
     expect((await shop.order()).status).toBe("PROCESSING");
-    await expect(remove(shop, "acme", "7")).rejects.toThrow("route_not_found");
+    expect(await codeOf(remove(shop, "acme", "7"))).toBe("route_not_found");
     await shop.store.close();
   });
 
