@@ -13,8 +13,10 @@ GRANT INSERT ON transfers, order_events, late_reports, audit, order_costs TO res
 GRANT INSERT, UPDATE ON accounts, users, keys, providers, services, orders, placement_attempts,
   order_requests, webhooks, provider_rates, daily_totals TO reseller;
 GRANT UPDATE ON catalogue_version, uptime, totals_position TO reseller;
--- What is deleted: grants that were withdrawn, answers that are older than their time, leases and markers that have ended,
+-- What is deleted: grants that were withdrawn, routes that were removed, answers that are older than their time, leases and markers that have ended,
 -- webhooks that are done with.
-GRANT INSERT, UPDATE, DELETE ON grants, idempotency, servers, batches, webhook_deliveries TO reseller;
+GRANT INSERT, UPDATE, DELETE ON grants, service_routes, idempotency, servers, batches, webhook_deliveries TO reseller;
 GRANT DELETE ON webhooks TO reseller;
+-- Those that nothing refers to.
+GRANT DELETE ON providers, services TO reseller;
 GRANT INSERT, DELETE ON webhook_events, webhook_attempts TO reseller;

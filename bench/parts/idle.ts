@@ -56,8 +56,8 @@ async function startMarket(): Promise<Running> {
   cpSync(template, folder, { recursive: true });
   const admin = (words: string[], input?: string) =>
     runToEnd([BINARY, "admin", ...words, "--data", folder], {}, input);
-  const provider = ["provider", "create", "panel", "--url", "http://127.0.0.1:9/", "--key-stdin"];
-  await admin(provider, "bench-key");
+  const provider = ["provider", "create", "panel", "--url", "http://127.0.0.1:9/"];
+  await admin([...provider, "--key-stdin", "--no-check"], "bench-key");
   const service = ["service", "create", "--name", "Likes", "--price", "1", "--min", "1"];
   await admin([...service, "--max", "1000", "--provider", "panel", "--provider-service", "1"]);
   return serve(folder, keys, {}, () => removeFolder(folder));

@@ -1,11 +1,13 @@
 // What a sync changes in the catalogue, a line each, for the operator who reads it before it is applied.
 
+import type { ServiceTerms } from "../operations/services.ts";
 import type { SyncedFields, SyncPlan } from "../domain/catalogue-sync.ts";
 import { formatMicros } from "../domain/money.ts";
 
 export function* diffLines(plan: SyncPlan): Generator<string> {
-  for (const { providerService, ...service } of plan.added) {
-    yield `+ ${service.name} (provider's ${providerService}): ${termsOf(service)}`;
+  for (const { providerService, id, ...service } of plan.added) {
+    const own = id === undefined ? "" : `, here ${id}`;
+    yield `+ ${service.name} (provider's ${providerService}${own}): ${termsOf(service)}`;
   }
   for (const { id, before, after, returns } of plan.updated) {
     yield `${returns ? "^" : "~"} ${after.name} (${id}): ${changesOf(before, after) || "returns"}`;
@@ -47,4 +49,20 @@ function changesOf(before: SyncedFields, after: SyncedFields): string {
     if (before[flag] !== after[flag]) changes.push(`${after[flag] ? "with" : "without"} ${flag}`);
   }
   return changes.join(", ");
+}
+
+type Compared = SyncedFields &
+  Pick<ServiceTerms, "per" | "private"> & { active: boolean; providerService: string | null };
+
+/** What an import changes of a service. */
+export function serviceChanges(before: Compared, after: Compared): string {
+  const flags = [
+    ["per", before.per, after.per],
+    ["private", before.private, after.private],
+    ["active", before.active, after.active],
+    ["provider's service", before.providerService ?? "none", after.providerService ?? "none"],
+  ].flatMap(([name, was, is]) => (was === is ? [] : [`${name} ${was} → ${is}`]));
+  const terms = changesOf(before, after);
+  // Another provider with the same number of the service.
+  return [...(terms === "" ? [] : [terms]), ...flags].join(", ") || "another provider";
 }

@@ -7,6 +7,7 @@ import {
   DEPOSIT_LIMIT_MICROS,
   formatMicros,
 } from "../domain/money.ts";
+import { ROUTES_LIMIT } from "../domain/service-routes.ts";
 import { WEBHOOKS_LIMIT } from "../domain/webhooks.ts";
 
 const SENTENCES = {
@@ -23,6 +24,11 @@ const SENTENCES = {
     "that user is a child user and has no keys that could be refused: deactivate its parent",
   user_inactive: () =>
     "the user is inactive: activate it first with `reseller admin user activate`",
+  user_erased: () => "the personal data of that user was erased: it stays inactive",
+  user_active: () =>
+    "the user is active: deactivate it first with `reseller admin user deactivate`",
+  user_has_open_orders: ({ orders }) =>
+    `the user has ${orders === 1 ? "an open order" : `${orders} open orders`}: end them first, see \`reseller admin order list --user\``,
   child_cannot_hold_grant: () =>
     "that user is a child user: a grant is for a reseller, give it to the parent",
   child_cannot_hold_webhook: () =>
@@ -49,6 +55,10 @@ const SENTENCES = {
     "only a service of type default that is priced per 1000 or 1 can have a drip-feed: give --no-dripfeed",
   import_id_taken: () => "id is taken by another service or an earlier row",
   import_provider_unknown: () => "no provider has that name",
+  import_provider_inactive: () => "the provider is inactive",
+  import_field_missing: ({ field }) =>
+    `${field} is missing, and no service has the id: a new one needs it`,
+  import_bounds_crossed: () => "min must not be above max",
   grant_not_found: () => "that user has no grant for the service: nothing to revoke",
   insufficient_balance: () =>
     "the balance is lower than the amount: see it with `reseller admin user show`",
@@ -78,7 +88,24 @@ const SENTENCES = {
     "a provider has that name already (case does not count): choose another",
   provider_order_taken: ({ orderId }) =>
     `order ${orderId} has that number at this provider: look the right one up there`,
+  service_in_use: ({ orders }) =>
+    orders
+      ? "the service has orders, which refer to it: deactivate it with `reseller admin service deactivate`"
+      : "resellers have grants for the service: revoke them first with `reseller admin service revoke`",
+  provider_inactive: () =>
+    "the provider is inactive: activate it first with `reseller admin provider activate`",
+  provider_in_use: ({ services, orders }) =>
+    orders
+      ? "the provider has orders, which refer to it: deactivate it with `reseller admin provider deactivate`"
+      : `${services === 1 ? "a service is" : `${services} services are`} delivered by the provider: delete them, or give them another with \`reseller admin service update\``,
+  provider_name_reserved: () =>
+    "that name stands for no provider (`service update --provider none`): choose another",
+  markup_missing: () =>
+    "no markup is stored, and a scheduled sync has nobody to ask: give --markup, such as --markup 30%",
   service_has_no_provider: () => "the service has no provider: name one with --provider",
+  route_not_found: () =>
+    "the service has no such route: see `reseller admin service route ID list`",
+  routes_too_many: () => `a service has at most ${ROUTES_LIMIT} routes: remove one first`,
   catalogue_changed: () =>
     "the catalogue changed while the provider's list was compared: nothing was changed, run it again",
   price_too_large: ({ id }) =>

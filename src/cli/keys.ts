@@ -7,6 +7,7 @@ import { refusal } from "../domain/refusals.ts";
 import {
   formatKey,
   hashKey,
+  keyState,
   KEY_RANDOM_BYTES,
   KEY_SCOPES,
   KEY_TYPES,
@@ -100,12 +101,13 @@ export function declareKeys(admin: Command): void {
     printMore(options, keys, () => keys.at(-1)!.id);
     print(options.json, keys.map(keyJson), (rows) =>
       table(
-        rows.map(({ expiresAt, lastUsedAt, allow, replacedBy, ...row }) => ({
-          ...row,
-          expires: expiresAt,
-          "last used": lastUsedAt,
-          "replaced by": replacedBy,
-          allow,
+        rows.map(({ id, start, type, reach, username: holder, label, state, ...row }) => ({
+          ...{ id, start, type, reach, username: holder, label, state, test: row.test },
+          expires: row.expiresAt,
+          "last used": row.lastUsedAt,
+          from: row.lastAddress,
+          "replaced by": row.replacedBy,
+          allow: row.allow,
         })),
         "no keys yet: create one with `reseller admin key create`",
       ),
@@ -113,7 +115,8 @@ export function declareKeys(admin: Command): void {
   });
 
   declareRotate(group);
-  declareSwitch(group, "deactivate", false, "refuse a key from its next request on");
+  declareUpdate(group);
+  declareDeactivate(group);
   declareSwitch(group, "activate", true, "accept a deactivated key again");
 }
 
@@ -168,9 +171,103 @@ function declareRotate(group: Command): void {
     });
 }
 
+interface UpdateOptions extends CommonOptions {
+  label?: string;
+  /** Infinity: never. */
+  expires?: number;
+  allow?: string;
+}
+
+function declareUpdate(group: Command): void {
+  declare(
+    group,
+    "update",
+    "change a key's label, expiry or networks; a running server goes by it on the next request",
+    "reseller admin key update tz4a98xxat96iws9zmbrgj3a --expires 90d --allow 10.0.0.0/8",
+  )
+    .argument("<id>", "the key's id, as `key list` shows it")
+    .option("--label <text>", "a name to recognise it by", keyLabel)
+    .option(
+      "--expires <duration>",
+      "how long it lives from now on; never: until deactivated",
+      expiry,
+    )
+    .option(
+      "--allow <cidr>",
+      "only from this network, v4 or v6; may be given again; any: from everywhere",
+      allowed,
+    )
+    .action(async (id: string, options: UpdateOptions, command: Command) => {
+      const { label, expires, allow } = options;
+      const changes = {
+        ...(label === undefined ? {} : { label }),
+        ...(expires === undefined
+          ? {}
+          : { lifetimeMilliseconds: expires === Infinity ? null : expires }),
+        ...(allow === undefined ? {} : { allow }),
+      };
+      if (Object.keys(changes).length === 0) {
+        command.error("error: give --label, --expires or --allow.");
+      }
+      const key = await withDatabase(options, ({ execute }) =>
+        execute("updateKey", { id, changes }),
+      );
+      print(options.json, keyJson(key), fields);
+    });
+}
+
+/** Infinity for `never`: an option's value is never null. */
+function expiry(text: string): number {
+  return text === "never" ? Infinity : lifetime(text);
+}
+
+/** Empty for `any`. */
+function allowed(text: string, before = ""): string {
+  return text === "any" ? "" : networks(text, before);
+}
+
+function declareDeactivate(group: Command): void {
+  declare(
+    group,
+    "deactivate [id]",
+    "refuse a key, or all of a reseller's, from the next request on",
+    "reseller admin key deactivate tz4a98xxat96iws9zmbrgj3a",
+  )
+    .addOption(new Option("--user <username>", "all keys of this reseller").argParser(username))
+    .action(
+      async (
+        id: string | undefined,
+        options: CommonOptions & { user?: string },
+        command: Command,
+      ) => {
+        const { user } = options;
+        if ((id === undefined) === (user === undefined)) {
+          command.error("error: give a key's id or --user, one of them.");
+        }
+        if (user !== undefined) {
+          const { keys } = await withDatabase(options, ({ execute }) =>
+            execute("deactivateKeys", { username: user }),
+          );
+          return print(options.json, { username: user, deactivated: keys }, fields);
+        }
+        const key = await withDatabase(options, ({ execute }) =>
+          execute("setKeyActive", { id: id!, active: false }),
+        );
+        print(options.json, keyJson(key), fields);
+      },
+    );
+}
+
 /** The only time that a key's text is shown. */
 function printNew({ json }: CommonOptions, key: ListedKey, text: string): void {
-  const { start: _, lastUsedAt: __, replacedBy: ___, ...shown } = keyJson(key);
+  const {
+    start: _,
+    state: __,
+    lastUsedAt: ___,
+    lastAddress: ____,
+    replacedBy: _____,
+    ...shown
+  } = keyJson(key);
   print(json, { ...shown, key: text }, (result) =>
     [fields(result), "", "Keep the key now: it is not stored and cannot be shown again."].join(
       "\n",
@@ -197,10 +294,12 @@ function keyJson(key: ListedKey) {
     reach: key.reach,
     username: key.username,
     label: key.label,
+    state: keyState(key, Date.now()),
     active: key.active,
     expiresAt: isoTime(key.expiresAt),
     allow: key.allow,
     lastUsedAt: isoTime(key.lastUsedAt),
+    lastAddress: key.lastAddress,
     replacedBy: key.replacedBy,
     test: key.testOf !== null,
   };

@@ -11,18 +11,21 @@ export interface TimelineEntry extends Record<string, string | null> {
   to: string | null;
   /** The operator or the key; null: the system actor. */
   by: string | null;
+  /** Of an attempt to submit it. */
+  provider: string | null;
   note: string | null;
 }
 
 export function timelineOf(reader: Reader, order: Order): TimelineEntry[] {
   return readOrderTimeline(reader, order)
     .filter(({ micros }) => micros === null)
-    .map(({ at, what, from, to, actor, note }) => ({
+    .map(({ at, what, from, to, actor, provider, note }) => ({
       at: new Date(at).toISOString(),
       what,
       from,
       to,
       by: actor && (actor.operator ?? actor.keyId),
+      provider,
       note,
     }));
 }

@@ -3,18 +3,33 @@
 import { type Command, Option } from "commander";
 import { settingOption } from "../config/flags.ts";
 import type { Provider } from "../db/providers.ts";
-import { countsOf, CatalogueError, type SyncPlan } from "../domain/catalogue-sync.ts";
+import {
+  countsOf,
+  CatalogueError,
+  type SyncedFields,
+  type SyncPlan,
+} from "../domain/catalogue-sync.ts";
 import { expectedCurrency } from "../domain/costs.ts";
-import { planCatalogue, requireProvider } from "../operations/providers.ts";
+import { jsonAmount } from "../domain/money.ts";
+import type { NewServices } from "../domain/providers.ts";
+import {
+  planCatalogue,
+  requireProvider,
+  type SyncOptions as PlanOptions,
+} from "../operations/providers.ts";
+import { ask } from "./ask.ts";
 import { diffLines } from "./catalogue-diff.ts";
 import { CommandFailure, declare, withDatabase } from "./command.ts";
 import { print, printError } from "./output.ts";
 import { startCounter } from "./progress.ts";
 import { type CallOptions, callProvider, never } from "./providers.ts";
-import { markup, providerName } from "./values.ts";
+import { markup, providerName, providerServices } from "./values.ts";
 
 interface SyncOptions extends CallOptions {
-  markup: string;
+  markup?: string;
+  only?: string[];
+  private?: true;
+  readableIds?: boolean;
   dryRun?: true;
 }
 
@@ -27,37 +42,53 @@ export function declareSync(group: Command): void {
   )
     .argument("<name>", "the provider", providerName)
     .addOption(
-      new Option("--markup <percent>", "what is added to the provider's rate")
-        .argParser(markup)
-        .default("0", "0%"),
+      new Option(
+        "--markup <percent>",
+        "what is added to the provider's rate; stored with it (default: what is stored)",
+      ).argParser(markup),
     )
+    .option(
+      "--only <ids>",
+      "only these of its services, by their ids there, separated by commas",
+      providerServices,
+    )
+    .option("--private", "services that are new are for resellers with a grant only")
+    .option("--readable-ids", "services that are new get ids made of their names")
+    .option("--no-readable-ids", "services that are new get random ids")
     .option("--dry-run", "only show what it would do")
     .addOption(settingOption("provider-timeout"))
     .action(async (name: string, options: SyncOptions) => {
+      const provider = await withDatabase(options, ({ store }) =>
+        store.read((reader) => requireProvider(reader, name)),
+      );
+      const settings = {
+        ...optionsOf(provider, options),
+        markup: await markupOf(provider, options),
+      };
       const progress = startCounter("bytes received:");
       const { result: upstream } = await callProvider(name, options, (api) =>
         api.services(never(), (bytes) => progress.update(bytes)),
       ).finally(() => progress.end());
-      const { plan, provider } = await refusingBadLists(name, () =>
+      const plan = await refusingBadLists(name, () =>
         withDatabase(options, ({ store }) =>
-          store.read((reader) => {
-            const found = requireProvider(reader, name);
-            const planned = planCatalogue(reader, found, upstream, options.markup);
-            return { plan: planned, provider: found };
-          }),
+          store.read((reader) =>
+            planCatalogue(reader, requireProvider(reader, name), upstream, settings),
+          ),
         ),
       );
       if (provider.rateToUsd !== "1") printError(rateNote(provider));
       showDiff(plan, options);
       if (!options.dryRun) {
         await withDatabase(options, ({ execute }) =>
-          execute("syncCatalogue", { name, upstream, markup: options.markup, plan }),
+          execute("syncCatalogue", { name, upstream, ...settings, plan }),
         );
       }
-      print(options.json, countsOf(plan), (counts) => {
-        const text = Object.entries(counts).map(([what, count]) => `${count} ${what}`);
-        return `${options.dryRun ? "dry run, nothing was changed: " : ""}${text.join(", ")}`;
-      });
+      const result = {
+        ...countsOf(plan),
+        markup: Number(settings.markup),
+        plan: planJson(plan),
+      };
+      print(options.json, result, () => summaryOf(plan, provider, settings.markup, options));
     });
 }
 
@@ -65,6 +96,46 @@ export function declareSync(group: Command): void {
 function rateNote(provider: Provider): string {
   const unit = expectedCurrency(provider) ?? "unit of its currency";
   return `its rates are taken at ${provider.rateToUsd} USD for 1 ${unit}`;
+}
+
+function summaryOf(
+  plan: SyncPlan,
+  provider: Provider,
+  markupPercent: string,
+  { dryRun }: SyncOptions,
+): string {
+  const counts = Object.entries(countsOf(plan)).map(([what, count]) => `${count} ${what}`);
+  const isStored = provider.markup === markupPercent;
+  const stored = isStored ? "as stored" : dryRun ? "not stored" : "stored from now on";
+  const priced = `markup ${markupPercent}%, ${stored}`;
+  return `${dryRun ? "dry run, nothing was changed: " : ""}${counts.join(", ")} (${priced})`;
+}
+
+function optionsOf(provider: Provider, options: SyncOptions): Omit<PlanOptions, "markup"> {
+  const { only, readableIds = provider.readableIds } = options;
+  // Those that are named are wanted, whatever becomes of new ones by default.
+  const isIgnored = provider.syncNew === "ignore" && only === undefined;
+  const open: NewServices = isIgnored ? "ignore" : "public";
+  const isPrivate = options.private || provider.syncNew === "private";
+  return { only, newServices: isPrivate ? "private" : open, readableIds };
+}
+
+/** Prices are not set without a word on what is added to the provider's. */
+async function markupOf(provider: Provider, options: SyncOptions): Promise<string> {
+  const known = options.markup ?? provider.markup;
+  if (known !== null) return known;
+  if (options.dryRun) return "0";
+  const answer = await ask(`What is added to the rates of ${provider.name}, such as 30%?`);
+  if (answer !== null) {
+    try {
+      return markup(answer);
+    } catch (error) {
+      throw new CommandFailure(`the markup ${(error as Error).message} Nothing was changed`);
+    }
+  }
+  throw new CommandFailure(
+    `no markup is stored for provider ${provider.name}: give --markup, such as --markup 30%, or 0% to sell at its rates; nothing was changed`,
+  );
 }
 
 async function refusingBadLists<T>(name: string, body: () => Promise<T>): Promise<T> {
@@ -84,4 +155,34 @@ function showDiff(plan: SyncPlan, { json }: SyncOptions): void {
   if (text === "") return;
   if (json) printError(text);
   else print(json, plan, () => text);
+}
+
+/** The plan with amounts in USD. */
+function planJson(plan: SyncPlan) {
+  return {
+    added: plan.added.map((service) => ({
+      id: service.id ?? null,
+      providerService: service.providerService,
+      ...fieldsJson(service),
+    })),
+    updated: plan.updated.map(({ id, before, after, returns }) => ({
+      id,
+      returns,
+      before: fieldsJson(before),
+      after: fieldsJson(after),
+    })),
+    deactivated: plan.deactivated,
+    skipped: plan.skipped,
+    unreadable: plan.unreadable,
+    belowCost: plan.belowCost.map(({ id, name, priceMicros, rate }) => ({
+      id,
+      name,
+      price: jsonAmount(priceMicros),
+      rate,
+    })),
+  };
+}
+
+function fieldsJson({ name, category, priceMicros, min, max }: SyncedFields) {
+  return { name, category, price: jsonAmount(priceMicros), min, max };
 }

@@ -2,16 +2,17 @@
 
 import { type Command, Option } from "commander";
 import { settingOption } from "../config/flags.ts";
-import { countForeignCosts } from "../db/costs.ts";
-import { countLate, oldestDuePoll } from "../db/polling.ts";
-import type { Reader } from "../db/port.ts";
-import { listProviders, type Provider, providerOf, readProviderOrders } from "../db/providers.ts";
-import { expectedCurrency } from "../domain/costs.ts";
+import { listProviders, providerOf } from "../db/providers.ts";
 import { isProviderKey } from "../domain/providers.ts";
 import { IDENTIFIER_FORM } from "../domain/text.ts";
 import { requireProvider } from "../operations/providers.ts";
-import { connectProvider, PROTOCOL_DEFAULT, PROTOCOL_NAMES } from "../providers/protocols.ts";
-import { type ProviderApi, ProviderFailure } from "../providers/provider.ts";
+import {
+  connectProvider,
+  PROTOCOL_DEFAULT,
+  PROTOCOL_NAMES,
+  type ProviderAddress,
+} from "../providers/protocols.ts";
+import { type ProviderApi, type ProviderBalance, ProviderFailure } from "../providers/provider.ts";
 import {
   CommandFailure,
   type CommonOptions,
@@ -20,13 +21,13 @@ import {
   withDatabase,
 } from "./command.ts";
 import { print } from "./output.ts";
+import { addCurrency, type CurrencyOptions, currencyOf } from "./provider-currency.ts";
+import { providerJson, rowOf, statusOf } from "./provider-output.ts";
 import { readStdin } from "./stdin.ts";
+import { addSyncSettings, type SyncSettingOptions, syncSettingsOf } from "./sync-settings.ts";
 import { fields, table } from "./text-table.ts";
 import { declareSync } from "./provider-sync.ts";
-import { currency, providerName, providerUrl, rateToUsd } from "./values.ts";
-
-/** Polls that are overdue by this long are late, whatever the running server's poll interval. */
-const LATE_MS = 5 * 60_000;
+import { providerName, providerUrl } from "./values.ts";
 
 export interface CallOptions extends CommonOptions {
   providerTimeout: number;
@@ -39,14 +40,21 @@ export function declareProviders(admin: Command): void {
   declareList(group);
   declareBalance(group);
   declareSync(group);
+  declareSwitch(group, "deactivate", false, "offer none of its services; its orders go on");
+  declareSwitch(group, "activate", true, "offer the services again that were offered before");
+  declareDelete(group);
 }
 
 function declareCreate(group: Command): void {
-  declare(
-    group,
-    "create",
-    "add a provider; its key is read from stdin",
-    "reseller admin provider create acme --url https://acme.example/api/v2 --key-stdin < acme.key",
+  addCurrency(
+    addSyncSettings(
+      declare(
+        group,
+        "create",
+        "add a provider; its key is read from stdin, and tried by asking for our balance there",
+        "reseller admin provider create acme --url https://acme.example/api/v2 --key-stdin < acme.key",
+      ),
+    ),
   )
     .argument("<name>", IDENTIFIER_FORM, providerName)
     .addOption(
@@ -60,102 +68,112 @@ function declareCreate(group: Command): void {
         .choices(PROTOCOL_NAMES)
         .default(PROTOCOL_DEFAULT),
     )
-    .addOption(rateOption())
-    .addOption(currencyOption())
+    .option("--no-check", "add it without asking for our balance there")
+    .addOption(settingOption("provider-timeout"))
     .action(
       async (
         name: string,
-        options: CommonOptions & { url: string; protocol: string } & CurrencyOptions,
+        options: CallOptions &
+          CurrencyOptions &
+          SyncSettingOptions & { url: string; protocol: string; check: boolean },
         command: Command,
       ) => {
         const { url, protocol } = options;
         const key = await readKey(command);
+        const settings = { ...syncSettingsOf(options), ...currencyOf(options) };
+        // Before it is created: a wrong address or key is not stored.
+        const funds = options.check ? await balanceOf({ name, url, protocol, key }, options) : null;
         const provider = await withDatabase(options, async ({ store, execute }) => {
           const created = await execute("createProvider", {
             name,
             protocol,
             url,
             key,
-            ...currencyOf(options),
+            ...settings,
           });
+          if (funds) await execute("noteProviderSuccess", { providerId: created.providerId });
           const now = Date.now();
-          return store.read((reader) => statusOf(reader, created, now));
+          const { providerId } = created;
+          return store.read((reader) => statusOf(reader, providerOf(reader, providerId), now));
         });
-        print(options.json, providerJson(provider), fields);
+        const asked = funds === null ? {} : { balance: funds.balance, currency: funds.currency };
+        print(options.json, { ...providerJson(provider), ...asked }, (shown) =>
+          fields(rowOf(shown)),
+        );
       },
     );
 }
 
 function declareUpdate(group: Command): void {
-  declare(
-    group,
-    "update",
-    "change a provider; a running server takes it over within a second",
-    "reseller admin provider update acme --key-stdin < acme.key",
+  addCurrency(
+    addSyncSettings(
+      declare(
+        group,
+        "update",
+        "change a provider; a running server takes it over within a second",
+        "reseller admin provider update acme --markup 30% --sync-every 6h",
+      ),
+    ),
   )
     .argument("<name>", "the provider", providerName)
     .option("--url <url>", "where its API is", providerUrl)
     .option("--key-stdin", "read another key from stdin, up to its end")
     .option("--rename <name>", `another name: ${IDENTIFIER_FORM}`, providerName)
-    .addOption(rateOption())
-    .addOption(currencyOption())
     .action(
       async (
         name: string,
-        options: CommonOptions & {
-          url?: string;
-          keyStdin?: true;
-          rename?: string;
-        } & CurrencyOptions,
+        options: CommonOptions &
+          CurrencyOptions &
+          SyncSettingOptions & { url?: string; keyStdin?: true; rename?: string },
         command: Command,
       ) => {
         const { url, keyStdin, rename } = options;
-        const terms = currencyOf(options);
+        const settings = { ...syncSettingsOf(options), ...currencyOf(options) };
         const isEmpty = url === undefined && !keyStdin && rename === undefined;
-        if (isEmpty && Object.keys(terms).length === 0) {
-          command.error("error: give --url, --key-stdin, --rename, --rate-to-usd or --currency.");
+        if (isEmpty && Object.keys(settings).length === 0) {
+          command.error(
+            "error: give --url, --key-stdin, --rename, --rate-to-usd, --currency, --markup or a flag of scheduled syncs.",
+          );
         }
         const changes = {
+          ...settings,
           ...(url === undefined ? {} : { url }),
           ...(keyStdin ? { key: await readKey(command) } : {}),
           ...(rename === undefined ? {} : { name: rename }),
-          ...terms,
         };
         const provider = await withDatabase(options, async ({ store, execute }) => {
           const { providerId } = await execute("updateProvider", { name, changes });
           const now = Date.now();
           return store.read((reader) => statusOf(reader, providerOf(reader, providerId), now));
         });
-        print(options.json, providerJson(provider), fields);
+        print(options.json, providerJson(provider), (shown) => fields(rowOf(shown)));
       },
     );
 }
 
-interface CurrencyOptions {
-  rateToUsd?: string;
-  currency?: string;
+function declareSwitch(group: Command, verb: string, active: boolean, description: string): void {
+  declare(group, verb, description, `reseller admin provider ${verb} acme`)
+    .argument("<name>", "the provider", providerName)
+    .action(async (name: string, options: CommonOptions) => {
+      const { services } = await withDatabase(options, ({ execute }) =>
+        execute("setProviderActive", { name, active }),
+      );
+      print(options.json, { name, active, services }, fields);
+    });
 }
 
-function rateOption(): Option {
-  return new Option(
-    "--rate-to-usd <rate>",
-    "US dollars in one unit of its currency (default: 1)",
-  ).argParser(rateToUsd);
-}
-
-function currencyOption(): Option {
-  return new Option(
-    "--currency <code>",
-    "what it charges in (default: USD, or with a rate what it charges in first)",
-  ).argParser(currency);
-}
-
-/** What was given. */
-function currencyOf({ rateToUsd: rate, currency: code }: CurrencyOptions): CurrencyOptions {
-  return {
-    ...(rate === undefined ? {} : { rateToUsd: rate }),
-    ...(code === undefined ? {} : { currency: code }),
-  };
+function declareDelete(group: Command): void {
+  declare(
+    group,
+    "delete",
+    "remove a provider without services that never had an order; others can be deactivated",
+    "reseller admin provider delete acme",
+  )
+    .argument("<name>", "the provider", providerName)
+    .action(async (name: string, options: CommonOptions) => {
+      await withDatabase(options, ({ execute }) => execute("deleteProvider", { name }));
+      print(options.json, { name, deleted: true }, fields);
+    });
 }
 
 function declareList(group: Command): void {
@@ -173,7 +191,7 @@ function declareList(group: Command): void {
     );
     print(options.json, providers.map(providerJson), (rows) =>
       table(
-        rows.map((row, index) => listRow(row, providers[index]!.attention)),
+        rows.map((row) => ({ ...rowOf(row), attention: row.attention.join("; ") })),
         "no providers yet: create one with `reseller admin provider create`",
       ),
     );
@@ -212,70 +230,32 @@ export async function callProvider<T>(
     const result = await call(connectProvider(provider, options.providerTimeout));
     return { name: provider.name, result };
   } catch (error) {
-    if (!(error instanceof ProviderFailure)) throw error;
-    throw new CommandFailure(
-      `provider ${provider.name} at ${provider.url}: ${error.message}: nothing was changed, check its address, its key and its own status`,
-    );
+    throw asFailure(error, provider, "check its address, its key and its own status");
   }
+}
+
+/** Of a provider that is about to be created. */
+async function balanceOf(
+  provider: ProviderAddress & { name: string },
+  options: CallOptions,
+): Promise<ProviderBalance> {
+  try {
+    return await connectProvider(provider, options.providerTimeout).balance(never());
+  } catch (error) {
+    throw asFailure(error, provider, "check its address and its key, or add it with --no-check");
+  }
+}
+
+function asFailure(error: unknown, { name, url }: { name: string; url: string }, todo: string) {
+  if (!(error instanceof ProviderFailure)) return error;
+  return new CommandFailure(
+    `provider ${name} at ${url}: ${error.message}: nothing was changed, ${todo}`,
+  );
 }
 
 /** A signal that never aborts: Ctrl-C ends the process. */
 export function never(): AbortSignal {
   return new AbortController().signal;
-}
-
-interface ProviderStatus extends Provider {
-  open: number;
-  unknown: number;
-  oldestUncheckedAt: number | null;
-  /** What needs the operator's attention. */
-  attention: string[];
-}
-
-function statusOf(reader: Reader, provider: Provider, now: number): ProviderStatus {
-  const orders = readProviderOrders(reader, provider.providerId);
-  const { outOfFundsAt } = provider;
-  const due = oldestDuePoll(reader, provider.providerId);
-  const late = countLate(reader, provider.providerId);
-  const attention: string[] = [];
-  if (orders.unknown > 0) attention.push(`${orders.unknown} unknown, settle them`);
-  if (outOfFundsAt !== null) attention.push(`out of funds since ${isoOf(outOfFundsAt)}`);
-  if (due !== null && now - due > LATE_MS) {
-    attention.push(`looking at orders is late since ${isoOf(due)}`);
-  }
-  const uncounted = countForeignCosts(reader).get(provider.providerId) ?? 0;
-  if (uncounted > 0) {
-    attention.push(
-      `costs of ${uncounted} orders are not counted: it charged in ${provider.foreignCurrency ?? "another currency"}, see \`provider update --rate-to-usd\``,
-    );
-  }
-  if (late > 0) attention.push(`${late} changed after their end, see \`order list --late\``);
-  return { ...provider, ...orders, attention };
-}
-
-/** Without the key. */
-function providerJson(provider: ProviderStatus) {
-  return {
-    name: provider.name,
-    url: provider.url,
-    open: provider.open,
-    unknown: provider.unknown,
-    lastSuccessAt: isoOf(provider.lastSuccessAt),
-    oldestUncheckedAt: isoOf(provider.oldestUncheckedAt),
-    rateToUsd: provider.rateToUsd,
-    currency: expectedCurrency(provider),
-  };
-}
-
-/** Without what is the same for most providers: `--json` has it. */
-function listRow(row: ReturnType<typeof providerJson>, attention: readonly string[]) {
-  const { name, url, open, unknown, lastSuccessAt, oldestUncheckedAt } = row;
-  const figures = { name, url, open, unknown, lastSuccessAt, oldestUncheckedAt };
-  return { ...figures, attention: attention.join("; ") };
-}
-
-function isoOf(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString();
 }
 
 async function readKey(command: Command): Promise<string> {

@@ -12,68 +12,160 @@ import {
   readCatalogue,
   RowError,
 } from "../imports/catalogue.ts";
+import { type Imported, type ImportPlan, planImport } from "../operations/service-import.ts";
 import type { ServiceTerms } from "../operations/services.ts";
-import { CommandFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
+import { serviceChanges } from "./catalogue-diff.ts";
+import {
+  CommandFailure,
+  type CommonOptions,
+  declare,
+  type Session,
+  withDatabase,
+} from "./command.ts";
 import { sentenceOf } from "./errors.ts";
-import { print } from "./output.ts";
+import { print, printError } from "./output.ts";
 import { startProgress } from "./progress.ts";
+import { readAll } from "./stdin.ts";
 
 /** Rows between two updates of the progress line. */
 const PROGRESS_ROWS = 5000;
+/** Rows that are wrong and named; the rest is counted. */
+const NAMED_LIMIT = 1000;
+const STDIN = "-";
+
+interface ImportOptions extends CommonOptions {
+  update?: true;
+  dryRun?: true;
+}
 
 export function declareImport(group: Command): void {
   declare(
     group,
     "import",
-    "add services from a file: all of them or, if one row is wrong, none",
-    "reseller admin service import catalogue.csv",
+    "add services from a file, or change them: all of them or, if one row is wrong, none",
+    "reseller admin service import catalogue.csv --update --dry-run",
   )
-    .argument("<file>", `FILE.csv or FILE.json with ${HEADER_FORM}`, fileName)
-    .action(async (file: string, options: CommonOptions) => {
-      const { services, places } = catalogueIn(file, readText(file));
-      const imported = await withDatabase(options, async ({ execute }) => {
-        try {
-          return await execute("importServices", { services });
-        } catch (error) {
-          if (!isRowRefusal(error)) throw error;
-          throw failureOf(new RowError(places[error.details.index]!, sentenceOf(error)));
-        }
-      });
-      print(options.json, { imported }, () => `imported ${imported} services`);
+    .argument("<file>", `FILE.csv or FILE.json with ${HEADER_FORM}, or - for stdin`, fileName)
+    .option(
+      "--update",
+      "change the services whose ids are there; columns left out stay as they are",
+    )
+    .option("--dry-run", "only show what it would do, and every row that is wrong")
+    .action(async (file: string, options: ImportOptions) => {
+      const isUpdate = options.update ?? false;
+      const text = file === STDIN ? await readAll() : readText(file);
+      const catalogue = catalogueIn(file === STDIN ? "stdin" : file, text, isUpdate);
+      const { plan, imported } = await withDatabase(options, (session) =>
+        importInto(session, catalogue, options),
+      );
+      if (plan) showUpdates(plan, options);
+      const result = isUpdate ? imported : { imported: imported.created };
+      print<object>(options.json, result, () => textOf(imported, options));
     });
+}
+
+/** The plan is read where it is shown, or where a row is wrong: a large list is then looked at twice. */
+async function importInto(
+  { store, execute }: Session,
+  catalogue: Catalogue,
+  { update: isUpdate = false, dryRun }: { update?: boolean; dryRun?: true },
+): Promise<{ plan: ImportPlan | null; imported: Imported }> {
+  const { services } = catalogue;
+  const planned = () => store.read((reader) => planImport(reader, services, isUpdate));
+  if (isUpdate || dryRun || catalogue.wrong.length > 0) {
+    const plan = await planned();
+    refuseWrongRows(catalogue, plan);
+    if (dryRun) return { plan: isUpdate ? plan : null, imported: countsOf(plan) };
+    return { plan, imported: await execute("importServices", { services, update: isUpdate }) };
+  }
+  try {
+    return { plan: null, imported: await execute("importServices", { services }) };
+  } catch (error) {
+    if (error instanceof Refusal && error.code.startsWith("import_")) {
+      refuseWrongRows(catalogue, await planned());
+    }
+    throw error;
+  }
+}
+
+function countsOf({ created, updated, unchanged }: ImportPlan): Imported {
+  return { created: created.length, updated: updated.length, unchanged };
+}
+
+function textOf({ created, updated, unchanged }: Imported, options: ImportOptions): string {
+  const dry = options.dryRun ? "dry run, nothing was changed: " : "";
+  if (!options.update) return `${dry}imported ${created} services`;
+  return `${dry}${created} added, ${updated} changed, ${unchanged} unchanged`;
+}
+
+/** On stdout for a person; with --json on stderr, because stdout is one JSON document. */
+function showUpdates({ created, updated }: ImportPlan, { json }: ImportOptions): void {
+  const lines = [
+    ...created.map(({ id, name }) => `+ ${name}${id === null ? "" : ` (${id})`}`),
+    ...updated.map(
+      ({ before, after }) => `~ ${after.name} (${after.id}): ${serviceChanges(before, after)}`,
+    ),
+  ];
+  if (lines.length === 0) return;
+  if (json) printError(lines.join("\n"));
+  else print(json, lines, () => lines.join("\n"));
 }
 
 /** The services in a CSV text. Throws CommandFailure, which names the invalid row. */
 export function parseCatalogue(text: string): ServiceTerms[] {
-  return catalogueIn("catalogue.csv", text).services;
+  const catalogue = catalogueIn("catalogue.csv", text, false);
+  if (catalogue.wrong[0]) throw failureOf(catalogue.wrong);
+  // Rows of a list that is no update say all of a service.
+  return catalogue.services as ServiceTerms[];
 }
 
-function catalogueIn(file: string, text: string): Catalogue {
+function catalogueIn(file: string, text: string, isUpdate: boolean): Catalogue {
   const progress: ReturnType<typeof startProgress>[] = [];
   const onRow = (index: number, rows: number) => {
     if (index === 0) progress.push(startProgress("reading", rows));
     if (index % PROGRESS_ROWS === 0) progress[0]!.update(index);
   };
   try {
-    const catalogue = readCatalogue(file, text, onRow);
-    if (catalogue.wrong[0]) throw catalogue.wrong[0];
-    return catalogue;
+    return readCatalogue(file, text, { isUpdate, onRow });
   } catch (error) {
     if (error instanceof FileError) throw new CommandFailure(error.message);
-    if (error instanceof RowError) throw failureOf(error);
+    if (error instanceof RowError) throw failureOf([error]);
     throw error;
   } finally {
     progress[0]?.end();
   }
 }
 
-function failureOf({ message }: RowError): CommandFailure {
-  return new CommandFailure(`${message}: nothing was imported, correct it and import again`);
+/** Those that cannot be read, and those that the database refuses, at once. */
+function refuseWrongRows({ places, wrong }: Catalogue, { problems }: ImportPlan): void {
+  const refused = problems.map(
+    (problem) => new RowError(places[problem.details.index]!, sentenceOf(problem as Refusal)),
+  );
+  const all = [...wrong, ...refused];
+  if (all.length > 0) throw failureOf(all);
+}
+
+function failureOf(wrong: readonly RowError[]): CommandFailure {
+  if (wrong.length === 1) {
+    return new CommandFailure(
+      `${wrong[0]!.message}: nothing was imported, correct it and import again`,
+    );
+  }
+  const inOrder = wrong.toSorted((a, b) => numberOf(a) - numberOf(b)).slice(0, NAMED_LIMIT);
+  for (const { message } of inOrder) printError(message);
+  return new CommandFailure(
+    `${wrong.length} rows are wrong: nothing was imported, correct them and import again`,
+  );
+}
+
+/** The line, or the entry, that the place names at its end. */
+function numberOf({ place }: RowError): number {
+  return Number(/\d+$/.exec(place)?.[0] ?? 0);
 }
 
 function fileName(text: string): string {
-  if (!/\.(csv|json)$/i.test(text)) {
-    throw new InvalidArgumentError("must end in .csv or .json.");
+  if (text !== STDIN && !/\.(csv|json)$/i.test(text)) {
+    throw new InvalidArgumentError("must end in .csv or .json, or be - for stdin.");
   }
   return text;
 }
@@ -91,12 +183,4 @@ function readText(file: string): string {
     }
     throw new CommandFailure(`cannot read ${path} (${code}): name a file that can be read`);
   }
-}
-
-/** The refusals that concern one row: known only once it is compared with the database. */
-function isRowRefusal(
-  error: unknown,
-): error is Refusal<"import_id_taken" | "import_provider_unknown"> {
-  if (!(error instanceof Refusal)) return false;
-  return error.code === "import_id_taken" || error.code === "import_provider_unknown";
 }

@@ -6,6 +6,7 @@ import type { Service } from "../db/services.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
 import { attempt, Refusal } from "../domain/refusals.ts";
+import { NO_PROVIDER } from "../domain/providers.ts";
 import {
   DEFAULT_SERVICE_TYPE,
   isPackage,
@@ -24,8 +25,10 @@ import {
 } from "./command.ts";
 import { sentenceOf } from "./errors.ts";
 import { providerNames } from "./provider-names.ts";
+import { declareExport } from "./service-export.ts";
 import { declareImport } from "./service-import.ts";
 import { declareServiceList, serviceJson } from "./service-lists.ts";
+import { declareRoutes } from "./service-routes.ts";
 import { declareReprice } from "./service-prices.ts";
 import { print } from "./output.ts";
 import { fields } from "./text-table.ts";
@@ -70,7 +73,10 @@ export function declareServices(admin: Command): void {
   declareSwitch(group, "activate", true, "offer a service again");
   declareSwitch(group, "deactivate", false, "stop offering a service; its orders go on");
   declareGrants(group);
+  declareRoutes(group);
   declareImport(group);
+  declareExport(group);
+  declareDelete(group);
 }
 
 function declareCreate(group: Command): void {
@@ -130,18 +136,23 @@ function declareUpdate(group: Command): void {
       const changes = { ...terms, private: hidden, ...requestTermsOf(options) };
       const named = Object.entries(changes).filter(([, value]) => value !== undefined);
       const { provider: providerName, providerService: service } = options;
-      if (providerName !== undefined && service === undefined) {
+      const isManual = providerName === NO_PROVIDER;
+      if (isManual && service !== undefined) {
+        command.error("error: --provider none takes no --provider-service.");
+      }
+      if (providerName !== undefined && !isManual && service === undefined) {
         command.error("error: give --provider-service with --provider.");
       }
-      if (named.length === 0 && service === undefined) {
+      if (named.length === 0 && service === undefined && !isManual) {
         command.error("error: name at least one thing to change.");
       }
       const link = providerName === undefined ? {} : { name: providerName };
+      const linked = service === undefined ? {} : { provider: { ...link, service } };
       await changeService(options, ({ execute }) =>
         execute("updateService", {
           id,
           changes: Object.fromEntries(named),
-          ...(service === undefined ? {} : { provider: { ...link, service } }),
+          ...(isManual ? { provider: null } : linked),
         }),
       );
     });
@@ -177,7 +188,11 @@ function addServiceOptions(command: Command, mandatory: boolean): Command {
       category,
     )
     .option("--private", "only for resellers with a grant")
-    .option("--provider <name>", "who delivers it (default: you, by hand)", providerName)
+    .option(
+      "--provider <name>",
+      mandatory ? "who delivers it (default: you, by hand)" : "who delivers it; none: you, by hand",
+      providerName,
+    )
     .option("--provider-service <id>", "its id at the provider", providerService)
     .option("--cancel", "its orders can be cancelled on request")
     .option("--no-cancel", "they cannot")
@@ -232,6 +247,20 @@ function declareSwitch(group: Command, verb: string, active: boolean, descriptio
     .argument("<id>", "the service", serviceId)
     .action(async (id: string, options: CommonOptions) => {
       await changeService(options, ({ execute }) => execute("setServiceActive", { id, active }));
+    });
+}
+
+function declareDelete(group: Command): void {
+  declare(
+    group,
+    "delete",
+    "remove a service that was never ordered and has no grants; others can be deactivated",
+    "reseller admin service delete followers",
+  )
+    .argument("<id>", "the service", serviceId)
+    .action(async (id: string, options: CommonOptions) => {
+      await withDatabase(options, ({ execute }) => execute("deleteService", { id }));
+      print(options.json, { id, deleted: true }, fields);
     });
 }
 

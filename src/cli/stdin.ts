@@ -1,4 +1,7 @@
-// Secrets on standard input: on the command line other users of the machine would see them.
+// Standard input: secrets, which other users of the machine would see on the command line, and lists.
+
+import { errorCode } from "../domain/refusals.ts";
+import { CommandFailure } from "./command.ts";
 
 /** Longer than any secret with its white space. */
 const STDIN_LIMIT_BYTES = 64 * 1024;
@@ -13,4 +16,14 @@ export async function readStdin(): Promise<string | null> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
+}
+
+/** All of it, as UTF-8. Throws CommandFailure for what is none. */
+export async function readAll(): Promise<string> {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await Bun.stdin.bytes());
+  } catch (error) {
+    if (!errorCode(error).startsWith("ERR_")) throw error;
+    throw new CommandFailure("stdin is not UTF-8 text: save it as UTF-8 and import again");
+  }
 }

@@ -7,10 +7,18 @@ import { findUserByAccount, type User } from "../db/users.ts";
 import { userBalances } from "../domain/responses.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { USERNAME_FORM } from "../domain/users.ts";
+import { eraseWholly } from "../operations/erasures.ts";
 import { requireUser } from "../operations/users.ts";
-import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
+import { ask } from "./ask.ts";
+import {
+  CommandFailure,
+  type CommonOptions,
+  declare,
+  declareGroup,
+  withDatabase,
+} from "./command.ts";
 import { addPaging, type PageOptions, printMore, readPages } from "./list-pages.ts";
-import { dollars, print } from "./output.ts";
+import { dollars, print, printError } from "./output.ts";
 import { fields, table } from "./text-table.ts";
 import { amount, note, searchText, userDisplayName, username } from "./values.ts";
 
@@ -51,6 +59,7 @@ export function declareUsers(admin: Command): void {
   declareUpdate(group);
   declareSwitch(group, "deactivate", false, "refuse a reseller's keys from the next request on");
   declareSwitch(group, "activate", true, "accept the keys of a deactivated reseller again");
+  declareErase(group);
   declareAdjustment(group, "credit", "creditUser", "add to a user's balance");
   declareAdjustment(group, "debit", "debitUser", "take from a user's balance");
 }
@@ -148,6 +157,41 @@ function declareSwitch(group: Command, verb: string, active: boolean, descriptio
     });
 }
 
+function declareErase(group: Command): void {
+  declare(
+    group,
+    "erase",
+    "erase a user's personal data for good: names, links, notes; balance and amounts stay",
+    'reseller admin user erase alice --reason "asked for by letter, 2026-11-22"',
+  )
+    .argument("<username>", "the user, inactive and without open orders", username)
+    .requiredOption("--reason <text>", "why, kept in the audit log: nothing personal", note)
+    .option("--yes", "do not ask")
+    .action(async (user: string, options: CommonOptions & { reason: string; yes?: true }) => {
+      if (!options.yes) await requireErasure(user);
+      const { username: left, rows } = await withDatabase(options, ({ execute }) =>
+        eraseWholly({
+          user: () => execute("eraseUser", { username: user, reason: options.reason }),
+          piece: (piece) => execute("eraseHistory", piece),
+        }),
+      );
+      print(options.json, { username: left, erased: true, rows }, fields);
+      if (!options.json) {
+        printError("backups and off-site copies hold the data until they are deleted");
+      }
+    });
+}
+
+async function requireErasure(user: string): Promise<void> {
+  const answer = await ask(`This cannot be undone. Type ${user} again to erase its data:`);
+  if (answer === user) return;
+  throw new CommandFailure(
+    answer === null
+      ? "this cannot be undone, and nobody can be asked here: give --yes to do it all the same"
+      : "that is another name: nothing was erased",
+  );
+}
+
 function declareAdjustment(
   group: Command,
   verb: "credit" | "debit",
@@ -185,7 +229,10 @@ function userJson(user: User) {
 
 /** Of a user that may be inactive. */
 function stateJson(user: User) {
-  return { ...userJson(user), active: user.active };
+  const { active, erasedAt } = user;
+  const erased: Record<string, string> =
+    erasedAt === null ? {} : { erasedAt: new Date(erasedAt).toISOString() };
+  return { ...userJson(user), active, ...erased };
 }
 
 function userText(user: ReturnType<typeof userJson>): string {

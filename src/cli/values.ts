@@ -12,11 +12,11 @@ import {
   QUANTITY_LIMIT,
   REFERENCE_FORM,
 } from "../domain/orders.ts";
-import { parseDecimal } from "../domain/catalogue-sync.ts";
 import { CURRENCY_FORM, parseCurrency, parseRateToUsd, RATE_TO_USD_FORM } from "../domain/costs.ts";
 import { isProviderOrder } from "../domain/deliveries.ts";
 import { isRefillDays, REFILL_DAYS_LIMIT } from "../domain/order-requests.ts";
-import { isProviderUrl } from "../domain/providers.ts";
+import { isProviderUrl, parseMarkup, SYNC_EVERY_LEAST_MS } from "../domain/providers.ts";
+import { PRIORITY_LIMIT } from "../domain/service-routes.ts";
 import {
   CATEGORY_LENGTH_LIMIT,
   isQuantity,
@@ -82,9 +82,21 @@ export function currency(text: string): string {
 
 /** A percentage such as `30%` or `12.5%`, as its decimal text. */
 export function markup(text: string): string {
-  const percent = text.replace(/%$/, "");
-  const valid = /^\d{1,6}(\.\d{1,6})?$/.test(percent) && parseDecimal(percent) !== null;
-  return require(valid, percent, "must be a percentage from 0% to 999999%, such as 30%");
+  const percent = parseMarkup(text);
+  return require(percent !== null, percent ??
+    "", "must be a percentage from 0% to 999999%, such as 30%");
+}
+
+/** Milliseconds between two scheduled syncs; 0 for `off`: an option's value is never null. */
+export function syncEvery(text: string): number {
+  if (text === "off") return 0;
+  const value = duration(text);
+  return require(value >= SYNC_EVERY_LEAST_MS, value, "must be at least 1m, or off");
+}
+
+/** Ids of services at a provider, separated by commas; given again, more of them. */
+export function providerServices(text: string, before: readonly string[] = []): string[] {
+  return [...before, ...text.split(",").map((id) => providerService(id.trim()))];
 }
 
 /** Millionths of a percent by which prices change. */
@@ -195,6 +207,13 @@ export function orderNumber(text: string): number {
   const value = wholeNumber(text);
   return require(value >= 1 &&
     value <= ORDER_NUMBER_LIMIT, value, `must be a whole number from 1 to ${ORDER_NUMBER_LIMIT}`);
+}
+
+/** Of a route. */
+export function priority(text: string): number {
+  const value = wholeNumber(text);
+  return require(value <=
+    PRIORITY_LIMIT, value, `must be a whole number from 0 to ${PRIORITY_LIMIT}`);
 }
 
 /** How many rows to list. */

@@ -25,6 +25,8 @@ export interface ProviderAttention {
   /** When the most overdue submission and poll were due; in the future if none is overdue. */
   submissionDueAt: number | null;
   pollDueAt: number | null;
+  /** Why its last scheduled sync was not applied. */
+  syncHeld: string | null;
 }
 
 export interface Attention {
@@ -51,8 +53,9 @@ const PROVIDERS = query({
     oldestUncheckedAt: nullable(number),
     submissionDueAt: nullable(number),
     pollDueAt: nullable(number),
+    syncHeld: nullable(text),
   },
-  text: `SELECT name, out_of_funds_at AS "outOfFundsAt", foreign_currency AS "foreignCurrency", last_success_at AS "lastSuccessAt",
+  text: `SELECT name, out_of_funds_at AS "outOfFundsAt", foreign_currency AS "foreignCurrency", last_success_at AS "lastSuccessAt", sync_held AS "syncHeld",
       (SELECT count(*) FROM orders WHERE ${OPEN} AND placement = 'unknown') AS "unknown",
       (SELECT min(checked_at) FROM orders WHERE ${OPEN} AND placement = 'placed') AS "oldestUncheckedAt",
       (SELECT min(next_place_at) FROM orders WHERE provider_id = providers.provider_id

@@ -3,7 +3,7 @@
 import type { AttemptOutcome, Delivery } from "../domain/deliveries.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select, statement } from "./query.ts";
-import { boolean, number } from "./table-definition.ts";
+import { boolean, number, text } from "./table-definition.ts";
 import { attempts, orders } from "./tables.ts";
 import { findOrder, NO_TEST_ORDER, type Order } from "./orders.ts";
 
@@ -22,6 +22,9 @@ export interface Attempt {
   finishedAt: number | null;
   /** The id of the server that makes it; null: of an earlier version, or none. */
   server: string | null;
+  /** The route that it is made on. */
+  providerId: number;
+  providerService: string;
 }
 
 /** An attempt that was started and has no outcome. */
@@ -41,10 +44,11 @@ const ATTEMPTS = query({
 });
 
 const COUNT_ATTEMPTS = query({
-  takes: { orderId: number },
+  takes: { orderId: number, providerId: number, providerService: text },
   gives: { tries: number },
   within: ["orderId"],
-  text: `SELECT count(*) AS "tries" FROM placement_attempts WHERE order_id = :orderId`,
+  text: `SELECT count(*) AS "tries" FROM placement_attempts
+    WHERE order_id = :orderId AND provider_id = :providerId AND provider_service = :providerService`,
 });
 
 // Status and placement are literals, so that the partial indexes can be used.
@@ -104,14 +108,16 @@ export function listAttempts(reader: Reader, orderId: number): Attempt[] {
   return reader.all(ATTEMPTS, { orderId });
 }
 
-export function countAttempts(reader: Reader, orderId: number): number {
-  return reader.one(COUNT_ATTEMPTS, { orderId })!.tries;
+/** Those on the order's route. */
+export function countAttempts(reader: Reader, { orderId, delivery }: OrderWithDelivery): number {
+  const { providerId, providerService } = delivery;
+  return reader.one(COUNT_ATTEMPTS, { orderId, providerId, providerService })!.tries;
 }
 
-/** A UNIQUE index refuses a second attempt while one is unfinished, or after one that may have been sent. */
+/** A UNIQUE index refuses a second attempt while one is unfinished, or after one that may have arrived. */
 export function insertAttempt(
   tx: Tx,
-  attempt: Pick<Attempt, "orderId" | "server" | "startedAt">,
+  attempt: Omit<Attempt, "attemptId" | "outcome" | "cause" | "finishedAt">,
 ): Attempt {
   return tx.insert(attempts, { ...attempt, outcome: "sending" });
 }

@@ -28,6 +28,8 @@ export interface Key extends CallerKey {
   hash: string;
   start: string;
   label: string;
+  /** From where it was used when `lastUsedAt` was written; null: unknown. */
+  lastAddress: string | null;
   createdAt: number;
   /** Inactive because its user is: active again once the user is. */
   suspended: boolean;

@@ -13,6 +13,7 @@ import type { Order } from "./orders.ts";
 import { listRequestsOfOrder } from "./order-requests.ts";
 import { listLateReports } from "./polling.ts";
 import type { Reader } from "./port.ts";
+import { providerOf } from "./providers.ts";
 import { listTransfersOfOrder } from "./transactions.ts";
 import { listWebhookAttemptsOfOrder } from "./webhook-deliveries.ts";
 
@@ -28,11 +29,13 @@ export interface TimelineEntry {
   /** Null: the service itself did it, or it is not known. */
   actor: Actor | null;
   note: string | null;
+  /** Of an attempt: the provider that it was made at. */
+  provider: string | null;
   /** Of a transfer, as the user sees it: positive for a credit. */
   micros: number | null;
 }
 
-const BLANK = { from: null, to: null, actor: null, note: null, micros: null };
+const BLANK = { from: null, to: null, actor: null, note: null, provider: null, micros: null };
 
 export function readOrderTimeline(reader: Reader, order: Order): TimelineEntry[] {
   const { orderId } = order;
@@ -64,10 +67,15 @@ export function readOrderTimeline(reader: Reader, order: Order): TimelineEntry[]
 }
 
 function attemptEntries(reader: Reader, orderId: number): TimelineEntry[] {
-  return listAttempts(reader, orderId).flatMap(({ startedAt, finishedAt, outcome, cause }) => [
-    { ...BLANK, at: startedAt, what: "sending" },
-    ...(finishedAt === null ? [] : [{ ...BLANK, at: finishedAt, what: outcome, note: cause }]),
-  ]);
+  return reader
+    .each(listAttempts(reader, orderId), (attempt) => {
+      const { startedAt, finishedAt, outcome, cause, providerId } = attempt;
+      const provider = providerOf(reader, providerId).name;
+      const begun = { ...BLANK, at: startedAt, what: "sending", provider };
+      if (finishedAt === null) return [begun];
+      return [begun, { ...BLANK, at: finishedAt, what: outcome, note: cause, provider }];
+    })
+    .flat();
 }
 
 /** Each request when it was made, and what has become of it. */

@@ -11,10 +11,9 @@ export const ATTEMPTS_LIMIT = 5000;
 const OUTCOMES = query({
   takes: { since: number, limit: number },
   gives: { providerId: number, outcome: textOf<AttemptOutcome>(), attempts: number },
-  text: `SELECT orders.provider_id AS "providerId", newest.outcome AS "outcome", count(*) AS "attempts"
-    FROM (SELECT order_id, outcome, started_at FROM placement_attempts ORDER BY attempt_id DESC LIMIT :limit) AS newest
-    JOIN orders ON orders.order_id = newest.order_id
-    WHERE newest.started_at >= :since GROUP BY orders.provider_id, newest.outcome`,
+  text: `SELECT provider_id AS "providerId", outcome AS "outcome", count(*) AS "attempts"
+    FROM (SELECT provider_id, outcome, started_at FROM placement_attempts ORDER BY attempt_id DESC LIMIT :limit) AS newest
+    WHERE started_at >= :since GROUP BY provider_id, outcome`,
 });
 
 export interface AttemptCount {

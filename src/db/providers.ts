@@ -2,12 +2,13 @@
 
 import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import { OLDEST_DUE_POLL } from "./polling.ts";
+import type { SyncSettings } from "../domain/providers.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select } from "./query.ts";
-import { nullable, number } from "./table-definition.ts";
+import { boolean, nullable, number } from "./table-definition.ts";
 import { providers } from "./tables.ts";
 
-export interface Provider {
+export interface Provider extends SyncSettings {
   providerId: number;
   name: string;
   /** One of providers/protocols.ts. */
@@ -24,6 +25,12 @@ export interface Provider {
   currency: string | null;
   /** What it charged in although that is not its currency; null once the operator has settled it. */
   foreignCurrency: string | null;
+  /** False: it is passed over; services that no other provider delivers are suspended. */
+  active: boolean;
+  /** The last sync, applied or not. */
+  syncedAt: number | null;
+  /** Why the last scheduled sync was not applied. */
+  syncHeld: string | null;
 }
 
 /** The figures of a provider's orders in `provider list`. */
@@ -48,6 +55,17 @@ const ORDER_FIGURES = query({
   text: `SELECT count(*) AS "open", count(*) FILTER (WHERE placement = 'unknown') AS "unknown",
       min(checked_at) AS "oldestUncheckedAt"
     FROM orders WHERE provider_id = :providerId AND status IN ('PENDING', 'PROCESSING')`,
+});
+
+// No index has the providers of all orders: an order would pay for it, and a provider is rarely deleted.
+const USES = query({
+  takes: { providerId: number },
+  gives: { services: number, orders: boolean },
+  text: `SELECT (SELECT count(*) FROM services WHERE provider_id = :providerId
+        OR EXISTS (SELECT 1 FROM service_routes WHERE service_id = services.id AND service_routes.provider_id = :providerId)
+      ) AS "services",
+    CASE WHEN EXISTS (SELECT 1 FROM orders WHERE provider_id = :providerId)
+        OR EXISTS (SELECT 1 FROM placement_attempts WHERE provider_id = :providerId) THEN 1 ELSE 0 END AS "orders"`,
 });
 
 // Two index searches for each provider, however many orders there are: the conditions repeat those of the partial
@@ -103,9 +121,17 @@ export function nextDueTimes(reader: Reader) {
   return reader.one(NEXT_DUE)!;
 }
 
+/** What refers to a provider. Reads every order where none does. */
+export function readProviderUses(
+  reader: Reader,
+  providerId: number,
+): { services: number; orders: boolean } {
+  return reader.one(USES, { providerId })!;
+}
+
 export function insertProvider(
   tx: Tx,
-  provider: Omit<Provider, "providerId" | "lastSuccessAt" | "outOfFundsAt" | "foreignCurrency">,
+  provider: Pick<Provider, "name" | "protocol" | "url" | "key" | "createdAt"> & Partial<Provider>,
 ): Provider {
   return tx.insert(providers, provider);
 }

@@ -8,6 +8,11 @@ import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
 import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
 import { DEFAULT_SERVICE_TYPE, type ServiceType } from "../domain/service-types.ts";
+import {
+  type NewServices,
+  SYNC_DEACTIVATION_LIMIT,
+  SYNC_PRICE_LIMIT,
+} from "../domain/providers.ts";
 import { DEFAULT_CATEGORY, type PriceUnit } from "../domain/services.ts";
 import type { DisabledReason, WebhookEventType } from "../domain/webhook-events.ts";
 
@@ -34,6 +39,7 @@ export const users = sqliteTable("users", {
   lowBalanceMicros: integer("low_balance_micros"),
   testOf: integer("test_of"),
   active: integer({ mode: "boolean" }).notNull().default(true),
+  erasedAt: integer("erased_at"),
 });
 
 export const keys = sqliteTable("keys", {
@@ -53,6 +59,7 @@ export const keys = sqliteTable("keys", {
   ended: integer({ mode: "boolean" }).notNull().default(false),
   testOf: integer("test_of"),
   suspended: integer({ mode: "boolean" }).notNull().default(false),
+  lastAddress: text("last_address"),
 });
 
 export const providers = sqliteTable("providers", {
@@ -67,6 +74,17 @@ export const providers = sqliteTable("providers", {
   rateToUsd: text("rate_to_usd").notNull().default("1"),
   currency: text(),
   foreignCurrency: text("foreign_currency"),
+  active: integer({ mode: "boolean" }).notNull().default(true),
+  markup: text(),
+  syncEvery: integer("sync_every"),
+  syncPriceLimit: text("sync_price_limit").notNull().default(SYNC_PRICE_LIMIT),
+  syncDeactivationLimit: integer("sync_deactivation_limit")
+    .notNull()
+    .default(SYNC_DEACTIVATION_LIMIT),
+  syncNew: text("sync_new").$type<NewServices>().notNull().default("public"),
+  readableIds: integer("readable_ids", { mode: "boolean" }).notNull().default(false),
+  syncedAt: integer("synced_at"),
+  syncHeld: text("sync_held"),
 });
 
 export const services = sqliteTable("services", {
@@ -83,6 +101,7 @@ export const services = sqliteTable("services", {
   createdAt: integer("created_at").notNull(),
   providerId: integer("provider_id"),
   providerService: text("provider_service"),
+  providerPriority: integer("provider_priority").notNull().default(0),
   nameByHand: integer("name_by_hand", { mode: "boolean" }).notNull(),
   categoryByHand: integer("category_by_hand", { mode: "boolean" }).notNull().default(false),
   priceByHand: integer("price_by_hand", { mode: "boolean" }).notNull(),
@@ -98,6 +117,7 @@ export const services = sqliteTable("services", {
   dripfeed: integer({ mode: "boolean" }).notNull().default(false),
   typeByHand: integer("type_by_hand", { mode: "boolean" }).notNull().default(false),
   dripfeedByHand: integer("dripfeed_by_hand", { mode: "boolean" }).notNull().default(false),
+  suspended: integer({ mode: "boolean" }).notNull().default(false),
 });
 
 export const grants = sqliteTable(
@@ -155,6 +175,8 @@ export const placementAttempts = sqliteTable("placement_attempts", {
   startedAt: integer("started_at").notNull(),
   finishedAt: integer("finished_at"),
   server: text(),
+  providerId: integer("provider_id").notNull(),
+  providerService: text("provider_service").notNull(),
 });
 
 export const lateReports = sqliteTable(
@@ -307,3 +329,4 @@ export const webhookAttempts = sqliteTable("webhook_attempts", {
 export * from "./cost-schema.ts";
 export * from "./order-request-schema.ts";
 export * from "./panel-schema.ts";
+export * from "./route-schema.ts";

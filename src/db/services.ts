@@ -4,7 +4,7 @@ import type { ServiceType } from "../domain/service-types.ts";
 import type { PriceUnit } from "../domain/services.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select } from "./query.ts";
-import { boolean, number } from "./table-definition.ts";
+import { boolean, number, text } from "./table-definition.ts";
 import { catalogueVersion, grants, services } from "./tables.ts";
 
 export interface Service {
@@ -25,6 +25,8 @@ export interface Service {
   providerId: number | null;
   /** Its id at the provider. */
   providerService: string | null;
+  /** Of this provider among the service's routes (service-routes.ts). */
+  providerPriority: number;
   /** Set by the operator: a catalogue sync does not change that field. */
   nameByHand: boolean;
   categoryByHand: boolean;
@@ -45,9 +47,11 @@ export interface Service {
   refillDays: number;
   cancelByHand: boolean;
   refillByHand: boolean;
+  /** Inactive because its provider is. */
+  suspended: boolean;
 }
 
-export type NewService = Omit<Service, "number">;
+export type NewService = Omit<Service, "number" | "suspended" | "providerPriority">;
 
 /** An active service that a reseller may order, at the price that reseller pays. */
 export type OpenService = Pick<
@@ -168,6 +172,28 @@ const NUMBERED = query({
     ORDER BY services.category, services.number`,
 });
 
+const IDS = query({
+  gives: fields(services, "id"),
+  text: `SELECT ${select(services, "id")} FROM services`,
+});
+
+// No index has the services of orders: an order would pay for it, and a service is rarely deleted.
+const USES = query({
+  takes: { id: text },
+  gives: { orders: boolean, grants: number },
+  text: `SELECT CASE WHEN EXISTS (SELECT 1 FROM orders WHERE service_id = :id) THEN 1 ELSE 0 END AS "orders",
+    (SELECT count(*) FROM grants WHERE service_id = :id) AS "grants"`,
+});
+
+export function listServiceIds(reader: Reader): Set<string> {
+  return new Set(reader.all(IDS).map(({ id }) => id));
+}
+
+/** What refers to a service. Reads every order where none does. */
+export function readServiceUses(reader: Reader, id: string): { orders: boolean; grants: number } {
+  return reader.one(USES, { id })!;
+}
+
 export function findService(reader: Reader, id: string): Service | undefined {
   return reader.row(services.byKey, id);
 }
@@ -233,4 +259,9 @@ export function insertService(tx: Tx, service: NewService): Service {
 /** Writes the fields that differ; returns the service as it is now. */
 export function updateService(tx: Tx, service: Service): Service {
   return tx.update(services, service, service);
+}
+
+/** Only one that nothing refers to. */
+export function deleteService(tx: Tx, service: Service): void {
+  tx.delete(services, service);
 }

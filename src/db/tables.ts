@@ -32,7 +32,7 @@ export const keys = table(schema.keys, {
   key: ["id"],
   unique: { byHash: ["hash"] },
   lock: ({ resellerAccount }) => resellerAccount,
-  unlocked: ["lastUsedAt"],
+  unlocked: ["lastUsedAt", "lastAddress"],
   kept: true,
 });
 
@@ -51,6 +51,11 @@ export const services = table(schema.services, {
   unique: { byNumber: ["number"] },
   lock: catalogue,
   kept: true,
+});
+
+export const serviceRoutes = table(schema.serviceRoutes, {
+  key: ["serviceId", "providerId", "providerService"],
+  lock: catalogue,
 });
 
 export const grants = table(schema.grants, {
@@ -73,10 +78,14 @@ export const orders = table(schema.orders, {
 export const attempts = table(schema.placementAttempts, {
   key: ["attemptId"],
   numbered: "attemptId",
-  // The one that was sent, or is being sent.
-  unique: { bySentOrder: ["orderId"] },
+  // The one that may have arrived, or is being sent; and of those that were refused one for each route.
+  unique: { bySentOrder: ["orderId"], byRefusal: ["orderId", "providerId", "providerService"] },
   where: {
-    bySentOrder: { text: "outcome <> 'not_sent'", holds: (row) => row["outcome"] !== "not_sent" },
+    bySentOrder: {
+      text: "outcome <> 'not_sent' AND outcome <> 'refused'",
+      holds: ({ outcome }) => outcome !== "not_sent" && outcome !== "refused",
+    },
+    byRefusal: { text: "outcome = 'refused'", holds: ({ outcome }) => outcome === "refused" },
   },
 });
 
@@ -198,6 +207,7 @@ export const TABLES: readonly AnyTable[] = [
   users,
   providers,
   services,
+  serviceRoutes,
   grants,
   keys,
   orders,

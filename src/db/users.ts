@@ -23,6 +23,8 @@ export interface User {
   testOf: number | null;
   /** False: its keys are suspended. */
   active: boolean;
+  /** When its personal data was erased; null: it was not. */
+  erasedAt: number | null;
   /** The id of a child user's reseller; null for a reseller. */
   resellerId: string | null;
 }
@@ -101,9 +103,8 @@ export function insertUser(tx: Tx, user: NewUser): number {
 export function updateUserFields(
   tx: Tx,
   account: number,
-  changes: { name?: string; username?: string; active?: boolean },
+  changes: { name?: string; username?: string; active?: boolean; erasedAt?: number },
 ): Pick<User, "username" | "name"> {
   const before = tx.row(users.byKey, account)!;
-  const { name = before.name, username = before.username, active = before.active } = changes;
-  return tx.update(users, before, { name, username, active });
+  return tx.update(users, before, changes);
 }

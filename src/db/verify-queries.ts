@@ -124,17 +124,46 @@ const QUERIES: Record<string, string> = {
     FROM orders JOIN users ON account = reseller_account WHERE parent_account IS NOT NULL`,
   "an order is sent at most once": `
     SELECT 'order ' || order_id AS subject, 'may have been sent ' || count(*) || ' times' AS problem
-    FROM placement_attempts WHERE outcome <> 'not_sent' GROUP BY order_id HAVING count(*) > 1`,
-  "placements follow from their attempts": `
+    FROM placement_attempts WHERE outcome <> 'not_sent' AND outcome <> 'refused' GROUP BY order_id HAVING count(*) > 1`,
+  "an order is sent at most once on a route": `
     SELECT 'order ' || order_id AS subject,
-      'placement is ' || placement || ', its attempt came to ' || coalesce(outcome, 'nothing that was sent') AS problem
-    FROM orders LEFT JOIN (SELECT order_id, outcome FROM placement_attempts WHERE outcome <> 'not_sent') AS sent USING (order_id)
+      'was sent ' || count(*) || ' times as service ' || provider_service || ' of provider ' || provider_id AS problem
+    FROM placement_attempts WHERE outcome <> 'not_sent'
+    GROUP BY order_id, provider_id, provider_service HAVING count(*) > 1`,
+  "an order is with the provider of its attempt": `
+    SELECT 'order ' || order_id AS subject,
+      'is with provider ' || orders.provider_id || ', was sent to ' || placement_attempts.provider_id AS problem
+    FROM placement_attempts JOIN orders USING (order_id)
+    WHERE outcome <> 'not_sent' AND outcome <> 'refused'
+      AND (orders.provider_id <> placement_attempts.provider_id
+        OR orders.provider_service <> placement_attempts.provider_service)`,
+  "attempts are of providers": `
+    SELECT 'attempt ' || attempt_id AS subject, 'refers to a missing row of providers' AS problem
+    FROM placement_attempts LEFT JOIN providers ON providers.provider_id = placement_attempts.provider_id
+    WHERE providers.provider_id IS NULL`,
+  "the routes of a service follow its provider": `
+    SELECT 'service ' || services.id AS subject,
+      'its route to provider ' || routes.provider_id || ' has priority ' || routes.priority
+        || ', its provider ' || coalesce(CAST(services.provider_id AS TEXT), 'is none and') || ' has '
+        || services.provider_priority AS problem
+    FROM service_routes AS routes JOIN services ON services.id = routes.service_id
+    WHERE services.provider_id IS NULL OR routes.priority < services.provider_priority
+      OR (routes.provider_id = services.provider_id AND routes.provider_service = services.provider_service)`,
+  "placements follow from their attempts": `
+    SELECT 'order ' || orders.order_id AS subject,
+      'placement is ' || placement || ', its attempt came to '
+        || coalesce(sent.outcome, refused.outcome, 'nothing that was sent') AS problem
+    FROM orders LEFT JOIN (
+        SELECT order_id, outcome FROM placement_attempts WHERE outcome <> 'not_sent' AND outcome <> 'refused'
+      ) AS sent ON sent.order_id = orders.order_id
+      LEFT JOIN placement_attempts AS refused ON refused.order_id = orders.order_id AND refused.outcome = 'refused'
+        AND refused.provider_id = orders.provider_id AND refused.provider_service = orders.provider_service
     WHERE NOT CASE placement
-      WHEN 'sending' THEN coalesce(outcome, '') = 'sending'
-      WHEN 'unknown' THEN coalesce(outcome, '') = 'unknown'
-      WHEN 'placed' THEN coalesce(outcome, '') IN ('accepted', 'unknown')
-      WHEN 'refused' THEN coalesce(outcome, '') IN ('refused', 'unknown')
-      ELSE outcome IS NULL END`,
+      WHEN 'sending' THEN coalesce(sent.outcome, '') = 'sending'
+      WHEN 'unknown' THEN coalesce(sent.outcome, '') = 'unknown'
+      WHEN 'placed' THEN coalesce(sent.outcome, '') IN ('accepted', 'unknown')
+      WHEN 'refused' THEN coalesce(sent.outcome, refused.outcome, '') IN ('refused', 'unknown')
+      ELSE sent.outcome IS NULL AND refused.outcome IS NULL END`,
   "an order has at most one open request of a kind": `
     SELECT 'order ' || order_id AS subject, count(*) || ' requests to ' || kind || ' are open' AS problem
     FROM order_requests WHERE ${IS_OPEN} GROUP BY order_id, kind HAVING count(*) > 1`,

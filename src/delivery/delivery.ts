@@ -15,12 +15,16 @@ import {
 } from "./provider-worker.ts";
 import { createSubmitter, type Submitter } from "./submission.ts";
 import { startTicker, type Ticker } from "./ticker.ts";
+import { createWaiting, type Waiting } from "./waiting.ts";
 
 /** How often lateness of polls and interrupted attempts are checked. */
 const CHECK_MS = 10_000;
 
 export interface DeliveryService {
-  /** Resolves with the order after its first attempt, or with `order` itself when that takes longer than placeWaitMs. */
+  /**
+   * Resolves with the order once a provider took it, all refused it or none is tried at once, or with `order` itself when
+   * that takes longer than placeWaitMs.
+   */
   placed(order: Order): Promise<Order>;
   /** Whether the ticker runs and no poll is overdue but those of providers that do not respond. */
   isOnTime(): Promise<boolean>;
@@ -36,7 +40,8 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
   await markInterrupted(deps);
   await clampSchedules(deps);
 
-  const workers = createWorkers(deps, () => ticker.wake());
+  const waiting = createWaiting();
+  const workers = createWorkers(deps, waiting, () => ticker.wake());
   const clamping = createClamping(deps);
   const slowness = createSlowness(deps);
   const interruptions = createInterruptionCheck(deps, workers, workers.isStopping);
@@ -67,7 +72,8 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
       if (!order.delivery || order.status !== "PENDING") return order;
       const worker = await workers.of(order.delivery.providerId);
       if (!worker || worker.stopping) return order;
-      const attempted = firstAttempt(deps, worker.submitter, order, settings.placeWaitMs);
+      const begin = () => void worker.submitter.begin();
+      const attempted = firstOutcome(deps, waiting, begin, order, settings.placeWaitMs);
       if (isTestOrder(order)) await slowness.wait(order.link);
       return attempted;
     },
@@ -119,22 +125,23 @@ function createClamping(deps: DeliveryDeps) {
   };
 }
 
-/** Resolves with the order after its next attempt, or with `order` itself when that takes longer than `waitMs`. */
-function firstAttempt(
+/** Resolves with the order once a provider took it or none is tried at once, or with `order` itself after `waitMs`. */
+function firstOutcome(
   { clock }: DeliveryDeps,
-  submitter: Submitter,
+  waiting: Waiting,
+  begin: () => void,
   order: Order,
   waitMs: number,
 ): Promise<Order> {
   return new Promise((resolve) => {
-    const unwatch = submitter.watch(order, (attempted) => settle(attempted));
+    const unwatch = waiting.watch(order, (attempted) => settle(attempted));
     const endWait = clock.after(waitMs, () => settle(order));
     const settle = (result: Order) => {
       unwatch();
       endWait();
       resolve(result);
     };
-    void submitter.begin();
+    begin();
   });
 }
 
@@ -169,7 +176,7 @@ interface Worker extends ProviderWorker {
 }
 
 /** One worker for each provider, created on first use. */
-function createWorkers(deps: DeliveryDeps, wake: () => void) {
+function createWorkers(deps: DeliveryDeps, waiting: Waiting, wake: () => void) {
   const { store, log } = deps;
   const workers = new Map<number, Worker>();
   let isStopping = false;
@@ -185,13 +192,23 @@ function createWorkers(deps: DeliveryDeps, wake: () => void) {
     const isSandbox = provider.providerId === SANDBOX_PROVIDER;
     const created = createProviderWorker(isSandbox ? ofSandbox(deps) : deps, provider, wake);
     const worker = Object.assign(created, {
-      submitter: createSubmitter(created),
+      submitter: createSubmitter(created, {
+        ended: (order) => waiting.notify(order),
+        passedOn: passOn,
+      }),
       poller: createPoller(created),
       requester: createRequester(created),
     });
     workers.set(provider.providerId, worker);
     return worker;
   };
+  /** The next provider's worker takes it at once. If that fails, the ticker finds it in the queue. */
+  const passOn = (order: Order) =>
+    void guarded(async () => {
+      const next = await workerOf(order.delivery!.providerId);
+      if (next && !next.stopping) await next.submitter.begin();
+      else waiting.notify(order);
+    });
   /** Logs the failure of one provider's worker, so that it does not stop the others. */
   const guarded = async (body: () => Promise<unknown>) => {
     try {
@@ -240,7 +257,7 @@ function createWorkers(deps: DeliveryDeps, wake: () => void) {
     },
     stop(drainMs: number) {
       isStopping = true;
-      return stopWorkers(deps, [...workers.values()], drainMs);
+      return stopWorkers(deps, waiting, [...workers.values()], drainMs);
     },
   };
 }
@@ -251,11 +268,14 @@ function ofSandbox(deps: DeliveryDeps): DeliveryDeps {
   return { ...deps, log: { info, warn: info, error: info }, onSubmission() {}, onRequest() {} };
 }
 
-async function stopWorkers({ clock }: DeliveryDeps, workers: readonly Worker[], drainMs: number) {
-  for (const worker of workers) {
-    worker.stopping = true;
-    worker.submitter.release();
-  }
+async function stopWorkers(
+  { clock }: DeliveryDeps,
+  waiting: Waiting,
+  workers: readonly Worker[],
+  drainMs: number,
+) {
+  for (const worker of workers) worker.stopping = true;
+  waiting.release((orderId) => workers.some(({ submitter }) => submitter.isInFlight(orderId)));
   const giveUp = clock.after(drainMs, () => {
     for (const worker of workers) worker.stop.abort();
   });

@@ -70,11 +70,10 @@ export function createProviderWorker(
   };
 }
 
-/** From its next call on the worker uses the provider's new address, key or name. */
+/** From its next call on the worker uses the provider's new address, key or name; one that was deactivated is called no more. */
 export function reconnect(worker: ProviderWorker, provider: Provider): void {
-  const { url, key, name, protocol } = worker.provider;
+  const { url, key, protocol } = worker.provider;
   const isSame = url === provider.url && key === provider.key && protocol === provider.protocol;
-  if (isSame && name === provider.name) return;
   if (!isSame) worker.api = worker.deps.connect(provider);
   worker.provider = provider;
   worker.name = provider.name;

@@ -23,34 +23,38 @@ export const SUBMISSIONS_LIMIT = 32;
 export const CALL_WITHIN_MS = 10_000;
 const TOO_LATE: SubmissionResult = {
   outcome: "not_sent",
+  isUncalled: true,
   cause: `the attempt took more than ${CALL_WITHIN_MS / 1000} seconds to start`,
 };
 
 export interface Submitter {
   /** Starts the submissions that are due, up to SUBMISSIONS_LIMIT in flight. Never rejects. */
   begin(): Promise<void>;
-  /** Calls back with the order once its next attempt has ended, whatever the outcome; returns a function that cancels. */
-  watch(order: Order, callback: (order: Order) => void): () => void;
-  /** Calls back with the unchanged order for every watched one that is not in flight. */
-  release(): void;
   /** Whether an attempt of the order is under way. */
   isInFlight(orderId: number): boolean;
   /** Resolves when nothing is in flight. */
   idle(): Promise<void>;
 }
 
-export function createSubmitter(worker: ProviderWorker): Submitter {
+/** What follows an attempt. */
+export interface AttemptListener {
+  /** Nothing more is tried at once: whoever waits for the order is answered. */
+  ended(order: Order): void;
+  /** Another provider is tried at once. */
+  passedOn(order: Order): void;
+}
+
+export function createSubmitter(worker: ProviderWorker, listener: AttemptListener): Submitter {
   const { deps } = worker;
   const { store, log, clock } = deps;
   const inFlight = new Map<number, Promise<void>>();
-  const watchers = new Map<number, { order: Order; callback: (order: Order) => void }>();
-
-  const notify = (order: Order) => watchers.get(order.orderId)?.callback(order);
 
   const run = async (orderId: number) => {
     let again = true;
     try {
-      notify(await submitOnce(worker, orderId));
+      const { order, isPassedOn } = await submitOnce(worker, orderId);
+      if (isPassedOn && !worker.stopping) listener.passedOn(order);
+      else listener.ended(order);
     } catch (error) {
       // A queued order stays queued for the next tick; one that was being sent is marked unknown at the next start.
       again = false;
@@ -89,15 +93,6 @@ export function createSubmitter(worker: ProviderWorker): Submitter {
 
   return {
     begin: () => beginning.run(),
-    watch(order, callback) {
-      watchers.set(order.orderId, { order, callback });
-      return () => watchers.delete(order.orderId);
-    },
-    release() {
-      for (const [orderId, { order, callback }] of watchers) {
-        if (!inFlight.has(orderId)) callback(order);
-      }
-    },
     isInFlight: (orderId) => inFlight.has(orderId),
     async idle() {
       await beginning.idle();
@@ -106,19 +101,44 @@ export function createSubmitter(worker: ProviderWorker): Submitter {
   };
 }
 
-/** One attempt, from its row in the database to its outcome. Returns the order as committed. */
-async function submitOnce(worker: ProviderWorker, orderId: number): Promise<Order> {
-  const { writer, settings, random, clock, serverId: server, log, onSubmission } = worker.deps;
+/** The order as committed, and whether another provider is tried at once. */
+interface Submitted {
+  order: Order;
+  isPassedOn: boolean;
+}
+
+/** One attempt, from its row in the database to its outcome; none at a provider that was deactivated while another is left. */
+async function submitOnce(worker: ProviderWorker, orderId: number): Promise<Submitted> {
+  return (worker.provider.active ? null : await pass(worker, orderId)) ?? attempt(worker, orderId);
+}
+
+/** Null: no other provider is left for it. */
+async function pass(worker: ProviderWorker, orderId: number): Promise<Submitted | null> {
+  const { providerId, deps, name: provider } = worker;
+  const passed = await deps.writer.submit("passRoute", { orderId, providerId });
+  if (passed === null) return null;
+  const { order, passedTo: next } = passed;
+  if (next !== null) deps.log.info({ provider, order: orderId, next }, "passed on");
+  return { order, isPassedOn: next !== null };
+}
+
+async function attempt(worker: ProviderWorker, orderId: number): Promise<Submitted> {
+  const { providerId, deps } = worker;
+  const { writer, settings, random, clock, serverId: server, log, onSubmission } = deps;
   const { placeRetryMs } = settings;
   const begunAt = clock.now();
-  const started = await writer.submit("startAttempt", { orderId, server, placeRetryMs });
+  const start = { orderId, providerId, server, placeRetryMs };
+  const started = await writer.submit("startAttempt", start);
   const { tries } = started;
   if (!started.send) {
-    if (started.isGivenUp) {
+    const { order, isGivenUp } = started;
+    if (isGivenUp) {
       log.warn({ provider: worker.name, order: orderId, tries }, "given up and refunded");
       onSubmission?.("expired");
     }
-    return started.order;
+    // Another server had it refused meanwhile.
+    const isElsewhere = order.delivery!.providerId !== providerId;
+    return { order, isPassedOn: isElsewhere && order.delivery!.placement === "queued" };
   }
   const { attemptId, order } = started;
   const isTooLate = Math.abs(clock.now() - begunAt) > CALL_WITHIN_MS;
@@ -129,7 +149,7 @@ async function submitOnce(worker: ProviderWorker, orderId: number): Promise<Orde
   const { finished, result } = await finish(worker, input);
   logResult(worker, result, finished);
   onSubmission?.(result.outcome);
-  return finished.order;
+  return { order: finished.order, isPassedOn: finished.passedTo !== null };
 }
 
 /** An internal error while it is sent leaves open whether it was. */
@@ -190,10 +210,11 @@ function unrecorded(result: SubmissionResult): SubmissionResult {
 function logResult(
   worker: ProviderWorker,
   result: SubmissionResult,
-  { order, sameNumberAs, late }: FinishedAttempt,
+  { order, sameNumberAs, late, passedTo }: FinishedAttempt,
 ): void {
   const { log } = worker.deps;
-  const fields = { provider: worker.name, order: order.orderId };
+  const next = passedTo === null ? {} : { next: passedTo };
+  const fields = { provider: worker.name, order: order.orderId, ...next };
   if (late !== null) logLate(worker, result, order, late);
   if (late === "ignored") return;
   switch (result.outcome) {
@@ -206,7 +227,10 @@ function logResult(
       } else log.warn({ ...fields, cause: result.cause }, "the provider refused an order");
       break;
     case "not_sent":
-      log.warn({ ...fields, cause: result.cause }, "not sent, tried again later");
+      log.warn(
+        { ...fields, cause: result.cause },
+        passedTo === null ? "not sent, tried again later" : "not sent, passed on",
+      );
       break;
     case "accepted":
       if (sameNumberAs !== null) {

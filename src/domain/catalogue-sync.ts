@@ -78,7 +78,8 @@ export interface SyncedFields {
 }
 
 export interface SyncPlan {
-  added: (SyncedFields & { providerService: string })[];
+  /** `id`: where it is made of the name (domain/service-ids.ts). */
+  added: (SyncedFields & { providerService: string; id?: string })[];
   /** Linked services that change; `returns`: a delisted one is listed again, so the sync reactivates it. */
   updated: { id: string; before: SyncedFields; after: SyncedFields; returns: boolean }[];
   unchanged: number;
@@ -136,11 +137,22 @@ export class CatalogueError extends Error {
   override name = "CatalogueError";
 }
 
+/** Which of the provider's services a sync is about. */
+export interface SyncScope {
+  /** Their ids at the provider; absent: all. */
+  only?: readonly string[] | undefined;
+  /** Leaves out those that the catalogue does not have yet. */
+  ignoresNew?: boolean;
+  /** Further routes of ours: those are not added. Our service's name by its id there. */
+  routed?: ReadonlyMap<string, string>;
+}
+
 /** Compares the provider's whole list with our catalogue. Throws CatalogueError: then nothing must be changed. */
 export function planSync(
   upstream: readonly UpstreamEntry[],
-  known: readonly KnownService[],
+  services: readonly KnownService[],
   markupPercent: Decimal,
+  scope: SyncScope = {},
 ): SyncPlan {
   const plan: SyncPlan = {
     added: [],
@@ -153,18 +165,20 @@ export function planSync(
   };
   const target = targetServices(upstream, markupPercent, plan);
   refuseUnreadable(upstream.length, plan.unreadable);
+  refuseEmptied(target, services, plan);
+  const known = narrow(upstream, services, target, plan, scope.only);
   const linked = new Set(known.map((service) => service.providerService));
   for (const service of target.values()) {
-    if (!linked.has(service.service)) {
+    if (linked.has(service.service)) continue;
+    const routed = scope.routed?.get(service.service);
+    if (routed !== undefined) {
+      const reason = `a route of ${routed}`;
+      plan.skipped.push({ service: service.service, name: service.name, reason });
+    } else if (scope.ignoresNew !== true) {
       const { service: providerService, rate: _, ...fields } = service;
       plan.added.push({ ...fields, providerService });
       warnBelowCost(plan, null, fields, service);
     }
-  }
-  // More likely the provider renamed its types than dropped every service: the catalogue is not emptied.
-  if (target.size === 0 && known.some((service) => service.active)) {
-    const which = plan.unreadable.length > 0 ? " that can be read" : "";
-    throw new CatalogueError(`the provider's list has no service of a known type${which}`);
   }
   const unreadable = new Set(plan.unreadable.map(({ service }) => service));
   for (const service of known) {
@@ -175,6 +189,38 @@ export function planSync(
   }
   return plan;
 }
+
+/** More likely the provider renamed its types than dropped every service: the catalogue is not emptied. */
+function refuseEmptied(
+  target: ReadonlyMap<string, TargetService>,
+  known: readonly KnownService[],
+  { unreadable }: SyncPlan,
+): void {
+  if (target.size > 0 || !known.some((service) => service.active)) return;
+  const which = unreadable.length > 0 ? " that can be read" : "";
+  throw new CatalogueError(`the provider's list has no service of a known type${which}`);
+}
+
+/** Takes what is not named in `only` out of the target and the plan; returns the services of ours that are left. */
+function narrow(
+  upstream: readonly UpstreamEntry[],
+  known: readonly KnownService[],
+  target: Map<string, TargetService>,
+  plan: SyncPlan,
+  only: readonly string[] | undefined,
+): readonly KnownService[] {
+  if (only === undefined) return known;
+  const there = new Set([...upstream, ...known.map(linkOf)].map(({ service }) => service));
+  const missing = only.find((service) => !there.has(service));
+  if (missing !== undefined) throw new CatalogueError(`it has no service ${missing}`);
+  const named = new Set<string | null>(only);
+  for (const service of target.keys()) if (!named.has(service)) target.delete(service);
+  plan.skipped = plan.skipped.filter(({ service }) => named.has(service));
+  plan.unreadable = plan.unreadable.filter(({ service }) => service === null || named.has(service));
+  return known.filter(({ providerService }) => named.has(providerService));
+}
+
+const linkOf = ({ providerService }: KnownService) => ({ service: providerService });
 
 /** Too little of such a list can be read to take it for the provider's catalogue. */
 function refuseUnreadable(entries: number, unreadable: SyncPlan["unreadable"]): void {
@@ -291,19 +337,8 @@ function sameFields(a: SyncedFields, b: SyncedFields): boolean {
   return names.every((name) => a[name] === b[name]);
 }
 
-export interface SyncCounts {
-  added: number;
-  updated: number;
-  unchanged: number;
-  deactivated: number;
-  reactivated: number;
-  skipped: number;
-  unreadable: number;
-  belowCost: number;
-}
-
 /** A service that returns is counted in `reactivated`, not in `updated`. */
-export function countsOf(plan: SyncPlan): SyncCounts {
+export function countsOf(plan: SyncPlan) {
   const reactivated = plan.updated.filter(({ returns }) => returns).length;
   return {
     added: plan.added.length,

@@ -1,5 +1,6 @@
 // Delivery: the states of an order at its provider, and the outcomes of submissions. docs/specification.md#delivery-outcomes.
-// An order that was or may have been sent is never sent again; only one that was certainly not sent is retried.
+// An order that was or may have been sent is never sent again; only one that was certainly not sent is retried. After a refusal
+// another provider may have it (service-routes.ts).
 
 import { Refusal, refusal } from "./refusals.ts";
 import type { OrderStatus } from "./orders.ts";
@@ -68,8 +69,8 @@ export function isInterrupted(
 export type SubmissionResult =
   | { outcome: "accepted"; providerOrder: string }
   | { outcome: "refused"; cause: string; outOfFunds: boolean }
-  /** `retryInMs`: where the protocol says when to try again. */
-  | { outcome: "not_sent"; cause: string; retryInMs?: number }
+  /** `retryInMs`: where the protocol says when to try again. `isUncalled`: the attempt ended before the call. */
+  | { outcome: "not_sent"; cause: string; retryInMs?: number; isUncalled?: true }
   | { outcome: "unknown"; cause: string };
 
 /** The number that a provider gives an order: a positive whole number, as text. */
@@ -89,7 +90,7 @@ export function nextSubmitAt(
   return Math.max(now, Math.min(now + backoffMs, order.createdAt + retryMs));
 }
 
-/** Whether a queued order has expired. One that was never tried is tried once, however late. */
+/** Whether a queued order has expired; `tries`: on its route. One that was never tried there is tried once, however late. */
 export function isExpired(
   order: { createdAt: number },
   tries: number,

@@ -51,6 +51,19 @@ export function isKeyExpired({ expiresAt, ended }: Lifetime, now: number): boole
   return ended || (expiresAt !== null && expiresAt <= now);
 }
 
+export const KEY_STATES = ["active", "expired", "rotated", "off"] as const;
+/** `rotated`: another took its place, whether it still works for a while or not. `off`: deactivated, or its user is. */
+export type KeyState = (typeof KEY_STATES)[number];
+
+export function keyState(
+  key: Lifetime & { active: boolean; replacedBy: string | null },
+  now: number,
+): KeyState {
+  if (!key.active) return "off";
+  if (key.replacedBy !== null) return "rotated";
+  return isKeyExpired(key, now) ? "expired" : "active";
+}
+
 /** Refuses: api_key_inactive, api_key_expired. */
 export function refuseEndedKey(key: Lifetime & { active: boolean }, now: number): void {
   if (!key.active) throw refusal("api_key_inactive");

@@ -65,6 +65,10 @@ interface CommandLineOnlyRefusals {
   child_cannot_hold_key: null;
   child_has_no_keys: null;
   user_inactive: null;
+  user_erased: null;
+  /** Only what nobody uses any more is erased. */
+  user_active: null;
+  user_has_open_orders: { orders: number };
   child_cannot_hold_grant: null;
   child_cannot_hold_webhook: null;
   key_not_found: null;
@@ -89,6 +93,16 @@ interface CommandLineOnlyRefusals {
   provider_name_taken: null;
   provider_order_taken: { orderId: number };
   service_has_no_provider: null;
+  route_not_found: null;
+  routes_too_many: null;
+  service_in_use: { orders: boolean; grants: number };
+  provider_inactive: null;
+  provider_in_use: { services: number; orders: boolean };
+  provider_name_reserved: null;
+  markup_missing: null;
+  import_field_missing: { index: number; field: string };
+  import_bounds_crossed: { index: number };
+  import_provider_inactive: { index: number };
   catalogue_changed: null;
   price_too_large: { id: string };
   administrator_not_found: null;

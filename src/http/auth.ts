@@ -22,7 +22,7 @@ export interface AuthDeps {
   /** Finds a key by its hash. */
   findKey(hash: string): Awaitable<Readonly<CallerKey> | undefined>;
   /** Notes that a key was used, for `key list`. */
-  recordKeyUse(keyId: string, now: number): void;
+  recordKeyUse(keyId: string, now: number, caller: Pick<AuthRequest, "address">): void;
 }
 
 /** What a route asks of its callers' keys. */
@@ -93,7 +93,7 @@ function authorize(
   if (needs.test === true && !caller.isTest) throw refusal("not_found");
   refuseMissingPermission(key.type, needs.permission);
   deps.limits.takeForKey(key.id);
-  deps.recordKeyUse(key.id, now);
+  deps.recordKeyUse(key.id, now, caller);
 }
 
 const parsed = new Map<string, Network[]>();

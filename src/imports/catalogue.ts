@@ -21,7 +21,7 @@ import {
   standardUnit,
 } from "../domain/service-types.ts";
 import { IDENTIFIER_FORM, isIdentifier, isLabel } from "../domain/text.ts";
-import type { ServiceTerms } from "../operations/services.ts";
+import type { ServiceRow } from "../operations/service-import.ts";
 
 const REQUIRED_COLUMNS = ["name", "price", "min", "max"];
 const COLUMNS = [
@@ -37,10 +37,13 @@ const COLUMNS = [
   "cancel",
   "refill",
   "refillDays",
+  "active",
 ];
 /** The first line of a CSV. */
 export const HEADER_FORM =
-  "name,price,min,max[,per,id,private,provider,providerService,category,type,dripfeed,cancel,refill,refillDays]";
+  "name,price,min,max[,per,id,private,provider,providerService,category,type,dripfeed,cancel,refill,refillDays,active]";
+/** The same of a list that changes services: a column that is not there changes nothing. */
+export const UPDATE_HEADER_FORM = `id[,${HEADER_FORM.replace("[", "").replace(",id,", ",")}`;
 /** The CSV parser's error codes as sentences for the operator. */
 const CSV_PROBLEMS: Record<string, string> = {
   CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: "it has not as many cells as the header",
@@ -75,24 +78,31 @@ export class RowError extends Error {
 
 /** The services of the rows that are right, with their places, and the rows that are wrong. */
 export interface Catalogue {
-  services: ServiceTerms[];
+  services: ServiceRow[];
   places: string[];
   wrong: RowError[];
+}
+
+export interface ReadOptions {
+  /** Rows may leave out what is to stay as it is; those of services that are there have ids. */
+  isUpdate?: boolean;
+  onRow?: (index: number, rows: number) => void;
 }
 
 /** `file`: its name, which tells whether it is CSV or JSON. Throws FileError, and RowError for what ends the reading. */
 export function readCatalogue(
   file: string,
   text: string,
-  onRow: (index: number, rows: number) => void = () => {},
+  { isUpdate = false, onRow = () => {} }: ReadOptions = {},
 ): Catalogue {
-  const rows = /\.json$/i.test(file) ? jsonRows(file, text) : csvRows(file, text);
+  const required = isUpdate ? ["id"] : REQUIRED_COLUMNS;
+  const rows = isJson(file, text) ? jsonRows(file, text) : csvRows(file, text, required);
   if (rows.length === 0) throw new FileError(`${file} holds no services: nothing to import`);
   const catalogue: Catalogue = { services: [], places: [], wrong: [] };
   for (const [index, { place, cells }] of rows.entries()) {
     onRow(index, rows.length);
     try {
-      catalogue.services.push(serviceOf(place, cells));
+      catalogue.services.push(serviceOf(place, cells, isUpdate));
       catalogue.places.push(place);
     } catch (error) {
       if (!(error instanceof RowError)) throw error;
@@ -102,10 +112,15 @@ export function readCatalogue(
   return catalogue;
 }
 
+/** Of standard input, which has no name that tells: the first line of a CSV begins with no bracket. */
+function isJson(file: string, text: string): boolean {
+  return /\.json$/i.test(file) || (!/\.csv$/i.test(file) && /^\s*\[/.test(text));
+}
+
 /** What is wrong with a cell. */
 class CellError extends Error {}
 
-function serviceOf(place: string, cells: Record<string, unknown>): ServiceTerms {
+function serviceOf(place: string, cells: Record<string, unknown>, isUpdate: boolean): ServiceRow {
   const cell = <T>(column: string, parseCell: (text: string) => T): T => {
     const text = textOf(cells[column]);
     if (text === null) throw new RowError(place, `${column} must be text or a number`);
@@ -120,54 +135,77 @@ function serviceOf(place: string, cells: Record<string, unknown>): ServiceTerms 
   const optional = <T>(column: string, parseCell: (text: string) => T, absent: T): T =>
     textOf(cells[column]) === "" ? absent : cell(column, parseCell);
 
+  // Of an update a column that is not there is undefined.
+  const given = <T>(column: string, read: () => T): T | undefined =>
+    isUpdate && !Object.hasOwn(cells, column) ? undefined : read();
   /** What a sync follows unless the file says it. */
-  const given = {
-    type: optional<ServiceType | undefined>("type", serviceType, undefined),
-    dripfeed: optional<boolean | undefined>("dripfeed", yesOrNo, undefined),
-    category: optional<string | undefined>("category", category, undefined),
-  };
-  const { type = DEFAULT_SERVICE_TYPE, dripfeed = false } = given;
+  const written = <T>(column: string, parseCell: (text: string) => T): T | undefined =>
+    optional<T | undefined>(column, parseCell, undefined);
+
+  const type = written("type", serviceType);
+  const kind = type ?? DEFAULT_SERVICE_TYPE;
   // A package has one size.
   const bound = (column: string) =>
-    isPackage(type) ? optional(column, quantity, 1) : cell(column, quantity);
-  const service = {
-    id: optional<string | null>("id", serviceId, null),
-    name: cell("name", serviceName),
-    priceMicros: cell("price", price),
-    per: optional<PriceUnit>("per", per, standardUnit(type)),
-    min: bound("min"),
-    max: bound("max"),
-    private: optional("private", yesOrNo, false),
-    ...given,
-    ...written("cancel", optional<boolean | null>("cancel", yesOrNo, null)),
-    ...written("refill", optional<boolean | null>("refill", yesOrNo, null)),
-    ...written("refillDays", optional<number | null>("refillDays", refillDays, null)),
-  };
+    isPackage(kind) ? optional(column, quantity, 1) : cell(column, quantity);
+  const service = definedOf({
+    name: given("name", () => cell("name", serviceName)),
+    priceMicros: given("price", () => cell("price", price)),
+    per: given("per", () => optional<PriceUnit>("per", per, standardUnit(kind))),
+    min: given("min", () => bound("min")),
+    max: given("max", () => bound("max")),
+    private: given("private", () => optional("private", yesOrNo, false)),
+    active: given("active", () => optional("active", yesOrNo, true)),
+    type,
+    dripfeed: written("dripfeed", yesOrNo),
+    category: written("category", category),
+    cancel: written("cancel", yesOrNo),
+    refill: written("refill", yesOrNo),
+    refillDays: written("refillDays", refillDays),
+  });
+  const id = optional<string | null>("id", serviceId, null);
   const provider = optional<string | null>("provider", providerName, null);
   const atProvider = optional<string | null>("providerService", providerService, null);
   if ((provider === null) !== (atProvider === null)) {
     throw new RowError(place, "provider and providerService go together");
   }
-  if (service.min > service.max) throw new RowError(place, "min must not be above max");
-  if (!fitsUnit({ type, per: service.per })) {
-    const unit = isPackage(type) ? "order" : "1000 or 1";
-    throw new RowError(place, `per must be ${unit} for type ${type}`);
+  const { min = 1, max = QUANTITY_LIMIT, dripfeed } = service;
+  if (min > max) throw new RowError(place, "min must not be above max");
+  // Of an update the service may have what the row does not say.
+  if (!isUpdate || (type !== undefined && service.per !== undefined)) {
+    refuseUnfit(place, { type: kind, per: service.per!, dripfeed: dripfeed ?? false });
   }
-  if (dripfeed && !mayDripFeed({ type, per: service.per })) {
-    throw new RowError(place, "dripfeed is for type default, per 1000 or 1");
+  if (provider !== null) {
+    return { ...service, id, provider: { name: provider, service: atProvider! } };
   }
-  return provider === null
-    ? service
-    : { ...service, provider: { name: provider, service: atProvider! } };
+  // An empty cell of an update: by hand from now on.
+  const isManual = isUpdate && Object.hasOwn(cells, "provider");
+  return { ...service, id, ...(isManual ? { provider: null } : {}) };
 }
 
-const written = <Name extends string, Value>(name: Name, value: Value | null) =>
-  (value === null ? {} : { [name]: value }) as Partial<Record<Name, Value>>;
+function refuseUnfit(
+  place: string,
+  { type, per: unit, dripfeed }: { type: ServiceType; per: PriceUnit; dripfeed: boolean },
+): void {
+  if (!fitsUnit({ type, per: unit })) {
+    const fitting = isPackage(type) ? "order" : "1000 or 1";
+    throw new RowError(place, `per must be ${fitting} for type ${type}`);
+  }
+  if (dripfeed && !mayDripFeed({ type, per: unit })) {
+    throw new RowError(place, "dripfeed is for type default, per 1000 or 1");
+  }
+}
 
 function refillDays(text: string): number {
   const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
   const must = `must be a whole number from 1 to ${REFILL_DAYS_LIMIT}`;
   return require(isRefillDays(value), value, must);
+}
+
+/** Without the members that are undefined. */
+function definedOf<T extends object>(row: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+  return Object.fromEntries(
+    Object.entries(row).filter(([, value]) => value !== undefined),
+  ) as never;
 }
 
 function category(text: string): string {
@@ -256,7 +294,7 @@ function jsonRows(file: string, text: string): FileRow[] {
   });
 }
 
-function csvRows(file: string, text: string): FileRow[] {
+function csvRows(file: string, text: string, required: readonly string[]): FileRow[] {
   try {
     // With `info` each record comes with its line; the library's types lack that.
     const records = parse(text, { info: true, skip_empty_lines: true }) as unknown as {
@@ -269,15 +307,18 @@ function csvRows(file: string, text: string): FileRow[] {
     const twice = columns.find((column, index) => columns.indexOf(column) < index);
     if (twice !== undefined)
       throw new RowError(`${file}, header`, `column ${twice} is there twice`);
-    const missing = REQUIRED_COLUMNS.filter((column) => !columns.includes(column));
+    const missing = required.filter((column) => !columns.includes(column));
     if (missing.length > 0) {
+      const form = required === REQUIRED_COLUMNS ? HEADER_FORM : UPDATE_HEADER_FORM;
       throw new FileError(
-        `${file} has no column ${missing.join(", ")}: its first line must be ${HEADER_FORM}`,
+        `${file} has no column ${missing.join(", ")}: its first line must be ${form}`,
       );
     }
     return rows.map(({ record, info }) => ({
       place: `${file}, line ${firstLine(record, info.lines)}`,
-      cells: Object.fromEntries(columns.map((column, index) => [column, record[index]])),
+      cells: Object.fromEntries(
+        columns.map((column, index) => [column, withoutApostrophe(record[index]!)]),
+      ),
     }));
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
@@ -286,6 +327,11 @@ function csvRows(file: string, text: string): FileRow[] {
       CSV_PROBLEMS[error.code] ?? "not CSV",
     );
   }
+}
+
+/** What an export puts before a cell that a spreadsheet would take for a formula. */
+function withoutApostrophe(text: string): string {
+  return /^\s*'+[=+\-@]/.test(text) ? text.replace("'", "") : text;
 }
 
 /** The line a record begins on: it ends on `lastLine`, further down if its quoted cells hold line breaks. */

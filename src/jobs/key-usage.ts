@@ -1,4 +1,4 @@
-// Records when keys were last used: collected in memory, stored by one command at intervals.
+// Records when keys were last used, and from where: collected in memory, stored by one command at intervals.
 // A key is written at most once a minute, however often it is used and however often the server starts.
 
 import { KEY_USE_INTERVAL_MS } from "../domain/keys.ts";
@@ -10,20 +10,20 @@ import type { Writer } from "../writer/writer.ts";
 const FLUSH_MS = 10_000;
 
 export interface KeyUsage {
-  /** Costs one write to a map. */
-  note(keyId: string, now: number): void;
+  /** Costs a look-up in a map. The address, which costs more, is asked for once for each write. */
+  note(keyId: string, now: number, caller: { address(): string }): void;
   /** Stores what was collected. Resolves once the job has ended. */
   stop(): Promise<void>;
 }
 
 export function startKeyUsage(writer: Writer, log: Logger, interval = FLUSH_MS): KeyUsage {
-  const used = new Map<string, number>();
+  const used = new Map<string, { usedAt: number; address: string }>();
   const written = new Map<string, number>();
   const flush = async (): Promise<void> => {
     const uses = [];
-    for (const [id, usedAt] of used) {
+    for (const [id, { usedAt, address }] of used) {
       if (Math.abs(usedAt - (written.get(id) ?? 0)) < KEY_USE_INTERVAL_MS) continue;
-      uses.push({ id, usedAt });
+      uses.push({ id, usedAt, address });
       used.delete(id);
       written.set(id, usedAt);
     }
@@ -42,7 +42,11 @@ export function startKeyUsage(writer: Writer, log: Logger, interval = FLUSH_MS):
     running = running.then(flush);
   }, interval);
   return {
-    note: (keyId, now) => used.set(keyId, now),
+    note(keyId, now, caller) {
+      const noted = used.get(keyId);
+      if (noted) noted.usedAt = now;
+      else used.set(keyId, { usedAt: now, address: caller.address() });
+    },
     stop() {
       clearInterval(timer);
       return running.then(flush);

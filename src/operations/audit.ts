@@ -42,15 +42,15 @@ export function auditService(
   actor: Actor,
   action: AuditAction,
   before: Service | null,
-  after: Service,
+  after: Service | null,
 ): void {
   audit(tx, context, {
     actor,
     action,
-    subject: after.id,
+    subject: (after ?? before)!.id,
     account: null,
     before: before && serviceFacts(before),
-    after: serviceFacts(after),
+    after: after && serviceFacts(after),
   });
 }
 

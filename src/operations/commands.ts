@@ -36,27 +36,40 @@ import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 import { needsOf } from "./command-needs.ts";
 import { type Context, contextOf } from "./context.ts";
 import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";
-import { createKey, endExpiredKeys, recordKeyUsage, rotateKey, setKeyActive } from "./keys.ts";
+import {
+  createKey,
+  deactivateKeys,
+  endExpiredKeys,
+  recordKeyUsage,
+  rotateKey,
+  setKeyActive,
+  updateKey,
+} from "./keys.ts";
 import { transitionOrder, noteOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
 import { countDailyTotals } from "./daily-totals.ts";
 import { clampSchedules, finishAttempt, startAttempt } from "./deliveries.ts";
+import { deleteProvider, holdSync, setProviderActive } from "./provider-states.ts";
 import { createProvider, noteProviderSuccess, syncCatalogue, updateProvider } from "./providers.ts";
+import { passRoute } from "./passed-orders.ts";
+import { eraseHistory, eraseUser } from "./erasures.ts";
 import { probe } from "./probe.ts";
 import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge, rechargeOnce } from "./recharges.ts";
 import { recordReports, takeDuePolls } from "./polling.ts";
 import { carryOver, skipSequences } from "./restore.ts";
 import { endLease, renewLease } from "./server-leases.ts";
+import { putRoute, removeRoute } from "./service-routes.ts";
 import { settleOrder } from "./unknown-settlement.ts";
 import {
   changePrices,
   createService,
+  deleteService,
   grantService,
-  importServices,
   revokeService,
   setServiceActive,
   updateService,
 } from "./services.ts";
+import { importServices } from "./service-import.ts";
 import { markInterruptedUnknown } from "./mark-unknown.ts";
 import {
   finishRequest,
@@ -99,12 +112,16 @@ const commands = {
   createUser,
   updateUser,
   setUserActive,
+  eraseUser,
+  eraseHistory,
   creditUser,
   debitUser,
   addUser,
   adjustBalance,
   createKey,
   setKeyActive,
+  updateKey,
+  deactivateKeys,
   rotateKey,
   recordKeyUsage,
   createService,
@@ -112,8 +129,11 @@ const commands = {
   setServiceActive,
   changePrices,
   importServices,
+  deleteService,
   grantService,
   revokeService,
+  putRoute,
+  removeRoute,
   placeOrder,
   placeOrders,
   placeOrdersOnce,
@@ -133,6 +153,7 @@ const commands = {
   markRequestsUnknown,
   startAttempt,
   finishAttempt,
+  passRoute,
   markInterruptedUnknown,
   settleOrder,
   takeDuePolls,
@@ -140,8 +161,11 @@ const commands = {
   clampSchedules,
   createProvider,
   updateProvider,
+  setProviderActive,
+  deleteProvider,
   noteProviderSuccess,
   syncCatalogue,
+  holdSync,
   recharge,
   placeOrderOnce,
   rechargeOnce,

@@ -3,12 +3,7 @@
 
 import type { Actor } from "../domain/ledger.ts";
 import { decideTransition } from "../domain/order-transitions.ts";
-import {
-  type Delivery,
-  isExpired,
-  nextSubmitAt,
-  type SubmissionResult,
-} from "../domain/deliveries.ts";
+import { type Delivery, isExpired, type SubmissionResult } from "../domain/deliveries.ts";
 import { POLL_BACKOFF_LIMIT_INTERVALS } from "../domain/polling.ts";
 import { WEBHOOK_STEPS_MS } from "../domain/webhook-schedule.ts";
 import type { Tx } from "../db/port.ts";
@@ -28,10 +23,13 @@ import {
 import { updateLastSuccess, updateOutOfFunds } from "../db/providers.ts";
 import { clampWebhookSchedule } from "../db/webhook-deliveries.ts";
 import type { Context } from "./context.ts";
+import { passedFrom, queueOn, type RetryTimes, routeAfter } from "./order-routes.ts";
 import { applyTransition, type Cause, SYSTEM_ACTOR } from "./order-transitions.ts";
 
 export interface StartAttempt {
   orderId: number;
+  /** To which it is sent: an order that has gone on to another one meanwhile is left to that. */
+  providerId: number;
   /** The id of the server that makes the attempt. */
   server: string;
   /** How long after its creation an order that was not sent is retried. */
@@ -45,13 +43,14 @@ export type StartedAttempt = { tries: number } & (
   | { send: false; isGivenUp: boolean; order: Order }
 );
 
-/** Starts an attempt unless the order is no longer queued; one whose retries are over fails instead. */
+/** Starts an attempt unless the order is no longer queued for that provider; one whose retries are over fails instead. */
 export function startAttempt(tx: Tx, command: StartAttempt, context: Context): StartedAttempt {
   const order = orderOf(tx, command.orderId);
-  if (order.status !== "PENDING" || order.delivery.placement !== "queued") {
+  const { placement, providerId } = order.delivery;
+  if (order.status !== "PENDING" || placement !== "queued" || providerId !== command.providerId) {
     return { order, send: false, isGivenUp: false, tries: 0 };
   }
-  const tries = countAttempts(tx, order.orderId);
+  const tries = countAttempts(tx, order);
   if (isExpired(order, tries, context.now, command.placeRetryMs)) {
     const cause = { actor: SYSTEM_ACTOR, note: "the provider could not be reached" };
     const failed = failUnplaced(tx, order, "expired", cause, context);
@@ -60,13 +59,10 @@ export function startAttempt(tx: Tx, command: StartAttempt, context: Context): S
   return { ...beginAttempt(tx, order, command.server, context), send: true, tries };
 }
 
-export interface FinishAttempt {
+export interface FinishAttempt extends RetryTimes {
   orderId: number;
   attemptId: number;
   result: SubmissionResult;
-  placeRetryMs: number;
-  /** Backoff before the next try of an order that was not sent. */
-  backoffMs: number;
 }
 
 export interface FinishedAttempt {
@@ -78,11 +74,14 @@ export interface FinishedAttempt {
    * the order is settled by this one. `ignored`: it changes nothing.
    */
   late: "applied" | "ignored" | null;
+  /** The provider that is tried at once, after a refusal or an attempt that was not sent; null: none. */
+  passedTo: string | null;
 }
 
 /**
- * Records the outcome of a call. A refused order is refunded; an unknown one waits for settlement. The same outcome once
- * more changes nothing: a caller that does not know whether the first was committed repeats it.
+ * Records the outcome of a call. A refused order goes on to the next route of its service, or is refunded; an unknown one
+ * waits for settlement. The same outcome once more changes nothing: a caller that does not know whether the first was
+ * committed repeats it.
  */
 export function finishAttempt(tx: Tx, command: FinishAttempt, context: Context): FinishedAttempt {
   const { result } = command;
@@ -91,25 +90,32 @@ export function finishAttempt(tx: Tx, command: FinishAttempt, context: Context):
   tx.lock(order.resellerAccount);
   const attempt = attemptOf(tx, command.attemptId);
   if (attempt.outcome !== "sending") return finishLate(tx, order, attempt, result, context);
+  // Its queries come before the writes.
+  const onward =
+    result.outcome === "refused" || result.outcome === "not_sent"
+      ? routeAfter(tx, order, result)
+      : null;
   const cause = "cause" in result ? result.cause : null;
   finishAttemptRow(tx, attempt, { outcome: result.outcome, cause, finishedAt: context.now });
   switch (result.outcome) {
     case "accepted":
       return accept(tx, order, result, null, context);
     case "refused":
-      return refuse(tx, order, result, context);
-    case "not_sent": {
-      const at = nextSubmitAt(order, context.now, command.backoffMs, command.placeRetryMs);
-      return updateDelivery(tx, order, { placement: "queued", nextSubmitAt: at });
-    }
+    case "not_sent":
+      if (!onward && result.outcome === "refused") return refuse(tx, order, result, context);
+      noteFunds(tx, order, result, context);
+      return { ...UNREMARKABLE, ...queueOn(tx, order, onward!, command, context) };
     case "unknown":
-      return updateDelivery(tx, order, { placement: "unknown" });
+      return { ...UNREMARKABLE, order: updateDelivery(tx, order, { placement: "unknown" }) };
   }
 }
 
+const UNREMARKABLE = { sameNumberAs: null, late: null, passedTo: null };
+
 /**
  * The outcome of an attempt that is finished. While the order is unknown, the provider's own reply settles it, as an
- * operator would. It is not queued again, even if it was not sent: whoever marked it unknown may have promised that.
+ * operator would. It is not queued again, even if it was not sent or another route is left: whoever marked it unknown may
+ * have promised that.
  */
 function finishLate(
   tx: Tx,
@@ -130,7 +136,8 @@ function finishLate(
   const isSame =
     attempt.outcome === result.outcome &&
     (result.outcome !== "accepted" || order.delivery.providerOrder === result.providerOrder);
-  return { order, sameNumberAs: null, late: isSame ? null : "ignored" };
+  if (!isSame) return { ...UNREMARKABLE, order, late: "ignored" };
+  return { ...UNREMARKABLE, order, passedTo: passedFrom(tx, order, attempt, context.now) };
 }
 
 function accept(
@@ -145,19 +152,29 @@ function accept(
   updateLastSuccess(tx, providerId, context.now);
   updateOutOfFunds(tx, providerId, null);
   const placed = applyAccepted(tx, order, providerOrder, SYSTEM_ACTOR, note, context);
-  return { order: placed, sameNumberAs: duplicate ?? null, late: null };
+  return { ...UNREMARKABLE, order: placed, sameNumberAs: duplicate ?? null };
 }
 
 function refuse(
   tx: Tx,
   order: OrderWithDelivery,
-  { cause, outOfFunds }: { cause: string; outOfFunds: boolean },
+  result: Extract<SubmissionResult, { outcome: "refused" }>,
   context: Context,
 ): FinishedAttempt {
-  if (outOfFunds) updateOutOfFunds(tx, order.delivery.providerId, context.now);
-  const note = `the provider refused it: ${cause}`;
+  noteFunds(tx, order, result, context);
+  const note = `the provider refused it: ${result.cause}`;
   const failed = failUnplaced(tx, order, "refused", { actor: SYSTEM_ACTOR, note }, context);
-  return { order: failed, sameNumberAs: null, late: null };
+  return { ...UNREMARKABLE, order: failed };
+}
+
+function noteFunds(
+  tx: Tx,
+  { delivery }: OrderWithDelivery,
+  result: SubmissionResult,
+  { now }: Context,
+): void {
+  const isOut = result.outcome === "refused" && result.outOfFunds;
+  if (isOut) updateOutOfFunds(tx, delivery.providerId, now);
 }
 
 export interface ClampSchedules {
@@ -214,17 +231,20 @@ export function beginAttempt(
   const sending = { ...order, delivery };
   updateOrder(tx, sending);
   const { orderId } = order;
-  const { attemptId } = insertAttempt(tx, { orderId, server, startedAt: context.now });
+  const { providerId, providerService } = delivery;
+  const { attemptId } = insertAttempt(tx, {
+    orderId,
+    server,
+    startedAt: context.now,
+    providerId,
+    providerService,
+  });
   return { order: sending, attemptId };
 }
 
 /** The order stays PENDING, only its delivery changes. */
-function updateDelivery(
-  tx: Tx,
-  order: OrderWithDelivery,
-  changes: Partial<Delivery>,
-): FinishedAttempt {
+function updateDelivery(tx: Tx, order: OrderWithDelivery, changes: Partial<Delivery>): Order {
   const changed: Order = { ...order, delivery: { ...order.delivery, ...changes } };
   updateOrder(tx, changed);
-  return { order: changed, sameNumberAs: null, late: null };
+  return changed;
 }

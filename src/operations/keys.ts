@@ -11,11 +11,11 @@ import {
 } from "../domain/keys.ts";
 import type { Actor } from "../domain/ledger.ts";
 import type { Tx } from "../db/port.ts";
-import { findKey, type Key, listExpiredKeys, type ListedKey } from "../db/keys.ts";
+import { findKey, type Key, listExpiredKeys, listKeys, type ListedKey } from "../db/keys.ts";
 import { keys, users } from "../db/tables.ts";
 import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
-import { openTestAccount } from "./test-accounts.ts";
+import { lockSides, openTestAccount } from "./test-accounts.ts";
 import { requireUser } from "./users.ts";
 
 export interface CreateKey {
@@ -84,6 +84,56 @@ export function setKeyActive(tx: Tx, command: SetKeyActive, context: Context): L
   return changed;
 }
 
+export interface UpdateKey {
+  id: string;
+  /** Absent: as it was. Lifetime in milliseconds from now on; null: it does not expire. */
+  changes: { label?: string; lifetimeMilliseconds?: number | null; allow?: string };
+  actor: Actor;
+}
+
+/**
+ * A running server goes by it on the key's next request. A key that has expired lives on with a new lifetime; a rotated one
+ * ends when it was to end. Refuses: key_not_found, key_replaced, user_erased.
+ */
+export function updateKey(tx: Tx, command: UpdateKey, context: Context): ListedKey {
+  const { now } = context;
+  const key = requireKey(tx, command.id);
+  const { label = key.label, allow = key.allow, lifetimeMilliseconds: lifetime } = command.changes;
+  if (lifetime !== undefined && key.replacedBy !== null) throw refusal("key_replaced");
+  const owner = tx.row(users.byKey, key.testOf ?? key.resellerAccount)!;
+  if (owner.erasedAt !== null) throw refusal("user_erased");
+  const expiry = lifetime === null ? null : now + (lifetime ?? 0);
+  const expiresAt = lifetime === undefined ? key.expiresAt : expiry;
+  const changes = { label, allow, expiresAt, ended: key.ended && lifetime === undefined };
+  tx.update(keys, key, changes);
+  const changed = { ...key, ...changes };
+  auditKey(tx, context, command.actor, "key.update", key, changed);
+  return changed;
+}
+
+export interface DeactivateKeys {
+  username: string;
+  actor: Actor;
+}
+
+/** All of a reseller's, test keys too. Returns how many were active. Refuses: user_not_found, child_has_no_keys. */
+export function deactivateKeys(
+  tx: Tx,
+  command: DeactivateKeys,
+  context: Context,
+): { keys: number } {
+  const { account, parentAccount } = requireUser(tx, command.username);
+  if (parentAccount !== null) throw refusal("child_has_no_keys");
+  lockSides(tx, account);
+  const active = listKeys(tx, { account }).filter((key) => key.active || key.suspended);
+  tx.each(active, (key) => {
+    const changes = { active: false, suspended: false };
+    tx.update(keys, key, changes);
+    auditKey(tx, context, command.actor, "key.deactivate", key, { ...key, ...changes });
+  });
+  return { keys: active.length };
+}
+
 export interface RotateKey {
   id: string;
   /** Of the new key, which is a test key if the old one is. */
@@ -141,15 +191,18 @@ export function endExpiredKeys(tx: Tx, _command: null, context: Context): string
 }
 
 export interface RecordKeyUsage {
-  uses: { id: string; usedAt: number }[];
+  uses: { id: string; usedAt: number; address?: string }[];
 }
 
-/** Records when keys were last used, at most once a minute for each key. */
+/** Records when keys were last used, and from where, at most once a minute for each key. */
 export function recordKeyUsage(tx: Tx, { uses }: RecordKeyUsage): number {
-  tx.each(uses, ({ id, usedAt }) => {
+  tx.each(uses, ({ id, usedAt, address }) => {
     const key = tx.row(keys.byKey, id);
     // The interval is kept here too, so that no caller can write more often.
-    if (key && isDue(key.lastUsedAt, usedAt)) tx.update(keys, key, { lastUsedAt: usedAt });
+    if (!key || !isDue(key.lastUsedAt, usedAt)) return;
+    const { erasedAt } = tx.row(users.byKey, key.testOf ?? key.resellerAccount)!;
+    const lastAddress = erasedAt === null ? (address ?? key.lastAddress) : null;
+    tx.update(keys, key, { lastUsedAt: usedAt, lastAddress });
   });
   return uses.length;
 }

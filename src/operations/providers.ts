@@ -1,18 +1,23 @@
 // Providers: creation, and catalogue sync.
 
+import type { AuditFacts } from "../domain/audit.ts";
 import type { Decimal, SyncedFields, SyncPlan, UpstreamEntry } from "../domain/catalogue-sync.ts";
 import { parseDecimal, planSync } from "../domain/catalogue-sync.ts";
 import { decimalText, multiplyDecimals } from "../domain/costs.ts";
+import { NO_PROVIDER, type NewServices, type SyncSettings } from "../domain/providers.ts";
 import { refusal } from "../domain/refusals.ts";
+import { freeId } from "../domain/service-ids.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
 import type { Reader, Tx } from "../db/port.ts";
 import { type Rate, recordRates } from "../db/costs.ts";
 import { findProvider, insertProvider, type Provider, updateLastSuccess } from "../db/providers.ts";
+import { readFurtherRoutesTo } from "../db/service-routes.ts";
 import { providers } from "../db/tables.ts";
 import {
   findService,
   insertService,
+  listServiceIds,
   listServicesOfProvider,
   updateService as writeService,
 } from "../db/services.ts";
@@ -21,7 +26,7 @@ import type { Context } from "./context.ts";
 import { decideForeignCosts, writeCost } from "./costs.ts";
 import { listServiceListeners, recordServiceEvents } from "./webhook-events.ts";
 
-export interface CreateProvider {
+export interface CreateProvider extends Partial<SyncSettings> {
   name: string;
   protocol: string;
   url: string;
@@ -33,11 +38,13 @@ export interface CreateProvider {
   actor: Actor;
 }
 
-/** Refuses: provider_name_taken. */
+/** Refuses: provider_name_reserved, provider_name_taken, markup_missing. */
 export function createProvider(tx: Tx, command: CreateProvider, context: Context): Provider {
+  refuseReserved(command.name);
   if (findProvider(tx, command.name)) throw refusal("provider_name_taken");
   const { actor, rateToUsd = "1", currency = null, ...provider } = command;
-  const { name, protocol, url } = provider;
+  const { name, protocol, url, key: _, ...settings } = provider;
+  refuseUnpriced(settings);
   audit(tx, context, {
     actor,
     action: "provider.create",
@@ -45,7 +52,7 @@ export function createProvider(tx: Tx, command: CreateProvider, context: Context
     account: null,
     before: null,
     // Not the key.
-    after: { protocol, url, rateToUsd, currency },
+    after: { protocol, url, rateToUsd, currency, ...settings },
   });
   return insertProvider(tx, { ...provider, rateToUsd, currency, createdAt: context.now });
 }
@@ -53,38 +60,45 @@ export function createProvider(tx: Tx, command: CreateProvider, context: Context
 export interface UpdateProvider {
   name: string;
   /** Absent: as it was. */
-  changes: { url?: string; key?: string; name?: string; rateToUsd?: string; currency?: string };
+  changes: {
+    url?: string;
+    key?: string;
+    name?: string;
+    rateToUsd?: string;
+    currency?: string;
+  } & Partial<SyncSettings>;
   actor: Actor;
 }
 
-/** The next call to the provider goes to the new address with the new key. Refuses: provider_not_found, provider_name_taken. */
+/**
+ * The next call to the provider goes to the new address with the new key.
+ * Refuses: provider_not_found, provider_name_reserved, provider_name_taken, markup_missing.
+ */
 export function updateProvider(
   tx: Tx,
   command: UpdateProvider,
   context: Context,
 ): { providerId: number } {
   const before = requireProvider(tx, command.name);
-  const { url = before.url, key = before.key, name = before.name } = command.changes;
+  const { key = before.key, name = before.name } = command.changes;
+  if (name !== before.name) refuseReserved(name);
   const holder = findProvider(tx, name);
   if (holder && holder.providerId !== before.providerId) throw refusal("provider_name_taken");
+  refuseUnpriced({ ...before, ...command.changes });
   const terms = currencyAfter(before, command.changes);
   const settled = terms === before ? [] : decideForeignCosts(tx, before.providerId, terms);
   const { rateToUsd, currency, foreignCurrency } = terms;
-  tx.update(providers, before, { url, key, name, rateToUsd, currency, foreignCurrency });
+  const priced = { rateToUsd, currency, foreignCurrency };
+  const after = tx.update(providers, before, { ...command.changes, ...priced });
   for (const { orderId, change } of settled) writeCost(tx, orderId, change, context);
   audit(tx, context, {
     actor: command.actor,
     action: "provider.update",
     subject: name,
     account: null,
-    before: {
-      name: before.name,
-      url: before.url,
-      rateToUsd: before.rateToUsd,
-      currency: before.currency,
-    },
+    before: providerFacts(before),
     // Never the key itself.
-    after: { name, url, rateToUsd, currency, ...(key === before.key ? {} : { key: "replaced" }) },
+    after: { ...providerFacts(after), ...(key === before.key ? {} : { key: "replaced" }) },
   });
   return { providerId: before.providerId };
 }
@@ -101,6 +115,24 @@ function currencyAfter(
   return { rateToUsd, currency, foreignCurrency: null };
 }
 
+/** On the command line that name stands for no provider. */
+function refuseReserved(name: string): void {
+  if (name.toLowerCase() === NO_PROVIDER) throw refusal("provider_name_reserved");
+}
+
+/** A scheduled sync has nobody to ask. */
+function refuseUnpriced({ markup, syncEvery }: Partial<SyncSettings>): void {
+  if ((syncEvery ?? null) !== null && (markup ?? null) === null) throw refusal("markup_missing");
+}
+
+/** The fields of a provider that the audit log records: not its key. */
+function providerFacts(provider: Provider): AuditFacts {
+  const { name, url, markup, syncEvery, syncPriceLimit, syncDeactivationLimit } = provider;
+  const { syncNew, readableIds, rateToUsd, currency } = provider;
+  const limits = { syncPriceLimit, syncDeactivationLimit };
+  return { name, url, markup, syncEvery, ...limits, syncNew, readableIds, rateToUsd, currency };
+}
+
 export interface NoteSuccess {
   providerId: number;
 }
@@ -111,29 +143,42 @@ export function noteProviderSuccess(tx: Tx, command: NoteSuccess, context: Conte
   return null;
 }
 
-export interface SyncCatalogue {
-  name: string;
-  upstream: UpstreamEntry[];
+/** How a sync makes its plan. */
+export interface SyncOptions {
   /** Percent, as a decimal number in text. */
   markup: string;
+  /** Ids of services at the provider: nothing else is added, changed or deactivated. Absent: all. */
+  only?: readonly string[] | undefined;
+  /** Absent: `public`. */
+  newServices?: NewServices;
+  readableIds?: boolean;
+}
+
+export interface SyncCatalogue extends SyncOptions {
+  name: string;
+  upstream: UpstreamEntry[];
   /** The plan that the operator was shown; if the sync would now do anything else, it is refused. */
   plan: SyncPlan;
   actor: Actor;
 }
 
 /**
- * Applies what can be read of the provider's list to the catalogue, in one transaction. docs/specification.md#sync.
- * Throws CatalogueError for a list that cannot be imported. Refuses: provider_not_found, catalogue_changed.
+ * Applies what can be read of the provider's list to the catalogue, in one transaction, and keeps the markup for the next
+ * sync. docs/specification.md#sync. Throws CatalogueError for a list that cannot be imported.
+ * Refuses: provider_not_found, provider_inactive, catalogue_changed.
  */
 export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context): SyncPlan {
   const provider = requireProvider(tx, command.name);
-  const plan = planCatalogue(tx, provider, command.upstream, command.markup);
+  if (!provider.active) throw refusal("provider_inactive");
+  const plan = planCatalogue(tx, provider, command.upstream, command);
   if (!Bun.deepEquals(plan, command.plan, true)) throw refusal("catalogue_changed");
   // Nothing is refused from here on.
   recordRates(tx, provider.providerId, ratesIn(command.upstream, plan), context.now);
   const listeners = listServiceListeners(tx, context);
-  tx.each(plan.added, ({ providerService, ...fields }) => {
-    const added = insertService(tx, addedService(provider, providerService, fields, context));
+  const isPrivate = command.newServices === "private";
+  tx.each(plan.added, ({ providerService, id, ...fields }) => {
+    const service = addedService(provider, providerService, fields, context);
+    const added = insertService(tx, { ...service, id: id ?? service.id, private: isPrivate });
     auditService(tx, context, command.actor, "service.create", null, added);
     recordServiceEvents(tx, listeners, null, added, context);
   });
@@ -152,8 +197,23 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
     auditService(tx, context, command.actor, "service.deactivate", service, deactivated);
     recordServiceEvents(tx, listeners, service, deactivated, context);
   });
-  updateLastSuccess(tx, provider.providerId, context.now);
+  noteSynced(tx, provider, command, context);
   return plan;
+}
+
+/** What was held back is so no longer, but by a sync of some services. */
+function noteSynced(tx: Tx, provider: Provider, command: SyncCatalogue, context: Context): void {
+  const { markup, only, actor } = command;
+  const done = only === undefined ? { syncedAt: context.now, syncHeld: null } : {};
+  tx.update(providers, provider, { markup, lastSuccessAt: context.now, ...done });
+  audit(tx, context, {
+    actor,
+    action: "provider.update",
+    subject: provider.name,
+    account: null,
+    before: { markup: provider.markup },
+    after: { markup },
+  });
 }
 
 /** What a sync would do now; changes nothing. Throws CatalogueError. */
@@ -161,12 +221,23 @@ export function planCatalogue(
   reader: Reader,
   provider: Provider,
   upstream: readonly UpstreamEntry[],
-  markup: string,
+  { markup, only, newServices, readableIds }: SyncOptions,
 ): SyncPlan {
   const markupPercent: Decimal | null = parseDecimal(markup);
   if (!markupPercent) throw new Error("the markup must be a decimal number");
-  const known = listServicesOfProvider(reader, provider.providerId);
-  return planSync(inDollars(upstream, provider), known, markupPercent);
+  const { providerId } = provider;
+  const known = listServicesOfProvider(reader, providerId);
+  const routed = readFurtherRoutesTo(reader, providerId);
+  const scope = { only, ignoresNew: newServices === "ignore", routed };
+  const plan = planSync(inDollars(upstream, provider), known, markupPercent, scope);
+  if (readableIds !== true || plan.added.length === 0) return plan;
+  const taken = listServiceIds(reader);
+  const added = plan.added.map((service) => {
+    const id = freeId(service.name, (each) => taken.has(each));
+    taken.add(id);
+    return { ...service, id };
+  });
+  return { ...plan, added };
 }
 
 /** With rates in US dollars. */

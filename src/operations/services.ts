@@ -13,16 +13,18 @@ import {
   type ServiceType,
   standardUnit,
 } from "../domain/service-types.ts";
-import type { Tx } from "../db/port.ts";
+import type { Reader, Tx } from "../db/port.ts";
 import {
+  deleteService as removeService,
   findService,
   type Grant,
   insertService,
+  readServiceUses,
   type Service,
   updateService as writeService,
 } from "../db/services.ts";
 import { grants } from "../db/tables.ts";
-import { findProvider } from "../db/providers.ts";
+import { deleteRoutes, isDelivered, listSupersededRoutes } from "../db/service-routes.ts";
 import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { requireProvider } from "./providers.ts";
@@ -54,8 +56,10 @@ export interface ServiceTerms {
   cancel?: boolean;
   refill?: boolean;
   refillDays?: number;
+  /** Absent: true. */
+  active?: boolean;
   /** None: a manual service. */
-  provider?: ServiceProvider;
+  provider?: ServiceProvider | null;
 }
 
 export interface CreateService extends ServiceTerms {
@@ -70,19 +74,20 @@ export interface ServiceProvider {
 
 /**
  * Its fields count as set by hand: a catalogue sync does not change them.
- * Refuses: service_id_taken, provider_not_found, service_unit_unfit, service_dripfeed_unfit.
+ * Refuses: service_id_taken, provider_not_found, provider_inactive, service_unit_unfit, service_dripfeed_unfit.
  */
 export function createService(tx: Tx, command: CreateService, context: Context): Service {
   return create(tx, command, listServiceListeners(tx, context), context);
 }
 
-function create(
+/** createService, with what was read once for many. */
+export function create(
   tx: Tx,
   command: CreateService,
   listeners: ServiceListeners,
   context: Context,
 ): Service {
-  const { provider, actor, category, type = DEFAULT_SERVICE_TYPE, ...fields } = command;
+  const { provider, actor, category, active, type = DEFAULT_SERVICE_TYPE, ...fields } = command;
   const { dripfeed = false, per } = command;
   const id = command.id ?? context.createId();
   if (findService(tx, id)) throw refusal("service_id_taken");
@@ -97,7 +102,7 @@ function create(
     dripfeedByHand: command.dripfeed !== undefined,
     id,
     category: category ?? DEFAULT_CATEGORY,
-    active: true,
+    active: active ?? true,
     createdAt: context.now,
     nameByHand: true,
     categoryByHand: category !== undefined,
@@ -120,19 +125,34 @@ export interface UpdateService {
   id: string;
   /** Absent fields stay as they are. */
   changes: Partial<Omit<ServiceTerms, "id" | "provider">>;
-  /** Undefined: unchanged. Without a name: another service of the same provider. */
-  provider?: { name?: string; service: string };
+  /** Undefined: unchanged. Null: by hand from now on. Without a name: another service of the same provider. */
+  provider?: { name?: string; service: string } | null;
   actor: Actor;
 }
 
 /**
  * Existing orders keep the terms at which they were placed. The changed fields count as set by hand from now on.
- * Refuses: service_not_found, service_has_no_provider, provider_not_found, service_bounds_crossed, service_unit_unfit,
- * service_dripfeed_unfit.
+ * Refuses: service_not_found, service_bounds_crossed, service_has_no_provider, provider_not_found, provider_inactive,
+ * service_unit_unfit, service_dripfeed_unfit.
  */
 export function updateService(tx: Tx, command: UpdateService, context: Context): Service {
   const before = requireService(tx, command.id);
-  const { changes, provider } = command;
+  const service = changed(tx, before, command.changes, command.provider);
+  const superseded = listSupersededRoutes(tx, before, service);
+  writeService(tx, service);
+  deleteRoutes(tx, superseded);
+  auditService(tx, context, command.actor, "service.update", before, service);
+  recordServiceEvents(tx, listServiceListeners(tx, context), before, service, context);
+  return service;
+}
+
+/** The service as it would be. Refuses what updateService refuses of a service that is there. */
+export function changed(
+  tx: Reader,
+  before: Service,
+  changes: UpdateService["changes"],
+  provider: UpdateService["provider"],
+): Service {
   const service = { ...before, ...changes, ...relink(tx, before, provider) };
   const { min, max } = service;
   if (min > max) throw new Refusal("service_bounds_crossed", { min, max });
@@ -148,9 +168,6 @@ export function updateService(tx: Tx, command: UpdateService, context: Context):
   service.dripfeedByHand ||= changes.dripfeed !== undefined;
   service.cancelByHand ||= changes.cancel !== undefined;
   service.refillByHand ||= changes.refill !== undefined;
-  writeService(tx, service);
-  auditService(tx, context, command.actor, "service.update", before, service);
-  recordServiceEvents(tx, listServiceListeners(tx, context), before, service, context);
   return service;
 }
 
@@ -166,16 +183,38 @@ export interface SetServiceActive {
   actor: Actor;
 }
 
-/** Clears `delisted`, so that a sync does not reactivate a service that the operator deactivated. Refuses: service_not_found. */
+/**
+ * Clears `delisted` and `suspended`, so that nothing reactivates a service that the operator deactivated.
+ * Refuses: service_not_found, provider_inactive.
+ */
 export function setServiceActive(tx: Tx, command: SetServiceActive, context: Context): Service {
   const { active } = command;
   const before = requireService(tx, command.id);
-  const service = { ...before, active, delisted: false };
+  if (active && !isDelivered(tx, before)) throw refusal("provider_inactive");
+  const service = { ...before, active, delisted: false, suspended: false };
   writeService(tx, service);
   const action = active ? "service.activate" : "service.deactivate";
   auditService(tx, context, command.actor, action, before, service);
   recordServiceEvents(tx, listServiceListeners(tx, context), before, service, context);
   return service;
+}
+
+export interface DeleteService {
+  id: string;
+  actor: Actor;
+}
+
+/** Its number is not given again. Refuses: service_not_found, service_in_use. */
+export function deleteService(tx: Tx, command: DeleteService, context: Context): null {
+  const service = requireService(tx, command.id);
+  const uses = readServiceUses(tx, service.id);
+  if (uses.orders || uses.grants > 0) throw new Refusal("service_in_use", uses);
+  const listeners = listServiceListeners(tx, context);
+  // Nothing is refused from here on.
+  recordServiceEvents(tx, listeners, service, { ...service, active: false }, context);
+  auditService(tx, context, command.actor, "service.delete", service, null);
+  removeService(tx, service);
+  return null;
 }
 
 export interface ChangePrices {
@@ -199,26 +238,6 @@ export function changePrices(tx: Tx, command: ChangePrices, context: Context): {
     recordServiceEvents(tx, listeners, before, service, context);
   });
   return { changed: command.prices.length };
-}
-
-export interface ImportServices {
-  services: ServiceTerms[];
-  actor: Actor;
-}
-
-/** Creates all of them or none. Refuses: import_id_taken and import_provider_unknown, with the row's index. */
-export function importServices(tx: Tx, command: ImportServices, context: Context): number {
-  const listeners = listServiceListeners(tx, context);
-  tx.each(command.services, (service, index) => {
-    if (service.id !== null && findService(tx, service.id)) {
-      throw new Refusal("import_id_taken", { index });
-    }
-    if (service.provider && !findProvider(tx, service.provider.name)) {
-      throw new Refusal("import_provider_unknown", { index });
-    }
-    create(tx, { ...service, actor: command.actor }, listeners, context);
-  });
-  return command.services.length;
 }
 
 export interface GrantService {
@@ -286,18 +305,24 @@ function auditGrant(
   });
 }
 
-function linkOf(tx: Tx, provider: ServiceProvider | undefined) {
+function linkOf(reader: Reader, provider: ServiceProvider | null | undefined) {
   if (!provider) return { providerId: null, providerService: null };
-  const { providerId } = requireProvider(tx, provider.name);
+  const { providerId, active } = requireProvider(reader, provider.name);
+  if (!active) throw refusal("provider_inactive");
   return { providerId, providerService: provider.service };
 }
 
-function relink(tx: Tx, service: Service, provider: UpdateService["provider"]) {
-  if (!provider) return {};
-  const { name, service: providerService } = provider;
-  if (name !== undefined) return linkOf(tx, { name, service: providerService });
-  if (service.providerId === null) throw refusal("service_has_no_provider");
-  return { providerService };
+/** A service that leaves its provider is neither suspended nor delisted by it any more. */
+function relink(reader: Reader, service: Service, provider: UpdateService["provider"]) {
+  if (provider === undefined) return {};
+  if (provider !== null && provider.name === undefined) {
+    if (service.providerId === null) throw refusal("service_has_no_provider");
+    return { providerService: provider.service };
+  }
+  const link = linkOf(reader, provider as ServiceProvider | null);
+  if (link.providerId === service.providerId) return link;
+  const active = service.active || service.suspended;
+  return { ...link, active, suspended: false, delisted: false };
 }
 
 function requireService(tx: Tx, id: string): Service {

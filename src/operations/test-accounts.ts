@@ -46,3 +46,12 @@ export function renameTestAccount(tx: Tx, user: Pick<User, "account" | "username
   const found = findTestAccount(tx, user.account);
   if (found) updateUserFields(tx, found.account, { username: testUsername(user), name: user.name });
 }
+
+/**
+ * Of a user and of its test account. A key that is made meanwhile is made before this, and listed, or after it, and refused.
+ */
+export function lockSides(tx: Tx, account: number): void {
+  tx.lock(account);
+  const test = findTestAccount(tx, account);
+  if (test) tx.lock(test.account);
+}

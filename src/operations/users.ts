@@ -8,7 +8,6 @@ import { postTransfer } from "../db/ledger.ts";
 import { listKeys } from "../db/keys.ts";
 import { keys } from "../db/tables.ts";
 import {
-  findTestAccount,
   findUser,
   findUserByAccount,
   insertUser,
@@ -17,7 +16,7 @@ import {
 } from "../db/users.ts";
 import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
-import { renameTestAccount } from "./test-accounts.ts";
+import { lockSides, renameTestAccount } from "./test-accounts.ts";
 import { recordCreditEvent, recordDebitEvents } from "./webhook-events.ts";
 
 export interface CreateUser {
@@ -60,10 +59,11 @@ export interface UpdateUser {
   actor: Actor;
 }
 
-/** Its account, its id and what refers to them stay. Refuses: user_not_found, username_taken. */
+/** Its account, its id and what refers to them stay. Refuses: user_not_found, user_erased, username_taken. */
 export function updateUser(tx: Tx, command: UpdateUser, context: Context): { account: number } {
   const before = requireUser(tx, command.username);
   const { account } = before;
+  if (before.erasedAt !== null) throw refusal("user_erased");
   const { username } = command.changes;
   const holder = username === undefined ? undefined : findUser(tx, username);
   if (holder && holder.account !== account) throw refusal("username_taken");
@@ -90,17 +90,14 @@ export interface SetUserActive {
 /**
  * A deactivated reseller's keys are inactive until it is activated: then those that were active by themselves are so
  * again. Its balance, its child users and its orders stay as they are. Returns how many keys changed.
- * Refuses: user_not_found, child_has_no_keys.
+ * Refuses: user_not_found, child_has_no_keys, user_erased.
  */
 export function setUserActive(tx: Tx, command: SetUserActive, context: Context): { keys: number } {
   const { active, actor } = command;
   const { account, username, parentAccount, ...user } = requireUser(tx, command.username);
   if (parentAccount !== null) throw refusal("child_has_no_keys");
-  // A key that is made meanwhile is made before this, and listed, or after it, and refused.
-  tx.lock(account);
-  // Requests with test keys take that account's.
-  const test = findTestAccount(tx, account);
-  if (test) tx.lock(test.account);
+  if (user.erasedAt !== null) throw refusal("user_erased");
+  lockSides(tx, account);
   const changed = listKeys(tx, { account }).filter((key) => (active ? key.suspended : key.active));
   // Nothing is refused from here on.
   updateUserFields(tx, account, { active });

@@ -115,6 +115,15 @@ function providerItems(provider: ProviderAttention, now: number): AttentionItem[
       href: `/providers/${name}`,
     });
   }
+  const { syncHeld } = provider;
+  if (syncHeld !== null) {
+    items.push({
+      tone: "busy",
+      text: `The scheduled sync of ${name} was not applied: ${syncHeld}`,
+      action: "Look at it, and apply it",
+      href: `/providers/${name}`,
+    });
+  }
   if (pollDueAt !== null && now - pollDueAt > LATE_MS) {
     items.push({
       tone: "bad",

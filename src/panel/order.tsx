@@ -260,12 +260,13 @@ function refundText(order: Order, to: Target): string {
     : `, refund ${moneyText(change.refundMicros)} USD`;
 }
 
+/** Of an attempt the name of its provider follows. */
 const WORDS: Record<string, string> = {
-  sending: "sent to the provider",
-  accepted: "accepted by the provider",
-  refused: "refused by the provider",
-  not_sent: "not sent",
-  unknown: "not known whether the provider has it",
+  sending: "sent to",
+  accepted: "accepted by",
+  refused: "refused by",
+  not_sent: "not sent to",
+  unknown: "not known whether it arrived at",
   late: "reported after the end",
   cost: "cost",
   order: "charged",
@@ -274,10 +275,11 @@ const WORDS: Record<string, string> = {
 };
 
 function Entry({ entry }: { entry: ShownOrder["timeline"][number] }) {
-  const { at, what, from, to, by, note, micros } = entry;
+  const { at, what, from, to, by, note, provider, micros } = entry;
   return (
     <>
       <Time at={at} /> <strong>{what === "status" ? "" : (WORDS[what] ?? what)}</strong>{" "}
+      {provider !== null && `${provider} `}
       {micros !== null && (
         <>
           <Money micros={micros} signed /> USD{" "}

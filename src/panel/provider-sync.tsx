@@ -6,7 +6,6 @@ import type { Provider } from "../db/providers.ts";
 import {
   CatalogueError,
   countsOf,
-  parseDecimal,
   type SyncedFields,
   type SyncPlan,
   type UpstreamEntry,
@@ -14,37 +13,41 @@ import {
 import { expectedCurrency } from "../domain/costs.ts";
 import { formatMicros } from "../domain/money.ts";
 import { typeTerms } from "../domain/service-types.ts";
-import { planCatalogue } from "../operations/providers.ts";
+import type { NewServices } from "../domain/providers.ts";
+import { isIdentifier } from "../domain/text.ts";
+import { planCatalogue, type SyncOptions } from "../operations/providers.ts";
 import { ProviderFailure } from "../providers/provider.ts";
 import type { Panel, Redirect, Submission } from "./call.ts";
 import type { Form as Values } from "./form.ts";
 import { List } from "./lists.tsx";
 import { requireProvider } from "./provider.tsx";
 import { Money, Typed } from "./shown.tsx";
+import { requireMarkup } from "./sync-settings.tsx";
 
 /** Lines of each kind that a preview shows. */
 const SHOWN_LIMIT = 200;
-const MARKUP = /^\d{1,6}(\.\d{1,6})?%?$/;
 
 export async function syncProvider(submission: Submission, panel: Panel): Promise<Redirect> {
   const { form, params } = submission;
   const name = params["provider"]!;
-  const markup = markupOf(form);
+  const markup = requireMarkup(form, "markup");
+  const only = onlyOf(form);
   form.check();
   const provider = await submission.read((reader) => requireProvider(reader, name));
+  const options = { ...optionsOf(provider, only, form.isChecked("private")), markup };
   const upstream = await listOf(form, panel, provider);
-  const plan = await planOf(submission, provider, upstream, markup);
+  const plan = await planOf(submission, provider, upstream, options);
   const counts = countsOf(plan);
   const changed = counts.added + counts.updated + counts.deactivated + counts.reactivated;
   await submission.confirm({
     title: `Sync ${provider.name}: change ${changed} services`,
     moves: [],
-    details: <Preview plan={plan} provider={provider} />,
+    details: <Preview plan={plan} provider={provider} markup={markup} />,
     // Another list, or another catalogue, makes another plan.
     plan,
     danger: counts.deactivated > 0,
   });
-  await submission.submit("syncCatalogue", { name, upstream, markup, plan });
+  await submission.submit("syncCatalogue", { name, upstream, ...options, plan });
   const text = Object.entries(counts).flatMap(([what, count]) =>
     count === 0 ? [] : [`${count} ${WORDS[what as keyof typeof counts]}`],
   );
@@ -62,13 +65,23 @@ const WORDS: Record<keyof ReturnType<typeof countsOf>, string> = {
   belowCost: "below cost",
 };
 
-function markupOf(form: Values): string {
-  const given = form.raw("markup") || "0";
-  const percent = given.replace(/%$/, "");
-  if (!MARKUP.test(given) || parseDecimal(percent) === null) {
-    form.refuse("markup", "a percentage from 0 to 999999, such as 30");
-  }
-  return percent;
+/** Ids of services at the provider; undefined: all. */
+function onlyOf(form: Values): string[] | undefined {
+  const ids = form
+    .raw("only")
+    .split(/[\s,]+/)
+    .filter((id) => id !== "");
+  if (!ids.every(isIdentifier)) form.refuse("only", "ids of its services, separated by commas");
+  return ids.length === 0 ? undefined : ids;
+}
+
+/** Those that are named are wanted, whatever becomes of new ones by default. */
+function optionsOf(provider: Provider, only: string[] | undefined, isPrivate: boolean) {
+  const { syncNew, readableIds } = provider;
+  const isIgnored = syncNew === "ignore" && only === undefined;
+  const open: NewServices = isIgnored ? "ignore" : "public";
+  const newServices: NewServices = isPrivate || syncNew === "private" ? "private" : open;
+  return { newServices, readableIds, ...(only === undefined ? {} : { only }) };
 }
 
 /** What the provider does wrong is shown above the form. */
@@ -87,10 +100,10 @@ async function planOf(
   submission: Submission,
   provider: Provider,
   upstream: readonly UpstreamEntry[],
-  markup: string,
+  options: SyncOptions,
 ): Promise<SyncPlan> {
   try {
-    return await submission.read((reader) => planCatalogue(reader, provider, upstream, markup));
+    return await submission.read((reader) => planCatalogue(reader, provider, upstream, options));
   } catch (error) {
     if (!(error instanceof CatalogueError)) throw error;
     submission.form.note("", `The provider's list cannot be taken: ${error.message}`);
@@ -99,7 +112,15 @@ async function planOf(
   }
 }
 
-function Preview({ plan, provider }: { plan: SyncPlan; provider: Provider }) {
+function Preview({
+  plan,
+  provider,
+  markup,
+}: {
+  plan: SyncPlan;
+  provider: Provider;
+  markup: string;
+}) {
   return (
     <>
       {provider.rateToUsd !== "1" && (
@@ -109,8 +130,9 @@ function Preview({ plan, provider }: { plan: SyncPlan; provider: Provider }) {
         </p>
       )}
       <p>
-        {plan.unchanged} services stay as they are. What was set by hand is not changed; nothing is
-        done if the list or the catalogue is another one by then.
+        With a markup of {markup} %, which is stored. {plan.unchanged} services stay as they are.
+        What was set by hand is not changed; nothing is done if the list or the catalogue is another
+        one by then.
       </p>
       <Part
         title="Added"

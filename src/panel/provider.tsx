@@ -11,8 +11,9 @@ import { expectedCurrency } from "../domain/costs.ts";
 import { refusal } from "../domain/refusals.ts";
 import { IDENTIFIER_FORM } from "../domain/text.ts";
 import type { Call, Panel, Redirect, Submission, View } from "./call.ts";
-import { Field, Form } from "./fields.tsx";
+import { Box, Field, Form } from "./fields.tsx";
 import { Facts } from "./lists.tsx";
+import { States } from "./provider-states.tsx";
 import {
   Balance,
   CurrencyFields,
@@ -23,6 +24,7 @@ import {
   testOf,
 } from "./providers.tsx";
 import { Badge, Time, Typed } from "./shown.tsx";
+import { SyncSettings } from "./sync-settings.tsx";
 
 const DAY_MS = 86_400_000;
 
@@ -45,7 +47,15 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
     title: `Provider ${name}`,
     body: (
       <>
-        <h1>{name}</h1>
+        <h1>
+          {name} {!provider.active && <Badge state="inactive" tone="bad" />}
+        </h1>
+        {provider.syncHeld !== null && (
+          <p class="notice busy">
+            The scheduled sync was not applied: <Typed text={provider.syncHeld} />. Look at what it
+            would do, and apply it by hand.
+          </p>
+        )}
         <div class="columns">
           <section class="card">
             <Facts
@@ -67,6 +77,8 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
                 ["Last success (UTC)", <Time at={provider.lastSuccessAt} />],
                 ["Oldest unchecked (UTC)", <Time at={orders.oldestUncheckedAt} />],
                 ["Errors of 24 h", <Errors attempts={attempts} />],
+                ["Markup", provider.markup === null ? "none is stored" : `${provider.markup} %`],
+                ["Last sync (UTC)", <Time at={provider.syncedAt} />],
                 ["Added (UTC)", <Time at={provider.createdAt} />],
               ]}
             />
@@ -76,7 +88,11 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
             </p>
           </section>
           {mayAct(call.administrator.role, "operator") && (
-            <Changes provider={provider} path={path} />
+            <>
+              <Changes provider={provider} path={path} />
+              <SyncSettings provider={provider} path={path} />
+              <States provider={provider} path={path} />
+            </>
           )}
         </div>
       </>
@@ -115,10 +131,17 @@ function Changes({ provider, path }: { provider: Provider; path: string }) {
           <Field
             name="markup"
             label="Markup in percent"
-            hint="added to its rates for new services and those with prices of a sync"
+            hint="added to its rates for new services and those with prices of a sync; stored"
             inputmode="decimal"
-            value="0"
+            value={provider.markup ?? ""}
+            required
           />
+          <Field
+            name="only"
+            label="Only these of its services"
+            hint="their ids there, separated by commas; empty: all"
+          />
+          <Box name="private" label="New ones for resellers with a grant alone" />
         </Form>
       </section>
       <section class="card">

@@ -8,6 +8,7 @@ import {
   DEPOSIT_LIMIT_MICROS,
   formatMicros,
 } from "../domain/money.ts";
+import { ROUTES_LIMIT } from "../domain/service-routes.ts";
 import { WEBHOOKS_LIMIT } from "../domain/webhooks.ts";
 
 interface Shown<Details> {
@@ -26,6 +27,12 @@ const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
   child_cannot_hold_key: says("A child user cannot hold a key: its parent does", "username"),
   child_has_no_keys: says("A child user has no keys: deactivate its parent", "username"),
   user_inactive: says("User is inactive: activate it first", "username"),
+  user_erased: says("The personal data of the user was erased: it stays inactive", "username"),
+  user_active: says("The user is active: deactivate it first", "username"),
+  user_has_open_orders: {
+    message: ({ orders }) => `The user has ${orders} open orders: end them first`,
+    fields: ["username"],
+  },
   child_cannot_hold_grant: says("A child user cannot hold a grant: its parent does", "username"),
   child_cannot_hold_webhook: says(
     "A child user cannot hold a webhook: its parent does",
@@ -58,6 +65,19 @@ const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
   },
   import_provider_unknown: {
     message: ({ index }) => `Row ${index + 1}: no provider has that name`,
+    fields: ["csv", "file"],
+  },
+  import_provider_inactive: {
+    message: ({ index }) => `Row ${index + 1}: the provider is inactive`,
+    fields: ["csv", "file"],
+  },
+  import_field_missing: {
+    message: ({ index, field }) =>
+      `Row ${index + 1}: ${field} is missing, and no service has the id`,
+    fields: ["csv", "file"],
+  },
+  import_bounds_crossed: {
+    message: ({ index }) => `Row ${index + 1}: min must not be above max`,
     fields: ["csv", "file"],
   },
   grant_not_found: says("The user has no grant for the service", "username"),
@@ -99,7 +119,26 @@ const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
     message: ({ orderId }) => `Order ${orderId} has that number at this provider`,
     fields: ["provider-order"],
   },
+  service_in_use: {
+    message: ({ orders }) =>
+      orders
+        ? "The service has orders, which refer to it: deactivate it"
+        : "Resellers have grants for the service: revoke them first",
+    fields: [],
+  },
+  provider_inactive: says("The provider is inactive: activate it first", "provider"),
+  provider_in_use: {
+    message: ({ services, orders }) =>
+      orders
+        ? "The provider has orders, which refer to it: deactivate it"
+        : `The provider delivers ${services} services: delete them or give them another`,
+    fields: [],
+  },
+  provider_name_reserved: says("That name stands for no provider: choose another", "name"),
+  markup_missing: says("A scheduled sync needs a markup: nobody is asked", "markup", "every"),
   service_has_no_provider: says("The service has no provider", "provider"),
+  route_not_found: says("The service has no such route", "provider-service"),
+  routes_too_many: says(`A service has at most ${ROUTES_LIMIT} routes`, "provider-service"),
   catalogue_changed: says("The catalogue changed meanwhile: nothing was changed, look again"),
   price_too_large: {
     message: ({ id }) =>

@@ -49,11 +49,14 @@ import {
 } from "./second-factor.tsx";
 import { createProvider, providersPage } from "./providers.tsx";
 import { providerPage, testProvider, updateProvider } from "./provider.tsx";
+import { activateProvider, deactivateProvider, deleteProvider } from "./provider-states.tsx";
 import { syncProvider } from "./provider-sync.tsx";
+import { updateSyncs } from "./sync-settings.tsx";
 import { reportsCsv, reportsPage } from "./reports.tsx";
 import {
   activateService,
   deactivateService,
+  deleteService,
   grantService,
   revokeGrant,
   servicePage,
@@ -61,15 +64,23 @@ import {
 } from "./service.tsx";
 import { importPage, importServices } from "./service-import.tsx";
 import { changePrices } from "./service-prices.tsx";
+import { putRoute, removeRoute } from "./service-routes.tsx";
 import { createService, servicesPage } from "./services.tsx";
 import { setUp, setUpPage } from "./set-up.tsx";
 import { makeBackup, systemPage, verifyBackup } from "./system.tsx";
 import { codePage, passCode, signIn, signInPage, signOut } from "./sign-in.tsx";
 import { todayPage } from "./today.tsx";
 import { userPage } from "./user.tsx";
-import { activateUser, deactivateUser, renameUser } from "./user-account.tsx";
+import { activateUser, deactivateUser, eraseUser, renameUser } from "./user-account.tsx";
 import { adjustBalance } from "./user-balance.tsx";
-import { activateKey, createKey, deactivateKey, rotateKey } from "./user-keys.tsx";
+import {
+  activateKey,
+  createKey,
+  deactivateAllKeys,
+  deactivateKey,
+  rotateKey,
+  updateKey,
+} from "./user-keys.tsx";
 import { removeOwnPrice, setOwnPrice } from "./user-prices.tsx";
 import { transactionsCsv, transactionsPage } from "./user-transactions.tsx";
 import { createUser, usersPage } from "./users.tsx";
@@ -136,9 +147,12 @@ export const ROUTES: readonly Route[] = [
   post("/users/:user/rename", "operator", renameUser, "/users/:user"),
   post("/users/:user/deactivate", "operator", deactivateUser, "/users/:user"),
   post("/users/:user/activate", "operator", activateUser, "/users/:user"),
+  post("/users/:user/erase", "owner", eraseUser, "/users/:user"),
   get("/users/:user/transactions", "support", transactionsPage),
   get("/users/:user/transactions.csv", "support", transactionsCsv),
   post("/users/:user/keys", "operator", createKey, "/users/:user"),
+  post("/users/:user/keys/deactivate-all", "operator", deactivateAllKeys, "/users/:user"),
+  post("/users/:user/keys/:key/update", "operator", updateKey, "/users/:user"),
   post("/users/:user/keys/:key/rotate", "operator", rotateKey, "/users/:user"),
   post("/users/:user/keys/:key/activate", "operator", activateKey, "/users/:user"),
   post("/users/:user/keys/:key/deactivate", "operator", deactivateKey, "/users/:user"),
@@ -163,8 +177,11 @@ export const ROUTES: readonly Route[] = [
   post("/services/:service", "operator", updateService, "/services/:service"),
   post("/services/:service/activate", "operator", activateService, "/services/:service"),
   post("/services/:service/deactivate", "operator", deactivateService, "/services/:service"),
+  post("/services/:service/delete", "operator", deleteService, "/services/:service"),
   post("/services/:service/grants", "operator", grantService, "/services/:service"),
   post("/services/:service/grants/revoke", "operator", revokeGrant, "/services/:service"),
+  post("/services/:service/routes", "operator", putRoute, "/services/:service"),
+  post("/services/:service/routes/remove", "operator", removeRoute, "/services/:service"),
 
   get("/providers", "support", providersPage, "Providers"),
   post("/providers", "operator", createProvider, "/providers"),
@@ -172,6 +189,10 @@ export const ROUTES: readonly Route[] = [
   post("/providers/:provider", "operator", updateProvider, "/providers/:provider"),
   post("/providers/:provider/test", "operator", testProvider, "/providers/:provider"),
   post("/providers/:provider/sync", "operator", syncProvider, "/providers/:provider"),
+  post("/providers/:provider/syncs", "operator", updateSyncs, "/providers/:provider"),
+  post("/providers/:provider/activate", "operator", activateProvider, "/providers/:provider"),
+  post("/providers/:provider/deactivate", "operator", deactivateProvider, "/providers/:provider"),
+  post("/providers/:provider/delete", "operator", deleteProvider, "/providers/:provider"),
 
   get("/reports", "support", reportsPage, "Reports"),
   get("/reports.csv", "support", reportsCsv),

@@ -2,7 +2,7 @@
 
 /** @jsxImportSource preact */
 
-import { Refusal } from "../domain/refusals.ts";
+import type { Refusal } from "../domain/refusals.ts";
 import {
   type Catalogue,
   FileError,
@@ -10,11 +10,12 @@ import {
   readCatalogue,
   RowError,
 } from "../imports/catalogue.ts";
+import { type ImportPlan, planImport } from "../operations/service-import.ts";
 import type { Redirect, Submission, View } from "./call.ts";
-import { Area, Form, Refused } from "./fields.tsx";
+import { Area, Box, Form, Refused } from "./fields.tsx";
 import { List } from "./lists.tsx";
 import { shownRefusal } from "./refusals.ts";
-import { Typed } from "./shown.tsx";
+import { Money, Typed } from "./shown.tsx";
 
 /** Names the rows: `line 7`. */
 const FILE = "list.csv";
@@ -55,6 +56,10 @@ function view(wrong: readonly RowError[]): View {
             rows={16}
             required
           />
+          <Box
+            name="update"
+            label="Change the services whose ids are there, after the changes were shown; columns that the list does not have stay as they are"
+          />
         </Form>
       </>
     ),
@@ -66,28 +71,81 @@ export async function importServices(submission: Submission): Promise<Redirect |
   const text = form.values.get("csv") ?? "";
   if (text.trim() === "") form.note("csv", "csv is required");
   form.check();
-  const catalogue = catalogueOf(submission, text);
-  const { services, places, wrong } = catalogue;
-  if (wrong.length > 0) return shownAgain(submission, wrong);
-  try {
-    const count = await submission.submit("importServices", { services });
-    return { to: "/services", note: `${count} services were imported.` };
-  } catch (error) {
-    if (!isOfRow(error)) throw error;
-    const { message } = shownRefusal(error, form.values);
-    const problem = message.replace(/^Row \d+: /, "");
-    return shownAgain(submission, [new RowError(places[error.details.index]!, problem)]);
+  const update = form.isChecked("update");
+  const { services, places, wrong } = catalogueOf(submission, text, update);
+  const plan = await submission.read((reader) => planImport(reader, services, update));
+  const refused = plan.problems.map((problem) => {
+    const { message } = shownRefusal(problem as Refusal, form.values);
+    const { index } = problem.details;
+    return { index, error: new RowError(places[index]!, message.replace(/^Row \d+: /, "")) };
+  });
+  const all = [...wrong, ...refused.map(({ error }) => error)];
+  if (all.length > 0) return shownAgain(submission, all.toSorted(byLine));
+  if (update) {
+    await submission.confirm({
+      title: `Add ${plan.created.length} and change ${plan.updated.length} services`,
+      moves: [],
+      details: <Changes plan={plan} />,
+      plan: { created: plan.created, updated: plan.updated },
+    });
   }
+  const { created, updated } = await submission.submit("importServices", { services, update });
+  const changed = update ? `, ${updated} were changed` : "";
+  return { to: "/services", note: `${created} services were imported${changed}.` };
 }
 
-function isOfRow(error: unknown): error is Refusal<"import_id_taken" | "import_provider_unknown"> {
-  if (!(error instanceof Refusal)) return false;
-  return error.code === "import_id_taken" || error.code === "import_provider_unknown";
+function byLine(a: RowError, b: RowError): number {
+  const lineOf = ({ place }: RowError) => Number(/\d+$/.exec(place)?.[0] ?? 0);
+  return lineOf(a) - lineOf(b);
 }
 
-function catalogueOf({ form }: Submission, text: string): Catalogue {
+function Changes({ plan: { created, updated, unchanged } }: { plan: ImportPlan }) {
+  const prices = updated.filter(({ before, after }) => before.priceMicros !== after.priceMicros);
+  return (
+    <>
+      <p>
+        {unchanged} services stay as they are. What is changed here counts as set by hand: a sync
+        leaves it alone.
+      </p>
+      <List
+        caption="Added"
+        rows={created.slice(0, SHOWN_LIMIT)}
+        empty="None is added."
+        columns={[
+          { heading: "Service", cell: ({ name }) => <Typed text={name} /> },
+          {
+            heading: "Price USD",
+            number: true,
+            cell: (each) => <Money micros={each.priceMicros} />,
+          },
+        ]}
+      />
+      <List
+        caption="New prices"
+        rows={prices.slice(0, SHOWN_LIMIT)}
+        empty="No price changes."
+        columns={[
+          { heading: "Service", cell: ({ after }) => <Typed text={after.name} /> },
+          {
+            heading: "Now USD",
+            number: true,
+            cell: ({ before }) => <Money micros={before.priceMicros} />,
+          },
+          {
+            heading: "Then USD",
+            number: true,
+            cell: ({ after }) => <Money micros={after.priceMicros} />,
+          },
+        ]}
+      />
+      <p>{updated.length - prices.length} services change in other terms alone.</p>
+    </>
+  );
+}
+
+function catalogueOf({ form }: Submission, text: string, isUpdate: boolean): Catalogue {
   try {
-    return readCatalogue(FILE, text);
+    return readCatalogue(FILE, text, { isUpdate });
   } catch (error) {
     if (!(error instanceof FileError || error instanceof RowError)) throw error;
     form.note("csv", error.message.replace(FILE, "The list"));

@@ -131,7 +131,7 @@ export function TermsFields({
               label="Provider"
               options={names}
               value={provider}
-              {...(provider === "" ? { any: BY_HAND } : {})}
+              any={BY_HAND}
             />
             <Field
               name="provider-service"

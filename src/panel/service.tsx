@@ -6,6 +6,7 @@ import { listAuditEntries, type ListedAuditEntry } from "../db/audit.ts";
 import type { Reader } from "../db/port.ts";
 import { listProviders } from "../db/providers.ts";
 import { listGrants } from "../db/service-lists.ts";
+import { listRoutes } from "../db/service-routes.ts";
 import { findService, type Service } from "../db/services.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { refusal } from "../domain/refusals.ts";
@@ -13,6 +14,7 @@ import { typeTerms } from "../domain/service-types.ts";
 import type { Call, Redirect, Submission, View } from "./call.ts";
 import { Field, Fold, Form } from "./fields.tsx";
 import { Facts, List } from "./lists.tsx";
+import { Routes } from "./service-routes.tsx";
 import { TermsFields, termsOf, unitText } from "./service-terms.tsx";
 import { ServiceStates } from "./services.tsx";
 import { Money, Time, Typed } from "./shown.tsx";
@@ -21,12 +23,16 @@ const HISTORY = 100;
 
 export async function servicePage(call: Call): Promise<View> {
   const id = call.params["service"]!;
-  const { service, providers, grants, history } = await call.read((reader) => ({
-    service: requireService(reader, id),
-    providers: listProviders(reader),
-    grants: listGrants(reader, id),
-    history: listAuditEntries(reader, { subject: id, limit: HISTORY }).filter(hasPrice),
-  }));
+  const { service, providers, routes, grants, history } = await call.read((reader) => {
+    const found = requireService(reader, id);
+    return {
+      service: found,
+      providers: listProviders(reader),
+      routes: listRoutes(reader, found),
+      grants: listGrants(reader, id),
+      history: listAuditEntries(reader, { subject: id, limit: HISTORY }).filter(hasPrice),
+    };
+  });
   const path = `/services/${id}`;
   const mayChange = mayAct(call.administrator.role, "operator");
   const provider = providers.find(({ providerId }) => providerId === service.providerId)?.name;
@@ -53,6 +59,14 @@ export async function servicePage(call: Call): Promise<View> {
                 </p>
               </Form>
             )}
+            {mayChange && (
+              <Form action={`${path}/delete`}>
+                <p class="actions">
+                  <button class="danger">Delete</button>
+                  <small>only one that was never ordered and has no grants</small>
+                </p>
+              </Form>
+            )}
           </section>
           {mayChange && (
             <section class="card">
@@ -67,6 +81,7 @@ export async function servicePage(call: Call): Promise<View> {
             </section>
           )}
         </div>
+        <Routes {...{ routes, providers, path, mayChange }} />
         <Grants grants={grants} path={path} mayChange={mayChange} />
         <h2>Price history</h2>
         <List
@@ -248,7 +263,7 @@ export async function updateService(submission: Submission): Promise<Redirect> {
   await submission.submit("updateService", {
     id,
     changes: Object.fromEntries(differing),
-    ...(link === null || isSame ? {} : { provider: link }),
+    ...(isSame ? {} : { provider: link }),
   });
   return { to: `/services/${id}`, note: "The service was saved." };
 }
@@ -265,6 +280,13 @@ async function setActive(submission: Submission, active: boolean): Promise<Redir
   const id = submission.params["service"]!;
   await submission.submit("setServiceActive", { id, active });
   return { to: `/services/${id}`, note: `The service is ${active ? "active" : "inactive"}.` };
+}
+
+export async function deleteService(submission: Submission): Promise<Redirect> {
+  const id = submission.params["service"]!;
+  await submission.confirm({ title: `Delete the service ${id}`, moves: [], danger: true });
+  await submission.submit("deleteService", { id });
+  return { to: "/services", note: `The service ${id} was deleted.` };
 }
 
 export async function grantService(submission: Submission): Promise<Redirect> {

@@ -4,11 +4,16 @@
 
 import type { User } from "../db/users.ts";
 import { USER_NAME_LENGTH_LIMIT, USERNAME_FORM } from "../domain/users.ts";
+import { eraseWholly } from "../operations/erasures.ts";
 import type { Redirect, Submission } from "./call.ts";
 import { Field, Fold, Form } from "./fields.tsx";
+import { Time } from "./shown.tsx";
 import { requireShownUser } from "./user.tsx";
 
-export function Account({ user, path }: { user: User; path: string }) {
+const REASON_LIMIT = 500;
+
+export function Account({ user, path, isOwner }: { user: User; path: string; isOwner: boolean }) {
+  if (user.erasedAt !== null) return <Erased at={user.erasedAt} />;
   return (
     <section class="card">
       <h2>Account</h2>
@@ -30,8 +35,56 @@ export function Account({ user, path }: { user: User; path: string }) {
           </p>
         </Form>
       )}
+      {isOwner && (user.parentAccount !== null || !user.active) && (
+        <Fold action={`${path}/erase`} summary="Erase personal data">
+          <Form action={`${path}/erase`} submit="Erase" danger>
+            <Field
+              name="reason"
+              label="Why"
+              hint="kept in the audit log: nothing personal"
+              required
+            />
+          </Form>
+        </Fold>
+      )}
     </section>
   );
+}
+
+function Erased({ at }: { at: number }) {
+  return (
+    <section class="card">
+      <h2>Account</h2>
+      <p>
+        The personal data of this user was erased (UTC): <Time at={at} />. Balance, orders and
+        transfers stay, without names, links and notes.
+      </p>
+    </section>
+  );
+}
+
+export async function eraseUser(submission: Submission): Promise<Redirect> {
+  const { username } = await submission.read((reader) =>
+    requireShownUser(reader, submission.params["user"]!),
+  );
+  const reason = submission.form.text("reason", REASON_LIMIT);
+  await submission.confirm({
+    title: `Erase the personal data of ${username}`,
+    moves: [],
+    danger: true,
+    details: (
+      <p>
+        Names, links of its orders, references, notes, labels of keys, webhooks and stored requests
+        are erased for good. Balance, orders and transfers stay for the ledger. Backups and off-site
+        copies hold the data until they are deleted.
+      </p>
+    ),
+  });
+  const erased = await eraseWholly({
+    user: () => submission.submit("eraseUser", { username, reason }),
+    piece: (piece) => submission.submit("eraseHistory", piece),
+  });
+  return { to: pathOf(erased.username), note: "The personal data was erased." };
 }
 
 export async function renameUser(submission: Submission): Promise<Redirect> {

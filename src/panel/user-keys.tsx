@@ -8,7 +8,7 @@ import { findKey, type ListedKey } from "../db/keys.ts";
 import {
   formatKey,
   hashKey,
-  isKeyExpired,
+  keyState,
   KEY_LABEL_LENGTH_LIMIT,
   KEY_NETWORKS_LIMIT,
   KEY_RANDOM_BYTES,
@@ -66,12 +66,20 @@ export function Keys({
           { heading: "State", cell: (key) => <State of={key} /> },
           { heading: "Expires (UTC)", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
           { heading: "Last used (UTC)", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
-          { heading: "From", cell: ({ allow }) => allow || "anywhere" },
+          { heading: "Last from", cell: ({ lastAddress }) => lastAddress ?? "–" },
+          { heading: "Allowed from", cell: ({ allow }) => allow || "anywhere" },
           ...(mayChange
             ? [{ heading: "Change", cell: (key: ListedKey) => <Actions of={key} path={path} /> }]
             : []),
         ]}
       />
+      {mayChange && keys.some(({ active }) => active) && (
+        <Form action={`${path}/keys/deactivate-all`}>
+          <p class="actions">
+            <button>Deactivate all keys</button>
+          </p>
+        </Form>
+      )}
       {mayChange && (
         <Fold action={`${path}/keys`} summary="New key">
           <Form action={`${path}/keys`} submit="Make the key">
@@ -116,16 +124,26 @@ export function Keys({
 }
 
 function State({ of: key }: { of: ListedKey }) {
-  if (!key.active) return <Badge state="inactive" />;
-  if (isKeyExpired(key, Date.now())) return <Badge state="expired" />;
-  return <Badge state={key.replacedBy === null ? "active" : "replaced"} />;
+  return <Badge state={keyState(key, Date.now())} />;
 }
 
 function Actions({ of: key, path }: { of: ListedKey; path: string }) {
-  const isEnded = isKeyExpired(key, Date.now());
   return (
     <div class="inline">
-      {key.active && !isEnded && key.replacedBy === null && (
+      <Fold action={`${path}/keys/${key.id}/update`} summary="Change">
+        <Form action={`${path}/keys/${key.id}/update`} submit="Save">
+          <Field name="label" label="Label" value={key.label} />
+          <Field
+            name="days"
+            label="Days from now until it expires"
+            inputmode="numeric"
+            hint="empty: as it is"
+          />
+          <Box name="forever" label="It does not expire" />
+          <Field name="allow" label="Networks" hint="empty: from anywhere" value={key.allow} />
+        </Form>
+      </Fold>
+      {keyState(key, Date.now()) === "active" && (
         <Fold action={`${path}/keys/${key.id}/rotate`} summary="Rotate">
           <Form action={`${path}/keys/${key.id}/rotate`} submit="Rotate">
             <Choice
@@ -200,6 +218,36 @@ export async function rotateKey(submission: Submission): Promise<View> {
   const graceMilliseconds = Number(submission.form.choice("grace", GRACE_HOURS)) * 3_600_000;
   await submission.submit("rotateKey", { id, hash, start, graceMilliseconds });
   return shownOnce(text, "The key that takes its place", userPath(submission));
+}
+
+export async function updateKey(submission: Submission): Promise<Redirect> {
+  const { form } = submission;
+  const { id } = await keyOf(submission);
+  const days = form.optionalWhole("days", 1, LIFETIME_LIMIT_DAYS);
+  const isForever = form.isChecked("forever");
+  if (isForever && days !== null) form.note("days", "days must be empty where it does not expire");
+  const lifetimeMilliseconds = days === null ? null : days * DAY_MS;
+  const key = await submission.submit("updateKey", {
+    id,
+    changes: {
+      label: form.optionalText("label", KEY_LABEL_LENGTH_LIMIT) ?? "",
+      allow: networksOf(form),
+      ...(isForever || days !== null ? { lifetimeMilliseconds } : {}),
+    },
+  });
+  return { to: `${userPath(submission)}#keys`, note: `Key ${shownStart(key)}… was changed.` };
+}
+
+export async function deactivateAllKeys(submission: Submission): Promise<Redirect> {
+  const username = submission.params["user"]!;
+  await submission.confirm({
+    title: `Deactivate all keys of ${username}`,
+    moves: [],
+    danger: true,
+    details: <p>Every key of {username} is refused from then on, test keys too.</p>,
+  });
+  const { keys } = await submission.submit("deactivateKeys", { username });
+  return { to: `${userPath(submission)}#keys`, note: `${keys} keys are refused from now on.` };
 }
 
 export const activateKey = (submission: Submission, _panel: Panel) => setActive(submission, true);

@@ -105,7 +105,7 @@ export async function userPage(call: Call): Promise<View> {
               </Form>
             </section>
           )}
-          {mayChange && <Account user={user} path={path} />}
+          {mayChange && <Account user={user} path={path} isOwner={mayAct(role, "owner")} />}
         </div>
         <h2>Transactions</h2>
         <Transactions lines={lines} />

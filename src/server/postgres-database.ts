@@ -34,7 +34,10 @@ const LEASE_END_MS = 2000;
 /** Commands after which a key that is in memory may be out of date. */
 const CHANGES_KEYS: ReadonlySet<string> = new Set([
   "setKeyActive",
+  "updateKey",
+  "deactivateKeys",
   "setUserActive",
+  "eraseUser",
   "rotateKey",
   "endExpiredKeys",
 ]);

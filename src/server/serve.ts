@@ -4,6 +4,7 @@ import { rmSync } from "node:fs";
 import packageJson from "../../package.json" with { type: "json" };
 import { backupFolder, environmentWith } from "../config/flags.ts";
 import { type Config, REMOTE_FLAGS } from "../config/settings.ts";
+import { startScheduledSyncs } from "../delivery/catalogue-sync.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
 import { startServer } from "../http/server.ts";
 import { panelRoutes } from "../http-v2/routes.ts";
@@ -19,7 +20,14 @@ import type { DatabaseEvents, ServerDatabase } from "./database.ts";
 import type { SystemFacts } from "../panel/system.tsx";
 import { startPanel } from "../panel/listener.ts";
 import { startWebhooks } from "../webhooks/worker.ts";
-import { apiDeps, createPending, deliveryDeps, panelDeps, webhookDeps } from "./wiring.ts";
+import {
+  apiDeps,
+  createPending,
+  deliveryDeps,
+  panelDeps,
+  syncDeps,
+  webhookDeps,
+} from "./wiring.ts";
 import { readGauges } from "./gauges.ts";
 import { panelAddressPath } from "../storage/open.ts";
 import { openPostgresDatabase } from "./postgres-database.ts";
@@ -108,6 +116,8 @@ export async function startService(
   pending.resolve(delivery);
   const webhooks = startWebhooks(webhookDeps(config, started, delivery));
 
+  const syncs = startScheduledSyncs(syncDeps(config, started, delivery));
+
   const expiry = await startExpiry(writer, log, { isLeader: () => database.isLeader() });
   const isLeader = () => database.isLeader();
   const totals = startDailyTotals(writer, log, { isLeader });
@@ -140,7 +150,8 @@ export async function startService(
       ]);
       await delivered;
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
-      await Promise.all([expiry.stop(), totals.stop(), running.stop(), offsite?.stop()]);
+      const jobs = [expiry.stop(), totals.stop(), syncs.stop()];
+      await Promise.all([...jobs, running.stop(), offsite?.stop()]);
       if (panelUrl) rmSync(panelFile, { force: true });
       await closeDatabase();
       log.info({}, "stopped");

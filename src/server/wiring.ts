@@ -3,6 +3,7 @@
 import { backupFolder } from "../config/flags.ts";
 import { type Config, isPanelLocal, isPanelSecure } from "../config/settings.ts";
 import { listSandboxOrders, listSandboxRefills } from "../db/sandbox.ts";
+import type { SyncDeps } from "../delivery/catalogue-sync.ts";
 import { systemClock } from "../delivery/clock.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";
 import type { DeliveryDeps } from "../delivery/provider-worker.ts";
@@ -72,7 +73,7 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
     log,
     observer: metrics ?? NO_OBSERVER,
     findKey: (hash) => database.findKey(hash),
-    recordKeyUse: (keyId, now) => keyUsage.note(keyId, now),
+    recordKeyUse: (keyId, now, caller) => keyUsage.note(keyId, now, caller),
     limits: createRateLimits(config.rateLimit, () => database.servers()),
     trustedProxy: config.trustedProxy,
     noteUntrustedProxy: once(() =>
@@ -178,6 +179,22 @@ export function deliveryDeps(config: Config, { database, log, metrics }: Started
       }),
     onSubmission: (outcome) => metrics?.placement(outcome),
     onRequest: (kind, outcome) => metrics?.orderRequest(kind, outcome),
+  };
+}
+
+export function syncDeps(
+  config: Config,
+  { database, log }: Started,
+  { ticker }: DeliveryService,
+): SyncDeps {
+  const { slowStore: store, writer } = database;
+  return {
+    store,
+    writer,
+    log,
+    ticker,
+    connect: (provider) => connectProvider(provider, config.providerTimeout),
+    isLeader: () => database.isLeader(),
   };
 }
 

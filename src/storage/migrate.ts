@@ -8,7 +8,7 @@ import idempotency from "../../migrations/sqlite/0003_idempotency.sql" with { ty
 import lists from "../../migrations/sqlite/0004_lists.sql" with { type: "text" };
 import operation from "../../migrations/sqlite/0005_operation.sql" with { type: "text" };
 import cheapChecks from "../../migrations/sqlite/0006_cheap_checks.sql" with { type: "text" };
-import catalogueVersion from "../../migrations/sqlite/0007_catalogue_version.sql" with { type: "text" };
+import catalogueVersion from "../../migrations/sqlite/0010_catalogue_version.sql" with { type: "text" };
 import largeBalances from "../../migrations/sqlite/0008_large_balances.sql" with { type: "text" };
 import uptime from "../../migrations/sqlite/0009_uptime.sql" with { type: "text" };
 import numberFloors from "../../migrations/sqlite/0010_number_floors.sql" with { type: "text" };
@@ -20,6 +20,8 @@ import panel from "../../migrations/sqlite/0015_panel.sql" with { type: "text" }
 import serviceTypes from "../../migrations/sqlite/0016_service_types.sql" with { type: "text" };
 import costs from "../../migrations/sqlite/0017_costs.sql" with { type: "text" };
 import orderRequests from "../../migrations/sqlite/0018_order_requests.sql" with { type: "text" };
+import catalogue from "../../migrations/sqlite/0019_catalogue.sql" with { type: "text" };
+import routes from "../../migrations/sqlite/0020_routes.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -36,7 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, name: "0004_lists", sql: lists },
   { version: 5, name: "0005_operation", sql: operation },
   { version: 6, name: "0006_cheap_checks", sql: cheapChecks },
-  { version: 7, name: "0007_catalogue_version", sql: catalogueVersion },
+  { version: 7, name: "0010_catalogue_version", sql: catalogueVersion },
   { version: 8, name: "0008_large_balances", sql: largeBalances },
   { version: 9, name: "0009_uptime", sql: uptime },
   { version: 10, name: "0010_number_floors", sql: numberFloors },
@@ -48,6 +50,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 16, name: "0016_service_types", sql: serviceTypes },
   { version: 17, name: "0017_costs", sql: costs },
   { version: 18, name: "0018_order_requests", sql: orderRequests },
+  { version: 19, name: "0019_catalogue", sql: catalogue },
+  { version: 20, name: "0020_routes", sql: routes },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

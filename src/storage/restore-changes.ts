@@ -78,8 +78,12 @@ export function readSettings(sqlite: Database): Settings {
   read(
     `SELECT * FROM providers WHERE ${IS_LIVE("name")} ORDER BY name`,
     ({ name }) => `provider ${name}`,
-    ({ protocol, url, key, rate_to_usd: rateToUsd = "1", currency }) => {
-      return { protocol, url, key, rateToUsd, currency };
+    ({ protocol, url, key, active = 1, markup, sync_every: syncEvery, currency, ...row }) => {
+      const limits = [row["sync_price_limit"], row["sync_deactivation_limit"]].join(", ");
+      const sync =
+        typeof syncEvery === "number" ? `every ${syncEvery} ms, at most ${limits}` : null;
+      const { rate_to_usd: rateToUsd = "1" } = row;
+      return { protocol, url, key, active: yes(active), markup, sync, rateToUsd, currency };
     },
   );
   read(
@@ -96,6 +100,15 @@ export function readSettings(sqlite: Database): Settings {
       return { ...terms, private: yes(hidden), ...link, ...requests };
     },
   );
+  if (sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'service_routes'").get()) {
+    read(
+      `SELECT service_id, provider_service, name, place FROM service_routes JOIN providers USING (provider_id)
+      ORDER BY service_id, place`,
+      ({ service_id: service, name, provider_service: there }) =>
+        `route of ${service} to ${there} of ${name}`,
+      ({ place }) => ({ place }),
+    );
+  }
   if (sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'webhooks'").get()) {
     read(
       `SELECT webhooks.*, username FROM webhooks JOIN users ON account = reseller_account

@@ -33,7 +33,10 @@ const shopOf = () => openProviderShop(upstream);
 describe("sync", () => {
   const sync = async (shop: Shop, services: unknown, ...more: string[]) => {
     upstream.services = services;
-    return shop.cli("admin", "provider", "sync", "acme", "--json", ...more);
+    const markup = more.some((each) => each.startsWith("--markup")) ? [] : ["--markup", "0%"];
+    const ran = await shop.cli("admin", "provider", "sync", "acme", "--json", ...markup, ...more);
+    const { plan, markup: _, ...counts } = ran.json ?? {};
+    return { ...ran, json: ran.json && counts, plan };
   };
   const posts = { ...LISTED, service: 2, name: "Posts", type: "Subscriptions" };
 
@@ -143,8 +146,8 @@ describe("sync", () => {
   test("prints the diff before the counts, without --json", async () => {
     const shop = shopOf();
     upstream.services = [LISTED];
-    const { stdout } = await shop.cli("admin", "provider", "sync", "acme");
-    expect(stdout).toStartWith("+ Likes (provider's 1): 0.9 USD, 50 to 10000\n1 added");
+    const { stdout } = await shop.cli("admin", "provider", "sync", "acme", "--markup", "30%");
+    expect(stdout).toStartWith("+ Likes (provider's 1): 1.17 USD, 50 to 10000\n1 added");
   });
 
   test("leaves out, names and counts entries that cannot be read; their services stay as they were", async () => {

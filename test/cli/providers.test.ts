@@ -23,6 +23,7 @@ describe("create", () => {
       "--url",
       "https://acme.example/api/v2",
       "--key-stdin",
+      "--no-check",
     ];
     const create = (stdin: string, ...more: string[]) =>
       Bun.spawnSync(["bun", main, ...argv, ...optionsOf(shop), ...more], {
@@ -38,6 +39,15 @@ describe("create", () => {
       oldestUncheckedAt: null,
       rateToUsd: "1",
       currency: "USD",
+      active: true,
+      markup: null,
+      syncEvery: null,
+      syncMaxPriceChange: 20,
+      syncMaxDeactivated: 10,
+      syncNew: "public",
+      readableIds: false,
+      syncedAt: null,
+      attention: [],
     });
     const listed = await shop.cli("admin", "provider", "list");
     expect(created.stdout.toString() + created.stderr.toString() + listed.stdout).not.toContain(

@@ -45,7 +45,12 @@ test("test orders are listed with --test alone, and found by their id", async ()
     quantity: 10,
   };
   const { orderId } = shop.run("placeOrder", order);
-  const started = shop.run("startAttempt", { orderId, server: "s", placeRetryMs: 1000 });
+  const started = shop.run("startAttempt", {
+    orderId,
+    providerId: 0,
+    server: "s",
+    placeRetryMs: 1000,
+  });
   if (!started.send) throw new Error("not sent");
   const result = { outcome: "unknown", cause: "asked for" } as const;
   shop.run("finishAttempt", {

@@ -8,7 +8,7 @@ const LISTED_USER = [...USER, "active"];
 const ADJUSTED = [...USER, "previousBalance", "amount"];
 const KEY = ["id", "type", "reach", "username", "label", "active", "test", "expiresAt", "allow"];
 const NEW_KEY = [...KEY, "key"];
-const LISTED_KEY = [...KEY, "start", "lastUsedAt", "replacedBy"];
+const LISTED_KEY = [...KEY, "start", "state", "lastUsedAt", "lastAddress", "replacedBy"];
 const SERVICE = [
   "id", "number", "name", "category", "price", "per", "min", "max", "type", "dripfeed", "active", "private",
   "provider", "providerService", "cancel", "refill", "refillDays", "apiV2",

@@ -208,7 +208,7 @@ test("orders go on where they are after a crash, on another server", async () =>
   await shop.clock.advance(1000);
   shop.database.execute(
     "startAttempt",
-    { orderId: sending, server: "server-of-the-sandbox", placeRetryMs: 3_600_000 },
+    { orderId: sending, providerId: 0, server: "server-of-the-sandbox", placeRetryMs: 3_600_000 },
     shop.clock.now(),
   );
   await shop.restart(20_000);

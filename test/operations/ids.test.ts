@@ -37,7 +37,7 @@ beforeEach(() => {
   const url = "http://127.0.0.1:1/";
   database.run("createProvider", { name: "acme", protocol: "smm-api", url, key: "k" });
   const { plan, resellerAccount } = database.read((reader) => ({
-    plan: planCatalogue(reader, requireProvider(reader, "acme"), upstream, "0"),
+    plan: planCatalogue(reader, requireProvider(reader, "acme"), upstream, { markup: "0" }),
     resellerAccount: findUser(reader, "anna")!.account,
   }));
   const order = { resellerAccount, keyId, service: "likes", link: "l", quantity: 10 };

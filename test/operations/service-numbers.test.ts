@@ -33,7 +33,7 @@ test("they count up by one command and by the next: created, imported, synced", 
     return { service, name: service, category: `of ${service}`, ...terms };
   });
   const plan = database.read((reader) =>
-    planCatalogue(reader, requireProvider(reader, "acme"), upstream, "0"),
+    planCatalogue(reader, requireProvider(reader, "acme"), upstream, { markup: "0" }),
   );
   database.run("syncCatalogue", { name: "acme", upstream, markup: "0", plan });
   database.service({ id: "b" });

@@ -158,7 +158,12 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.webhook("alice");
     const { orderId } = await shop.order(alice, "views");
     const server = "s".repeat(24);
-    const started = await shop.run("startAttempt", { orderId, server, placeRetryMs: 1000 });
+    const started = await shop.run("startAttempt", {
+      orderId,
+      providerId: 1,
+      server,
+      placeRetryMs: 1000,
+    });
     if (!started.send) throw new Error("not sent");
     const result = { outcome: "accepted", providerOrder: "9" } as const;
     const { attemptId } = started;
@@ -216,7 +221,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     const server = "s".repeat(24);
     const unknown = async () => {
       const { orderId } = await shop.order(alice, "views");
-      await shop.run("startAttempt", { orderId, server, placeRetryMs: 1000 });
+      await shop.run("startAttempt", { orderId, providerId: 1, server, placeRetryMs: 1000 });
       const cause = "gone";
       await shop.run("markInterruptedUnknown", { cause, server: "t".repeat(24) });
       return String(orderId);

@@ -82,7 +82,12 @@ test("an order that waits for its developer, and a receiver of the test side, ne
   const facts = () => market.read((reader) => readRowFacts(reader));
   const quiet = { unknownPlacements: 0, oldestDuePollAt: null, failedWebhooks: 0 };
   const orderId = testOrder();
-  const started = market.run("startAttempt", { orderId, server: "test", placeRetryMs: 1000 });
+  const started = market.run("startAttempt", {
+    orderId,
+    providerId: 0,
+    server: "test",
+    placeRetryMs: 1000,
+  });
   if (!started.send) throw new Error("not sent");
   const { attemptId } = started;
   const finish = (result: object) =>

@@ -135,6 +135,52 @@ describe("a service", () => {
   });
 });
 
+describe("its routes", () => {
+  const shown = async () =>
+    [
+      ...(await panel.get("/services/views")).text.matchAll(/data-label="Id there"><code>([^<]*)/g),
+    ].map(([, id]) => id);
+
+  test("are listed as they are tried, added, given another priority and removed, with who did it in the audit log", async () => {
+    const provider = { name: "bulk", protocol: "smm-api", url: "http://127.0.0.1:9", key: "k" };
+    panel.run("createProvider", provider);
+    const first = await shown();
+    expect(first.length).toBe(1);
+    const route = { provider: "bulk", "provider-service": "88" };
+    const saved = await panel.post("/services/views/routes", { ...route, priority: "3" });
+    expect([saved.status, saved.headers.get("location")]).toEqual([303, "/services/views#routes"]);
+    expect(await shown()).toEqual([...first, "88"]);
+    const own = { provider: "acme", "provider-service": first[0]! };
+    await panel.post("/services/views/routes", { ...own, priority: "4" });
+    expect(await shown()).toEqual(["88", ...first]);
+    expect(serviceOf("views").providerService).toBe("88");
+    await panel.post("/services/views/routes/remove", route);
+    expect(await shown()).toEqual(first);
+    const { text } = await panel.get("/audit?subject=views");
+    expect(text).toContain("route.put");
+    expect(text).toContain("route.remove");
+  });
+
+  test("say beside the field what is wrong, and name what is passed over", async () => {
+    const wrong = await panel.post("/services/views/routes", {
+      provider: "bulk",
+      "provider-service": "",
+      priority: "-1",
+    });
+    expect(wrong.status).toBe(422);
+    expect(wrong.text).toContain("provider service is required");
+    expect(wrong.text).toContain("priority must be a whole number from 0 to 1000000");
+    const gone = { provider: "bulk", "provider-service": "404" };
+    expect((await panel.post("/services/views/routes/remove", gone)).text).toContain(
+      "The service has no such route",
+    );
+    await panel.post("/services/views/routes", { provider: "bulk", "provider-service": "89" });
+    panel.run("setProviderActive", { name: "bulk", active: false });
+    expect((await panel.get("/services/views")).text).toContain("passed over");
+    await panel.post("/services/views/routes/remove", { ...gone, "provider-service": "89" });
+  });
+});
+
 describe("prices of many", () => {
   test("are shown, then changed as they were shown", async () => {
     const body = new URLSearchParams([

@@ -51,7 +51,12 @@ async function panelWith(text: string): Promise<{ panel: TestPanel; paths: strin
   const { id: request } = panel.run("makeRequest", declined);
   panel.run("decideRequest", { id: request, decision: "decline", note: text });
   const orderId = order("likes");
-  const started = panel.run("startAttempt", { orderId, server: "test", placeRetryMs: 1000 });
+  const started = panel.run("startAttempt", {
+    orderId,
+    providerId: 1,
+    server: "test",
+    placeRetryMs: 1000,
+  });
   if (started.send) {
     const result = { outcome: "unknown", cause: text } as const;
     const { attemptId } = started;

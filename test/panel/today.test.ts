@@ -26,6 +26,7 @@ const PROVIDER = {
   outOfFundsAt: null,
   foreignCurrency: null,
   lastSuccessAt: null,
+  syncHeld: null,
   unknown: 0,
   oldestUncheckedAt: null,
   submissionDueAt: null,
@@ -138,10 +139,16 @@ test.each([
       "busy 2 requests of resellers to cancel or refill an order",
     ],
   ],
+  [
+    "a scheduled sync that waits",
+    { ...QUIET, providers: [{ ...PROVIDER, syncHeld: "12 services would be deactivated" }] },
+    {},
+    ["busy The scheduled sync of acme was not applied: 12 services would be deactivated"],
+  ],
   ["little room", QUIET, { freeBytes: 1 }, ["bad The disk has 0 MiB free"]],
 ])("attention: %s", (_, attention, system, expected) => {
   const items = attentionItems(attention, system, NOW);
   expect(items.map(({ tone, text }) => `${tone} ${text}`)).toEqual(expected);
   for (const { href } of items)
-    expect(href).toMatch(/^\/(orders\?|requests$|system|users\/\w+#webhooks)/);
+    expect(href).toMatch(/^\/(orders\?|requests$|system|providers\/acme|users\/\w+#webhooks)/);
 });

@@ -151,7 +151,7 @@ test("a test key is made, rotated and deactivated beside the others; its account
   expect((await row())![0]).toMatch(/full <span class="badge[^>]*>test</);
   expect((await market.post(`${path}/rotate`, { grace: "24" })).text).toContain("rk_test_");
   expect((await market.post(`${path}/deactivate`)).status).toBe(303);
-  expect((await row())![0]).toContain("inactive");
+  expect((await row())![0]).toContain(">off</span>");
   expect((await market.get("/users/test:bob")).status).toBe(404);
   expect((await market.get("/providers/test:sandbox")).status).toBe(404);
   expect((await market.get("/users")).text).not.toContain("test:");

@@ -44,7 +44,7 @@ function chargeOrder(shop: Shop, service: string): void {
   const order = { resellerAccount: Number(account), keyId, service, link: "x", quantity: 20 };
   const { orderId, delivery } = shop.run("placeOrder", order);
   const { providerId } = delivery!;
-  const started = shop.run("startAttempt", { orderId, server: "s", placeRetryMs: 1e9 });
+  const started = shop.run("startAttempt", { orderId, providerId, server: "s", placeRetryMs: 1e9 });
   if (!started.send) throw new Error("not sent");
   const { attemptId } = started;
   const result = { outcome: "accepted", providerOrder: "901" } as const;
@@ -115,7 +115,7 @@ function randomMarket(shop: Shop, random: Random): void {
     },
     () => {
       const [queued] = shop.query<{ orderId: number }>("SELECT order_id AS \"orderId\" FROM orders WHERE placement = 'queued'");
-      if (queued) shop.run("startAttempt", { orderId: queued.orderId, server: "s", placeRetryMs: 1e9 });
+      if (queued) shop.run("startAttempt", { orderId: queued.orderId, providerId: 1, server: "s", placeRetryMs: 1e9 });
     },
     () => {
       const [key] = shop.query<{ id: string; account: number }>(
@@ -150,7 +150,7 @@ function randomMarket(shop: Shop, random: Random): void {
     refill: false,
   };
   const plan = shop.read((reader) =>
-    planCatalogue(reader, requireProvider(reader, "acme"), [entry], "0"),
+    planCatalogue(reader, requireProvider(reader, "acme"), [entry], { markup: "0" }),
   );
   shop.run("syncCatalogue", { name: "acme", upstream: [entry], markup: "0", plan }); // prettier-ignore
   for (let step = 0; step < 120; step++) attempt(steps[below(random, steps.length)]!);

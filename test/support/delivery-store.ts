@@ -22,7 +22,12 @@ export interface DeliveryShop {
   ): Promise<CommandOutput<Name>>;
   /** An order of 1 USD by one of the resellers r0, r1 …; queued, due at once. */
   order(reseller?: number): Promise<Order>;
-  start(orderId: number, server: string, now?: number): Promise<CommandOutput<"startAttempt">>;
+  start(
+    orderId: number,
+    server: string,
+    now?: number,
+    providerId?: number,
+  ): Promise<CommandOutput<"startAttempt">>;
   /** The order's row, and the balance of its reseller. */
   state(orderId: number): Promise<{ status: string; placement: string; balance: number }>;
   /** Renews the lease of a server. */
@@ -65,8 +70,8 @@ export async function openDeliveryShop(engine: Engine, resellers = 1): Promise<D
       const link = `https://example.com/${Bun.randomUUIDv7()}`;
       return run("placeOrder", { resellerAccount, keyId, service: "likes", link, quantity: 1000 });
     },
-    start: (orderId, server, now) =>
-      run("startAttempt", { orderId, server, placeRetryMs: PLACE_RETRY_MS }, now),
+    start: (orderId, server, now, providerId = 1) =>
+      run("startAttempt", { orderId, providerId, server, placeRetryMs: PLACE_RETRY_MS }, now),
     async state(orderId) {
       const [row] = await store.query(
         `SELECT status, placement, balance_micros AS balance FROM orders

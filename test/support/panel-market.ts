@@ -48,7 +48,12 @@ export async function openPanelMarket(role: Role = "owner"): Promise<PanelMarket
   const delivered: PanelMarket["delivered"] = (state) => {
     const orderId = order({ service: "likes" });
     if (state === "queued") return orderId;
-    const started = panel.run("startAttempt", { orderId, server: "test", placeRetryMs: 1000 });
+    const started = panel.run("startAttempt", {
+      orderId,
+      providerId: 1,
+      server: "test",
+      placeRetryMs: 1000,
+    });
     if (!started.send) throw new Error("not sent");
     const result =
       state === "unknown"

@@ -25,7 +25,8 @@ export function orderOf(
   const input = { resellerAccount: account, keyId, service: "likes", link: "x", quantity: 1000 };
   const { orderId } = shop.run("placeOrder", input);
   const placeRetryMs = 3_600_000;
-  const started = outcome && shop.run("startAttempt", { orderId, server: "test", placeRetryMs });
+  const started =
+    outcome && shop.run("startAttempt", { orderId, providerId: 1, server: "test", placeRetryMs });
   if (started?.send && (outcome === "unknown" || outcome === "placed")) {
     const { attemptId } = started;
     const result =

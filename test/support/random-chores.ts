@@ -19,9 +19,26 @@ export class RandomChores extends RandomParts {
     const id = this.pick(SERVICES);
     const username = this.pick(USERNAMES);
     const actor = OPERATOR;
-    switch (below(this.random, 6)) {
+    switch (below(this.random, 8)) {
       case 0:
         return this.service(id);
+      case 6: {
+        const route = {
+          id,
+          provider: this.pick(PROVIDERS),
+          providerService: this.pick(["7", "8"]),
+        };
+        const priority = this.chance(0.5) ? below(this.random, 4) : null;
+        return this.command("putRoute", () => ({ ...route, priority, actor }));
+      }
+      case 7: {
+        const route = {
+          id,
+          provider: this.pick(PROVIDERS),
+          providerService: this.pick(["7", "8"]),
+        };
+        return this.command("removeRoute", () => ({ ...route, actor }));
+      }
       case 1: {
         const priceMicros = below(this.random, 30_000);
         const changes = this.chance(0.5) ? { priceMicros } : { min: 1 + below(this.random, 950) };

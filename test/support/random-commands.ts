@@ -223,8 +223,17 @@ export class RandomCommands extends RandomChores {
   protected start(): RandomCommand {
     const order = this.anyOrder("queued");
     const server = this.pick(SERVERS);
+    const isOther = this.chance(0.05);
+    if (this.chance(0.05)) {
+      return this.command("passRoute", (names) => ({
+        orderId: names.orders.get(order(names)) ?? 999_999,
+        providerId: names.orderProviders.get(order(names)) ?? 999_999,
+      }));
+    }
     return this.command("startAttempt", (names) => ({
       orderId: names.orders.get(order(names)) ?? 999_999,
+      // Mostly the one that the order is queued for.
+      providerId: isOther ? 999_999 : (names.orderProviders.get(order(names)) ?? 999_999),
       server,
       placeRetryMs: 3_600_000,
     }));

@@ -22,6 +22,8 @@ export interface Names {
   requests: ReadonlyMap<string, number>;
   /** Where each order stands with its provider, by the order's id. */
   placements: ReadonlyMap<string, string>;
+  /** The number of the provider that each order is at; null of a manual one. */
+  orderProviders: ReadonlyMap<string, number | null>;
 }
 
 export type RandomCommand = (names: Names) => CommandRequest;

@@ -38,6 +38,7 @@ export function namesIn(rows: Rows): Names {
     orders,
     attempts: new Map([...attempts].map(([orderId, each]) => [idOf.get(orderId)!, each])),
     placements: map("orders", "id", "placement"),
+    orderProviders: map("orders", "id", "providerId"),
     providers: map("providers", "name", "providerId"),
     requests: map("order_requests", "id", "requestId"),
   };

@@ -26,6 +26,7 @@ export interface Entry {
 
 interface Known {
   orderId: number;
+  providerId: number;
   service: string;
   reseller: string;
   provider: string | null;
@@ -149,6 +150,7 @@ export class ReportMarket {
       service.per === "order" ? price : service.per === "1" ? units : (units + 999n) / 1000n;
     const order: Known = {
       orderId: placed.orderId,
+      providerId: placed.delivery?.providerId ?? 0,
       service: service.id,
       reseller,
       provider: isTest ? "test" : service.provider,
@@ -170,8 +172,8 @@ export class ReportMarket {
   }
 
   #submit(order: Known): void {
-    const { orderId } = order;
-    const attempt = { orderId, server: "s", placeRetryMs: HOUR };
+    const { orderId, providerId } = order;
+    const attempt = { orderId, providerId, server: "s", placeRetryMs: HOUR };
     const started = this.database.execute("startAttempt", attempt, this.#now);
     if (!started.send) return;
     const isRefused = below(this.#random, 6) === 0;
@@ -288,7 +290,7 @@ export class ReportMarket {
     };
     const upstream = [entry];
     const plan = this.database.read((reader) =>
-      planCatalogue(reader, requireProvider(reader, name), upstream, "0"),
+      planCatalogue(reader, requireProvider(reader, name), upstream, { markup: "0" }),
     );
     const input = { name, upstream, markup: "0", plan, actor: OPERATOR };
     this.database.execute("syncCatalogue", input, this.#now);

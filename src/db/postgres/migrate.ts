@@ -10,6 +10,8 @@ import panel from "../../../migrations/postgres/0006_panel.sql" with { type: "te
 import serviceTypes from "../../../migrations/postgres/0007_service_types.sql" with { type: "text" };
 import costs from "../../../migrations/postgres/0008_costs.sql" with { type: "text" };
 import orderRequests from "../../../migrations/postgres/0009_order_requests.sql" with { type: "text" };
+import catalogue from "../../../migrations/postgres/0010_catalogue.sql" with { type: "text" };
+import routes from "../../../migrations/postgres/0011_routes.sql" with { type: "text" };
 import type { Address } from "./address.ts";
 import { connect, type Connection } from "./connection.ts";
 import { sqlStateOf } from "./errors.ts";
@@ -31,6 +33,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 7, name: "0007_service_types", sql: serviceTypes },
   { version: 8, name: "0008_costs", sql: costs },
   { version: 9, name: "0009_order_requests", sql: orderRequests },
+  { version: 10, name: "0010_catalogue", sql: catalogue },
+  { version: 11, name: "0011_routes", sql: routes },
 ];
 
 /** "rslr", as an advisory lock. */

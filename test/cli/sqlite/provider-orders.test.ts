@@ -34,7 +34,8 @@ test("verify finds an order that was sent twice, and a delivery state that contr
   const { order_id: id } = unknown as { order_id: number };
   sqlite
     .query(
-      "INSERT INTO placement_attempts (attempt_id, order_id, outcome, started_at, finished_at) VALUES (99, ?, 'accepted', 1, 2)",
+      `INSERT INTO placement_attempts (attempt_id, order_id, outcome, started_at, finished_at, provider_id, provider_service)
+      VALUES (99, ?, 'accepted', 1, 2, 1, '7')`,
     )
     .run(id);
   const { code, json } = await shop.cli("verify", "--json");
@@ -43,6 +44,7 @@ test("verify finds an order that was sent twice, and a delivery state that contr
     // The index that forbids it had to go first.
     "the schema is what the migrations make",
     "an order is sent at most once",
+    "an order is sent at most once on a route",
     "placements follow from their attempts",
   ]);
 });

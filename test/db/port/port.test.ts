@@ -380,7 +380,9 @@ for (const engine of ENGINES) {
       const begin = (orderId: number) => (tx: Tx) => {
         const { attempts: tries } = tx.one(ORDERS_OF, { orderId })!;
         tx.update(orders, { orderId }, { placement: "sending", nextSubmitAt: null });
-        tx.insert(attempts, { orderId, outcome: "sending", startedAt: 1 });
+        const { providerId, providerService } = tx.row(orders.byKey, orderId)!;
+        const route = { providerId: providerId!, providerService: providerService! };
+        tx.insert(attempts, { orderId, outcome: "sending", startedAt: 1, ...route });
         return tries;
       };
       const finish = (orderId: number) => (tx: Tx) => {

@@ -153,7 +153,7 @@ test(
     upstream.always("services", { body });
     const { folder, server, key } = await shopWithProvider(secret);
     const shown = [await binary(folder, ..."admin provider sync acme --dry-run".split(" "))];
-    shown.push(await binary(folder, ..."admin provider sync acme".split(" ")));
+    shown.push(await binary(folder, ..."admin provider sync acme --markup 0%".split(" ")));
     expect(shown.map(({ code }) => code)).toEqual([0, 0]);
     upstream.always("services", null);
     const listed = await callApi(server.url, "GET", "/services", key);

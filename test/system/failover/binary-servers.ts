@@ -202,7 +202,7 @@ async function fill(address: string, upstreamUrl: string): Promise<string[]> {
   const arguments_ = ["--database", address, "--server", "first"];
   const first = await startServerProcess({ data, arguments: arguments_ });
   await first.stop();
-  await admin(`provider create upstream --url ${upstreamUrl} --key-stdin`, PROVIDER_KEY);
+  await admin(`provider create upstream --url ${upstreamUrl} --key-stdin --no-check`, PROVIDER_KEY);
   for (const { id, options } of SERVICES) {
     const terms = "--name Followers --price 0.01 --per 1 --min 1 --max 1000";
     await admin(["service create", `--id ${id}`, terms, ...options].join(" "));

@@ -133,7 +133,12 @@ function placeOrders(panel: TestPanel, keyId: string): void {
   panel.run("decideRequest", { id: refill, decision: "decline", note: HARMFUL.replace("\0", "") });
   panel.run("grantService", { id: "likes", username: "alice", priceMicros: 500_000 });
   const orderId = place("views", "https://example.com/p/5");
-  const started = panel.run("startAttempt", { orderId, server: "test", placeRetryMs: 1000 });
+  const started = panel.run("startAttempt", {
+    orderId,
+    providerId: 1,
+    server: "test",
+    placeRetryMs: 1000,
+  });
   if (!started.send) throw new Error("not sent");
   panel.run("finishAttempt", {
     orderId,

@@ -15,21 +15,31 @@ export interface Asked {
   quantity: number;
   priceMicros: number;
   per: "1000" | "1" | "order";
+  service: string;
   manual: boolean;
   /** What its provider must be sent besides service and link. */
   form: Record<string, string>;
 }
 
+/** One call that asked a provider to take an order. */
+export interface Sent {
+  link: string;
+  provider: string;
+  /** The id of the service there. */
+  service: string;
+  /** What a live process heard of it; null: nothing that says whether it arrived. */
+  heard: "accepted" | "refused" | "not sent" | null;
+}
+
 interface Dossier extends Asked {
-  sends: number;
-  notSent: number;
-  receipts: number;
-  acceptedAs: string | null;
-  refused: boolean;
+  sends: Sent[];
+  /** The providers that took it, by their own books. */
+  takenBy: string[];
+  acceptedAs: { provider: string; number: string } | null;
   /** Statuses that a provider's believable report or an operator gave it, and the remains with PARTIAL. */
   heard: Set<string>;
   partials: Set<number>;
-  settledAs: string | null;
+  settledAs: { provider: string; number: string } | null;
   settledNotPlaced: boolean;
   cancelAsked: boolean;
   /** The final status it was seen in. */
@@ -45,23 +55,33 @@ interface Row {
   refunded: number;
   status: string;
   placement: string;
-  providerId: number | null;
+  provider: string | null;
   providerOrder: string | null;
   remains: number;
+  /** Attempts on record: one that the clock kept from its call is among them, and was no send. */
+  attempts: number;
 }
 
 export interface Auditor {
   credited(reseller: string, micros: number): void;
   asks(order: Asked): void;
-  sent(link: string): void;
+  /** What a provider read of an order. */
   received(link: string, form: Record<string, string>): void;
-  heardAccepted(link: string, number: string): void;
-  heardRefusal(link: string): void;
-  heardNotSent(link: string): void;
+  /** The providers of a service with its ids there; from the first change on the operator's affair. */
+  routed(service: string, routes: readonly string[]): void;
+  routesChanged(service: string): void;
+  /** From that time on, in milliseconds since the beginning, others go before the provider; null: it is active again. */
+  deactivated(provider: string, at: number | null): void;
+  sent(link: string, provider: string, service: string, at: number): Sent;
+  /** A provider put the order into its book. */
+  taken(link: string, provider: string): void;
+  heardAccepted(sent: Sent, number: string): void;
+  heardRefusal(sent: Sent): void;
+  heardNotSent(sent: Sent): void;
   heardReport(link: string, meaning: Meaning, remains: number): void;
   asked(orders: number): void;
   operatorMoved(link: string, status: string, remains: number): void;
-  operatorSettled(link: string, number: string | null): void;
+  operatorSettled(link: string, placed: { provider: string; number: string } | null): void;
   /** From now on nothing that arrives is lost, so what must be listed must be found listed. */
   calmBegins(): void;
   /** An answer that a caller got. */
@@ -73,6 +93,10 @@ export interface Auditor {
   rows(): Row[];
   /** Its reseller asked to cancel it. */
   cancelAsked(link: string): void;
+  /** How many orders were sent to more than one provider, or as more than one of its services. */
+  rerouted(): number;
+  /** The ids of the services that are offered. */
+  offered(): Set<string>;
   /** The number of a reseller's account. */
   accountOf(reseller: string): number;
   dossier(link: string): Dossier;
@@ -87,11 +111,17 @@ const FINAL = new Set(["FAILED", "CANCELLED", "REFUNDED"]);
 const ASK_LIMIT = 100;
 /** What every order is sent with, whatever its type. */
 const SENT_WITH_ALL = new Set(["key", "action", "service", "link"]);
+/** A process may take so long to notice that a provider was deactivated: its timers are late here. */
+const NOTICED_MS = 60_000;
 
 export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor {
   const dossiers = new Map<string, Dossier>();
   const credits = new Map<string, number>();
   const toList: { link: string; meaning: Meaning }[] = [];
+  /** What was wrong the moment it happened. */
+  const wrong: string[] = [];
+  const routes = new Map<string, ReadonlySet<string>>();
+  const inactive = new Map<string, number>();
   let calm = false;
   const isListed = (link: string, meaning: Meaning) =>
     query(
@@ -107,11 +137,21 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
   const must = (holds: boolean, what: string) => {
     if (!holds) throw new Finding(what);
   };
+  const activeRoutes = (service: string) =>
+    query<{ route: string }>(
+      `SELECT name || ':' || routes.provider_service AS route FROM (
+          SELECT provider_id, provider_service FROM services WHERE id = ?
+          UNION ALL SELECT provider_id, provider_service FROM service_routes WHERE service_id = ?
+        ) AS routes JOIN providers ON providers.provider_id = routes.provider_id WHERE providers.active = 1`,
+      service,
+      service,
+    ).map(({ route }) => route);
   const selectRows = () =>
     query<Row>(`SELECT order_id AS "orderId", link, username, quantity, charge_micros AS charge,
-      refunded_micros AS refunded, status, placement, provider_id AS "providerId",
-      provider_order AS "providerOrder", remains
-    FROM orders JOIN users ON account = reseller_account ORDER BY order_id`);
+      refunded_micros AS refunded, status, placement, providers.name AS "provider",
+      provider_order AS "providerOrder", remains,
+      (SELECT count(*) FROM placement_attempts WHERE placement_attempts.order_id = orders.order_id) AS "attempts"
+    FROM orders JOIN users ON account = reseller_account LEFT JOIN providers USING (provider_id) ORDER BY order_id`);
   const selectBalances = () =>
     query<{
       username: string;
@@ -128,11 +168,14 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
     must(row.charge === chargeOf(known), `${at} was charged ${row.charge}, not ${chargeOf(known)}`);
     must(row.quantity === known.quantity, `${at} is ${row.quantity}, not ${known.quantity}`);
     must(row.username === known.reseller, `${at} belongs to ${row.username}`);
-    must(known.receipts <= 1, `${at} reached its provider ${known.receipts} times`);
-    must(known.sends - known.notSent <= 1, `${at} was sent again though it may have arrived`);
+    must(known.takenBy.length <= 1, `${at} was taken by ${known.takenBy.join(" and ")}`);
     must(known.final === null || known.final === row.status, `${at} left ${known.final}`);
     if (FINAL.has(row.status)) known.final = row.status;
     must(isJustified(row, known), `${at} has no reason to be so`);
+    const asked = new Set(known.sends.map(routeOf));
+    const untried = [...(routes.get(known.service) ?? [])].filter((route) => !asked.has(route));
+    const isRefused = row.placement === "refused" && !known.settledNotPlaced;
+    must(!isRefused || untried.length === 0, `${at} was given up before ${untried[0]} was asked`);
     const refund = refundOf(row);
     must(row.refunded === refund, `${at} has ${row.refunded} refunded, not ${refund}`);
     return row.charge - refund;
@@ -144,11 +187,9 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
     asks: (order) =>
       void dossiers.set(order.link, {
         ...order,
-        sends: 0,
-        notSent: 0,
-        receipts: 0,
+        sends: [],
+        takenBy: [],
         acceptedAs: null,
-        refused: false,
         heard: new Set(),
         partials: new Set(),
         settledAs: null,
@@ -157,18 +198,44 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
         final: null,
       }),
     cancelAsked: (link) => void (dossier(link).cancelAsked = true),
-    sent: (link) => void (dossier(link).sends += 1),
     received(link, sent) {
       const others = Object.entries(sent).filter(([name]) => !SENT_WITH_ALL.has(name));
       const form = Object.fromEntries(others);
-      dossier(link).receipts += 1;
       const { form: wanted } = dossier(link);
       const isSame = Bun.deepEquals(form, wanted, true);
       must(isSame, `${link} was sent as ${JSON.stringify(form)}, not ${JSON.stringify(wanted)}`);
     },
-    heardAccepted: (link, number) => void (dossier(link).acceptedAs = number),
-    heardRefusal: (link) => void (dossier(link).refused = true),
-    heardNotSent: (link) => void (dossier(link).notSent += 1),
+    routed: (service, all) => void routes.set(service, new Set(all)),
+    routesChanged: (service) => void routes.delete(service),
+    deactivated(provider, at) {
+      if (at === null) inactive.delete(provider);
+      else if (!inactive.has(provider)) inactive.set(provider, at);
+      // Whoever is passed over may be one that was never asked.
+      routes.clear();
+    },
+    sent(link, provider, service, at) {
+      const { sends } = dossier(link);
+      const isInactive = at - (inactive.get(provider) ?? at) > NOTICED_MS;
+      const refused = new Set(sends.filter(({ heard }) => heard === "refused").map(routeOf));
+      const isAlone = activeRoutes(dossier(link).service).every((route) => refused.has(route));
+      if (isInactive && !isAlone) wrong.push(`${link} was sent to ${provider}, which is inactive`);
+      const sent: Sent = { link, provider, service, heard: null };
+      const before = sends.find(({ heard }) => heard !== "refused" && heard !== "not sent");
+      if (before) wrong.push(`${link} was sent to ${provider}: ${before.provider} may have it`);
+      const again = sends.find(
+        (each) => each.heard === "refused" && routeOf(each) === routeOf(sent),
+      );
+      if (again) wrong.push(`${link} was sent to ${routeOf(sent)}, which had refused it`);
+      sends.push(sent);
+      return sent;
+    },
+    taken: (link, provider) => void dossier(link).takenBy.push(provider),
+    heardAccepted(sent, number) {
+      sent.heard = "accepted";
+      dossier(sent.link).acceptedAs = { provider: sent.provider, number };
+    },
+    heardRefusal: (sent) => void (sent.heard = "refused"),
+    heardNotSent: (sent) => void (sent.heard = "not sent"),
     heardReport(link, meaning, remains) {
       const { status } = query<{ status: string }>(
         "SELECT status FROM orders WHERE link = ?",
@@ -190,9 +257,9 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
       dossier(link).heard.add(status);
       if (status === "PARTIAL") dossier(link).partials.add(remains);
     },
-    operatorSettled(link, number) {
-      dossier(link).settledAs = number;
-      dossier(link).settledNotPlaced = number === null;
+    operatorSettled(link, placed) {
+      dossier(link).settledAs = placed;
+      dossier(link).settledNotPlaced = placed === null;
     },
     answered(link, status) {
       const { manual } = dossier(link);
@@ -200,6 +267,7 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
       if (status === "FAILED") must(isFailed(dossier(link)), `${link} was answered as refused`);
     },
     audit() {
+      must(wrong.length === 0, wrong[0]!);
       const spent = new Map<string, number>();
       for (const row of selectRows()) {
         spent.set(row.username, (spent.get(row.username) ?? 0) + auditOrder(row));
@@ -211,6 +279,12 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
       }
     },
     rows: selectRows,
+    offered: () =>
+      new Set(
+        query<{ id: string }>("SELECT id FROM services WHERE active = 1").map(({ id }) => id),
+      ),
+    rerouted: () =>
+      [...dossiers.values()].filter(({ sends }) => new Set(sends.map(routeOf)).size > 1).length,
     accountOf: (reseller) =>
       query<{ account: number }>("SELECT account FROM users WHERE username = ?", reseller)[0]!
         .account,
@@ -230,11 +304,17 @@ function refundOf({ status, charge, remains, quantity }: Row): number {
   return status === "PARTIAL" ? Number((BigInt(charge) * BigInt(remains)) / BigInt(quantity)) : 0;
 }
 
+/** A provider and the id of the service there. */
+function routeOf({ provider, service }: Pick<Sent, "provider" | "service">): string {
+  return `${provider}:${service}`;
+}
+
 /** Whether something that was seen led to the status. */
 function isJustified(row: Row, known: Dossier): boolean {
-  const { status, placement, providerOrder, remains } = row;
-  const isPlaced =
-    providerOrder !== null && [known.acceptedAs, known.settledAs].includes(providerOrder);
+  const { status, placement, provider, providerOrder, remains } = row;
+  const isPlaced = [known.acceptedAs, known.settledAs].some(
+    (placed) => placed?.number === providerOrder && placed?.provider === provider,
+  );
   if ((placement === "placed") !== isPlaced) return false;
   switch (status) {
     case "PENDING":
@@ -253,18 +333,22 @@ function isJustified(row: Row, known: Dossier): boolean {
 }
 
 /** Cancelled because its reseller asked, before it was sent: then it must never have left. */
-function isCancelledUnsent(
-  { placement }: Row,
-  { cancelAsked, sends, notSent, receipts }: Dossier,
-): boolean {
-  return cancelAsked && placement === "queued" && sends === notSent && receipts === 0;
+function isCancelledUnsent({ placement }: Row, { cancelAsked, sends, takenBy }: Dossier): boolean {
+  const unsent = sends.every(({ heard }) => heard === "not sent" || heard === "refused");
+  return cancelAsked && placement === "queued" && unsent && takenBy.length === 0;
 }
 
-function isFailed({ refused, settledNotPlaced }: Dossier): boolean {
-  return refused || settledNotPlaced;
+/** No provider has it: one refused it at last, after others that did or were not reached. */
+function isFailed({ sends, settledNotPlaced }: Dossier): boolean {
+  return settledNotPlaced || (sends.at(-1)?.heard === "refused" && sends.every(isWithout));
 }
 
 /** Given up after tries of which none can have arrived. */
-function isGivenUp({ placement }: Row, { sends, notSent, receipts }: Dossier): boolean {
-  return placement === "expired" && sends > 0 && sends === notSent && receipts === 0;
+function isGivenUp({ placement, attempts }: Row, { sends, takenBy }: Dossier): boolean {
+  return placement === "expired" && attempts > 0 && sends.every(isWithout) && takenBy.length === 0;
+}
+
+/** Its provider certainly does not have the order. */
+function isWithout({ heard }: Sent): boolean {
+  return heard === "refused" || heard === "not sent";
 }

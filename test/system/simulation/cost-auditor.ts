@@ -32,6 +32,7 @@ interface Row {
   orderId: number;
   link: string;
   provider: string;
+  providerService: string;
   quantity: number;
   basis: string;
   micros: number;
@@ -40,6 +41,8 @@ interface Row {
 
 /** What was heard this long ago is written down, and no reply that was sent before it is under way. */
 const SETTLED_MS = 60_000;
+/** The service of a provider whose rate operators sync. */
+const SYNCED = "1";
 const DECIMALS = 20;
 const ONE = 10n ** BigInt(DECIMALS);
 
@@ -49,7 +52,7 @@ export function createCostAuditor({ query }: Pick<MarketDatabase, "query">) {
   let calmAt = Infinity;
 
   const rows = () =>
-    query<Row>(`SELECT orders.order_id AS "orderId", link, providers.name AS provider, quantity, basis, cost_micros AS micros,
+    query<Row>(`SELECT orders.order_id AS "orderId", link, providers.name AS provider, orders.provider_service AS "providerService", quantity, basis, cost_micros AS micros,
         (SELECT sum(change_micros) FROM order_costs AS each WHERE each.order_id = orders.order_id) AS total
       FROM order_costs AS cost JOIN orders ON orders.order_id = cost.order_id
         JOIN providers ON providers.provider_id = orders.provider_id
@@ -66,7 +69,8 @@ export function createCostAuditor({ query }: Pick<MarketDatabase, "query">) {
   const costsOf = (row: Row, { told, meaning, remains }: Heard): number[] => {
     const seller = sellers.get(row.provider)!;
     if (told?.currency != null && told.currency !== seller.currency) return [0];
-    const rate = rateOf(seller, row.orderId);
+    // The others were never in a list of it.
+    const rate = row.providerService === SYNCED ? rateOf(seller, row.orderId) : undefined;
     if (!told && rate === undefined) return [];
     const left = { PROCESSING: 0, COMPLETED: 0, PARTIAL: remains, CANCELLED: row.quantity, FAILED: row.quantity }; // prettier-ignore
     const amount = told ? whole(told.charge) : (whole(rate!) * BigInt(row.quantity - left[meaning])) / 1000n; // prettier-ignore

@@ -7,6 +7,8 @@ import type { Market } from "./simulate.ts";
 
 /** An order is settled only once the provider's own book can be trusted to show it. */
 const SETTLE_AFTER_MS = 60_000;
+/** Services with several providers. */
+const ROUTED = ["a-likes", "b-pack"];
 
 type Target = "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "REFUNDED";
 
@@ -16,6 +18,7 @@ export function operate(market: Market): void {
   if (market.webhookAuditor.endpoints().length > 0 && chance.happens(0.3)) return tend(market);
   if (chance.happens(0.3)) return keepBooks(market);
   if (chance.happens(0.25)) return decide(market);
+  if (chance.happens(0.15)) return reroute(market);
   const rows = auditor.rows();
   if (rows.length === 0) return;
   const unknown = rows.filter((row) => row.status === "PENDING" && row.placement === "unknown");
@@ -73,7 +76,7 @@ function keepBooks({ world, costAuditor, run, store }: Market): void {
         { ...listed, min: 1, max: 100_000, dripfeed: false, cancel: false, refill: false },
       ];
       const plan = store.read((reader) =>
-        planCatalogue(reader, requireProvider(reader, name), upstream, "0"),
+        planCatalogue(reader, requireProvider(reader, name), upstream, { markup: "0" }),
       );
       // PostgreSQL's is there later: nothing but this waits for it.
       return void Promise.resolve(plan).then((planned) =>
@@ -97,6 +100,48 @@ function keepBooks({ world, costAuditor, run, store }: Market): void {
   }
 }
 
+/** Of a service: suspended with the last of its active providers, offered again with the first. Webhooks tell of it. */
+function reroute(market: Market): void {
+  const { auditor, webhookAuditor } = market;
+  const before = auditor.offered();
+  rerouteOne(market);
+  const changed = before.symmetricDifference(auditor.offered()).size;
+  for (let count = changed; count > 0; count -= 1) webhookAuditor.serviceChanged();
+}
+
+/** Adds, moves or removes a route of a service, never the last one, or switches a provider off and on. */
+function rerouteOne({ world, auditor, run }: Market): void {
+  const { chance } = world;
+  const actor = { keyId: null, operator: "sim" };
+  const provider = chance.pick(["a", "b", "c"]);
+  if (chance.happens(0.2)) {
+    const active = chance.happens(0.6);
+    return attempt(world, `operator makes ${provider} ${active ? "active" : "inactive"}`, () => {
+      run("setProviderActive", { name: provider, active, actor });
+      auditor.deactivated(provider, active ? null : world.elapsed());
+    });
+  }
+  const id = chance.pick(ROUTED);
+  const route = { id, provider, providerService: chance.pick(["1", "2"]) };
+  const shown = `${provider}:${route.providerService}`;
+  if (chance.happens(0.6)) {
+    const priority = chance.happens(0.5) ? chance.whole(0, 5) : null;
+    return attempt(world, `operator routes ${id} to ${shown}`, () => {
+      run("putRoute", { ...route, priority, actor });
+      auditor.routesChanged(id);
+    });
+  }
+  const last = { id, provider: "c", providerService: "9", priority: null, actor };
+  attempt(world, `operator routes ${id} to c:9 at last`, () => {
+    run("putRoute", last);
+    auditor.routesChanged(id);
+  });
+  attempt(world, `operator routes ${id} no more to ${shown}`, () => {
+    // Without c:9, which an inactive c may have refused, it could be the last one.
+    if (run("putRoute", last).length > 1) run("removeRoute", { ...route, actor });
+  });
+}
+
 function move({ world, auditor, run }: Market, row: Row): void {
   const { chance } = world;
   const to = chance.pick<Target>(["COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "REFUNDED"]);
@@ -112,17 +157,19 @@ function move({ world, auditor, run }: Market, row: Row): void {
 function settle({ world, auditor, run, providers, sentAt }: Market, row: Row): void {
   const { chance } = world;
   if (world.elapsed() - (sentAt.get(row.link) ?? 0) < SETTLE_AFTER_MS) return;
-  const numbers = [...providers.values()].flatMap((provider) => provider.numberOf(row.link) ?? []);
+  const provider = row.provider!;
+  const number = providers.get(provider)!.numberOf(row.link);
   const other = auditor
     .rows()
-    .find(
-      (taken) => taken.providerOrder !== null && taken.providerId === row.providerId,
-    )?.providerOrder;
-  const providerOrder = (chance.happens(0.1) ? other : undefined) ?? numbers[0] ?? null;
+    .find((taken) => taken.providerOrder !== null && taken.provider === provider)?.providerOrder;
+  const providerOrder = (chance.happens(0.1) ? other : undefined) ?? number ?? null;
   const actor = { keyId: null, operator: "sim" };
   attempt(world, `operator settles ${row.link} as ${providerOrder ?? "not placed"}`, () => {
     run("settleOrder", { id: String(row.orderId), providerOrder, actor });
-    auditor.operatorSettled(row.link, providerOrder);
+    auditor.operatorSettled(
+      row.link,
+      providerOrder === null ? null : { provider, number: providerOrder },
+    );
   });
 }
 

@@ -32,6 +32,7 @@ if (to === undefined) {
 
 let orders = 0;
 let crashes = 0;
+let rerouted = 0;
 const webhooks = { deliveries: 0, undelivered: 0 };
 let found = 0;
 const started = performance.now();
@@ -39,6 +40,7 @@ for (let seed = from; seed <= to; seed += 1) {
   const outcome = await simulate(seed, undefined, engine);
   orders += outcome.orders;
   crashes += outcome.crashes;
+  rerouted += outcome.rerouted;
   webhooks.deliveries += outcome.webhooks.deliveries;
   webhooks.undelivered += outcome.webhooks.undelivered;
   if (outcome.finding !== null) {
@@ -49,6 +51,6 @@ for (let seed = from; seed <= to; seed += 1) {
 }
 const seconds = ((performance.now() - started) / 1000).toFixed(1);
 process.stdout.write(
-  `${to - from + 1} seeds, ${orders} orders, ${crashes} crashes, ${webhooks.deliveries} webhooks (${webhooks.undelivered} listed as undelivered) in ${seconds} s: ${found === 0 ? "all clean" : `${found} with findings`}\n`,
+  `${to - from + 1} seeds, ${orders} orders, ${crashes} crashes, ${rerouted} passed on, ${webhooks.deliveries} webhooks (${webhooks.undelivered} listed as undelivered) in ${seconds} s: ${found === 0 ? "all clean" : `${found} with findings`}\n`,
 );
 process.exit(found === 0 ? 0 : 1);

@@ -53,6 +53,8 @@ export interface Outcome {
   seed: number;
   orders: number;
   crashes: number;
+  /** Orders that went on to another provider. */
+  rerouted: number;
   /** Deliveries of webhooks, and those of them that are listed as undelivered at the end. */
   webhooks: { deliveries: number; undelivered: number };
   /** What the auditor found; null when all is well. */
@@ -63,17 +65,18 @@ interface Catalogue {
   id: string;
   priceMicros: number;
   per: Asked["per"];
-  provider: string | null;
+  /** Its providers, `name:service`, in the order in which they are tried; none: it is manual. */
+  routes: readonly string[];
   type: SoldAs["type"];
   dripfeed: boolean;
 }
 
 const PLAIN = { type: "default", dripfeed: false } as const;
 const CATALOGUE: readonly Catalogue[] = [
-  { id: "a-likes", priceMicros: 2_320_001, per: "1000", provider: "a", ...PLAIN },
-  { id: "a-views", priceMicros: 7, per: "1", provider: "a", ...PLAIN },
-  { id: "b-pack", priceMicros: 333_333, per: "order", provider: "b", ...PLAIN },
-  { id: "manual", priceMicros: 1_000_003, per: "1000", provider: null, ...PLAIN },
+  { id: "a-likes", priceMicros: 2_320_001, per: "1000", routes: ["a:1", "b:1", "c:1"], ...PLAIN },
+  { id: "a-views", priceMicros: 7, per: "1", routes: ["a:1"], ...PLAIN },
+  { id: "b-pack", priceMicros: 333_333, per: "order", routes: ["b:1", "b:2", "a:1"], ...PLAIN },
+  { id: "manual", priceMicros: 1_000_003, per: "1000", routes: [], ...PLAIN },
   ...TYPED_SERVICES,
 ];
 /** How often an order is of a service that is not one of the first four. */
@@ -82,6 +85,7 @@ const TYPED = 0.4;
 const SELLERS = [
   { name: "a", currency: "USD", rateToUsd: "1" },
   { name: "b", currency: "EUR", rateToUsd: "1.0833333" },
+  { name: "c", currency: "USD", rateToUsd: "1" },
 ];
 const RESELLERS = ["ana", "bob", "cleo"];
 /** Commands that mostly find nothing to do. */
@@ -169,7 +173,13 @@ export async function simulate(
       (started) => (process = started),
     );
   };
-  const outcome = () => ({ seed, orders, crashes, webhooks: market.webhookAuditor.counts() });
+  const outcome = () => ({
+    seed,
+    orders,
+    crashes,
+    rerouted: market.auditor.rerouted(),
+    webhooks: market.webhookAuditor.counts(),
+  });
   try {
     await world.runUntil(TROUBLE_MS, afterEvent);
     calm = true;
@@ -250,10 +260,19 @@ function openMarket(
     market.run("createProvider", { ...provider, ...terms, actor });
     costAuditor.provider(name, currency, rateToUsd);
   }
-  for (const { provider, ...service } of CATALOGUE) {
-    const link = provider === null ? {} : { provider: { name: provider, service: "1" } };
+  for (const { routes, ...service } of CATALOGUE) {
+    const [first, ...further] = routes.map((route) => {
+      const [provider, providerService] = route.split(":") as [string, string];
+      return { provider, providerService };
+    });
+    const link = first
+      ? { provider: { name: first.provider, service: first.providerService } }
+      : {};
     const bounds = { min: 1, max: 100_000, private: false, cancel: true, refill: true };
-    market.run("createService", { ...service, ...bounds, name: service.id, ...link, actor });
+    const { id } = service;
+    market.run("createService", { ...service, ...bounds, name: id, ...link, actor });
+    for (const route of further) market.run("putRoute", { id, ...route, priority: null, actor });
+    auditor.routed(id, routes);
   }
   for (const username of RESELLERS) addEndpoints(market, username, creditMicros);
   for (const { isDead, url } of webhookAuditor.endpoints()) if (isDead) dead.add(url);
@@ -396,7 +415,7 @@ function planOrders(market: Market, crowded: boolean, process: () => Process): n
       form,
       priceMicros: service.priceMicros,
       per: service.per,
-      manual: service.provider === null,
+      manual: service.routes.length === 0,
     };
     const at = crowded ? chance.whole(0, 30_000) : chance.whole(0, TROUBLE_MS);
     later(at, null, () => void order(market, process(), asked));

@@ -13,15 +13,18 @@ test(
   async () => {
     const findings: string[] = [];
     let crashes = 0;
+    let rerouted = 0;
     let webhooks = 0;
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       const outcome = await simulate(seed);
       crashes += outcome.crashes;
+      rerouted += outcome.rerouted;
       webhooks += outcome.webhooks.deliveries;
       if (outcome.finding !== null) findings.push(`seed ${seed}: ${outcome.finding}`);
     }
     expect(findings).toEqual([]);
     expect(crashes).toBeGreaterThan(SEEDS / 2);
+    expect(rerouted).toBeGreaterThan(SEEDS);
     expect(webhooks).toBeGreaterThan(SEEDS * 20);
   },
   LIMIT_MS,

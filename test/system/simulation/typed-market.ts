@@ -49,7 +49,7 @@ const FED = {
   id: "fed",
   priceMicros: 999_983,
   per: "1" as const,
-  provider: "a",
+  routes: ["a:1"],
   type: "default" as const,
   dripfeed: true,
 };
@@ -63,7 +63,7 @@ export const TYPED_SERVICES = [
     id: `typed-${type}`,
     priceMicros: 1_234_567 + at * 77_773,
     per: SHAPES[type].counts === "package" ? ("order" as const) : ("1000" as const),
-    provider: at % 3 === 0 ? "a" : "b",
+    routes: [at % 3 === 0 ? "a:1" : "b:1"],
     type,
     dripfeed: false,
   })),

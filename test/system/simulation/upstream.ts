@@ -2,7 +2,7 @@
 // It reports to the auditor what it was sent and which of its replies reached a live process.
 
 import type { Reply, Send } from "../../../src/providers/call.ts";
-import type { Auditor, Meaning } from "./auditor.ts";
+import type { Auditor, Meaning, Sent } from "./auditor.ts";
 import type { CostAuditor, Told } from "./cost-auditor.ts";
 import type { RequestAuditor } from "./request-auditor.ts";
 import { createUpstreamRequests } from "./upstream-requests.ts";
@@ -67,6 +67,7 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
   const book = new Map<string, Destiny>();
   const numbers = new Map<string, string>();
   let downUntil = 0;
+  let refusesUntil = 0;
   let lastNumber = chance.whole(1, 5) * 1000;
 
   const goes = (fault: number) => chance.happens(fault * faults());
@@ -86,6 +87,7 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
       new Promise((resolve) => {
         const isAdd = form["action"] === "add";
         const link = form["link"] ?? "";
+        const attempt = isAdd ? auditor.sent(link, name, form["service"]!, world.elapsed()) : null;
         let over = false;
         const end = (reply: Reply, heard: () => void) => {
           if (over || life.dead) return;
@@ -95,15 +97,18 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
         };
         const fail = (failure: "not_sent" | "unanswered", cause: string) =>
           end({ kind: "failure", failure, cause }, () => {
-            if (isAdd && failure === "not_sent") auditor.heardNotSent(link);
+            if (attempt && failure === "not_sent") auditor.heardNotSent(attempt);
             if (request && failure === "not_sent") requests.notSent(request.link, request.kind);
           });
-        if (isAdd) auditor.sent(link);
         const request = requestIn(form);
         if (request) requests.sent(request.link, request.kind);
         if (goes(0.05)) downUntil = world.elapsed() + chance.whole(1000, 900_000);
         if (faults() > 0 && world.elapsed() < downUntil) {
           world.later(chance.whole(1, LATENCY_MS), life, () => fail("not_sent", "ECONNREFUSED"));
+          return;
+        }
+        if (goes(0.05)) {
+          world.later(chance.whole(1, LATENCY_MS), life, () => fail("not_sent", "HTTP 429"));
           return;
         }
         stop.addEventListener("abort", () => fail("unanswered", "stopped"));
@@ -115,27 +120,31 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
           const asked = upstreamRequests.answer(form, (number) => book.get(number));
           const { reply, heard } = asked
             ? spoil(json(asked.body), asked.heard)
-            : isAdd
-              ? takeOrder(form, link)
+            : attempt
+              ? takeOrder(form, attempt)
               : tellStatus(form);
           const latency = chance.whole(1, goes(0.1) ? 45_000 : LATENCY_MS);
           if (reply !== "never") world.later(latency, life, () => end(reply, heard));
         });
       });
 
-  const takeOrder = (form: Record<string, string>, link: string) => {
+  const takeOrder = (form: Record<string, string>, attempt: Sent) => {
+    const { link } = attempt;
     auditor.received(link, form);
-    if (goes(0.08)) {
+    // Out of funds, or without the service: for a while it takes none.
+    if (goes(0.03)) refusesUntil = world.elapsed() + chance.whole(1000, 900_000);
+    if (goes(0.08) || (faults() > 0 && world.elapsed() < refusesUntil)) {
       const error = chance.pick(["Incorrect link", "neworder.error.not_enough_funds"]);
-      return spoil(json({ error }), () => auditor.heardRefusal(link));
+      return spoil(json({ error }), () => auditor.heardRefusal(attempt));
     }
     if (goes(0.04)) return spoil(unreadable("HTTP 500"), () => {});
     lastNumber += 1;
     const number = String(lastNumber);
     book.set(number, destinyOf(number, link, auditor.dossier(link).quantity));
     numbers.set(link, number);
+    auditor.taken(link, name);
     const order = chance.happens(0.5) ? lastNumber : number;
-    return spoil(json({ order }), () => auditor.heardAccepted(link, number));
+    return spoil(json({ order }), () => auditor.heardAccepted(attempt, number));
   };
 
   /** What is heard counts only if it arrives as it was said. */

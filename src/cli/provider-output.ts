@@ -1,0 +1,88 @@
+// What the commands of providers print: a provider with what needs attention at it.
+
+import { countForeignCosts } from "../db/costs.ts";
+import { countLate, oldestDuePoll } from "../db/polling.ts";
+import type { Reader } from "../db/port.ts";
+import { type Provider, readProviderOrders } from "../db/providers.ts";
+import { expectedCurrency } from "../domain/costs.ts";
+import { formatDuration } from "../domain/units.ts";
+import type { Row } from "./text-table.ts";
+
+/** Polls that are overdue by this long are late, whatever the running server's poll interval. */
+const LATE_MS = 5 * 60_000;
+
+interface ProviderStatus extends Provider {
+  open: number;
+  unknown: number;
+  oldestUncheckedAt: number | null;
+  /** What needs the operator's attention. */
+  attention: string[];
+}
+
+export function statusOf(reader: Reader, provider: Provider, now: number): ProviderStatus {
+  const orders = readProviderOrders(reader, provider.providerId);
+  const { outOfFundsAt } = provider;
+  const due = oldestDuePoll(reader, provider.providerId);
+  const late = countLate(reader, provider.providerId);
+  const attention: string[] = [];
+  if (orders.unknown > 0) attention.push(`${orders.unknown} unknown, settle them`);
+  if (outOfFundsAt !== null) attention.push(`out of funds since ${isoOf(outOfFundsAt)}`);
+  if (due !== null && now - due > LATE_MS) {
+    attention.push(`looking at orders is late since ${isoOf(due)}`);
+  }
+  const { syncHeld } = provider;
+  if (syncHeld !== null) {
+    attention.push(`scheduled sync not applied: ${syncHeld}, see \`provider sync\``);
+  }
+  const uncounted = countForeignCosts(reader).get(provider.providerId) ?? 0;
+  if (uncounted > 0) {
+    attention.push(
+      `costs of ${uncounted} orders are not counted: it charged in ${provider.foreignCurrency ?? "another currency"}, see \`provider update --rate-to-usd\``,
+    );
+  }
+  if (late > 0) attention.push(`${late} changed after their end, see \`order list --late\``);
+  return { ...provider, ...orders, attention };
+}
+
+/** Without the key. */
+export function providerJson(provider: ProviderStatus) {
+  return {
+    name: provider.name,
+    url: provider.url,
+    open: provider.open,
+    unknown: provider.unknown,
+    lastSuccessAt: isoOf(provider.lastSuccessAt),
+    oldestUncheckedAt: isoOf(provider.oldestUncheckedAt),
+    rateToUsd: provider.rateToUsd,
+    currency: expectedCurrency(provider),
+    active: provider.active,
+    markup: provider.markup === null ? null : Number(provider.markup),
+    syncEvery: provider.syncEvery === null ? null : formatDuration(provider.syncEvery),
+    syncMaxPriceChange: Number(provider.syncPriceLimit),
+    syncMaxDeactivated: provider.syncDeactivationLimit,
+    syncNew: provider.syncNew,
+    readableIds: provider.readableIds,
+    syncedAt: isoOf(provider.syncedAt),
+    attention: provider.attention,
+  };
+}
+
+/** What of it a table shows: the settings of scheduled syncs where there are some. */
+export function rowOf(provider: ReturnType<typeof providerJson>): Row {
+  const { name, url, open, unknown, lastSuccessAt, oldestUncheckedAt, active, syncedAt } = provider;
+  const shown = { name, url, open, unknown, lastSuccessAt, oldestUncheckedAt, active, syncedAt };
+  const { markup, syncEvery, syncMaxPriceChange, syncMaxDeactivated, syncNew, readableIds } =
+    provider;
+  const limits = `, at most ${syncMaxPriceChange}% and ${syncMaxDeactivated} deactivated`;
+  const ids = readableIds ? ", readable ids" : "";
+  return {
+    ...shown,
+    markup: markup === null ? null : `${markup}%`,
+    sync: syncEvery === null ? null : `every ${syncEvery}${limits}`,
+    new: `${syncNew}${ids}`,
+  };
+}
+
+function isoOf(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}

@@ -1,0 +1,16 @@
+// The routes of services: see schema.ts.
+
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+/** The routes of a service after its first, which is in its own row. */
+export const serviceRoutes = sqliteTable(
+  "service_routes",
+  {
+    serviceId: text("service_id").notNull(),
+    providerId: integer("provider_id").notNull(),
+    providerService: text("provider_service").notNull(),
+    priority: integer().notNull(),
+    place: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.serviceId, table.providerId, table.providerService] })],
+);

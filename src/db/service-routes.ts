@@ -1,0 +1,160 @@
+// Routes of services: the first is in the service's own row, which is all that placing an order reads, the others in
+// service_routes. And what an order has come to on each.
+
+import {
+  isSameRoute,
+  type PrioritizedRoute,
+  type Route,
+  type TriedRoute,
+} from "../domain/service-routes.ts";
+import type { OrderWithDelivery } from "./deliveries.ts";
+import type { Reader, Tx } from "./port.ts";
+import { providerOf } from "./providers.ts";
+import { fields, query, select } from "./query.ts";
+import { findService, type Service, updateService } from "./services.ts";
+import { boolean, number, text } from "./table-definition.ts";
+import type { serviceRoutes as schema } from "./schema.ts";
+import { attempts, serviceRoutes, services } from "./tables.ts";
+
+const FURTHER = query({
+  takes: { serviceId: text },
+  gives: fields(serviceRoutes),
+  text: `SELECT ${select(serviceRoutes)} FROM service_routes WHERE service_id = :serviceId ORDER BY place`,
+});
+
+const TRIED = query({
+  takes: { orderId: number },
+  gives: {
+    ...fields(attempts, "providerId", "providerService"),
+    tries: number,
+    isRefused: boolean,
+  },
+  within: ["orderId"],
+  text: `SELECT ${select(attempts, "providerId", "providerService")},
+      count(*) FILTER (WHERE outcome = 'not_sent') AS "tries",
+      CASE WHEN count(*) FILTER (WHERE outcome = 'refused') > 0 THEN 1 ELSE 0 END AS "isRefused"
+    FROM placement_attempts WHERE order_id = :orderId GROUP BY provider_id, provider_service`,
+});
+
+const ROUTED_TO = query({
+  takes: { providerId: number },
+  gives: { ...fields(services), isDeliveredElsewhere: boolean },
+  text: `SELECT ${select(services)}, CASE WHEN EXISTS (
+      SELECT 1 FROM providers WHERE providers.active = 1 AND providers.provider_id <> :providerId
+        AND (providers.provider_id = services.provider_id OR EXISTS (SELECT 1 FROM service_routes AS others
+          WHERE others.service_id = services.id AND others.provider_id = providers.provider_id))
+    ) THEN 1 ELSE 0 END AS "isDeliveredElsewhere"
+    FROM services WHERE services.provider_id = :providerId OR EXISTS (SELECT 1 FROM service_routes
+      WHERE service_routes.service_id = services.id AND service_routes.provider_id = :providerId)
+    ORDER BY services.name, services.id`,
+});
+
+const OF_PROVIDER = query({
+  takes: { providerId: number },
+  gives: { providerService: text, service: text },
+  text: `SELECT service_routes.provider_service AS "providerService", services.name AS "service"
+    FROM service_routes JOIN services ON services.id = service_routes.service_id
+    WHERE service_routes.provider_id = :providerId
+    ORDER BY service_routes.provider_service, services.name, services.id`,
+});
+
+/** The services of which a provider has any route, and whether another provider that is active has one, too. */
+export function listServicesRoutedTo(reader: Reader, providerId: number) {
+  return reader
+    .all(ROUTED_TO, { providerId })
+    .map(({ isDeliveredElsewhere, ...service }) => ({ service, isDeliveredElsewhere }));
+}
+
+/** In the order in which they are tried; none of a manual service. */
+export function listRoutes(reader: Reader, service: Service): PrioritizedRoute[] {
+  const { id, providerId, providerService, providerPriority: priority } = service;
+  if (providerId === null || providerService === null) return [];
+  const further = reader.all(FURTHER, { serviceId: id });
+  return [
+    { providerId, providerService, priority },
+    ...further.map((route) => ({
+      providerId: route.providerId,
+      providerService: route.providerService,
+      priority: route.priority,
+    })),
+  ];
+}
+
+/** The names of services that go to this provider only if others do not take them, by their ids there. */
+export function readFurtherRoutesTo(reader: Reader, providerId: number): Map<string, string> {
+  const routes = reader.all(OF_PROVIDER, { providerId });
+  return new Map(routes.map(({ providerService, service }) => [providerService, service]));
+}
+
+/** The routes of an order's service as they are now, with what the order has come to there, and the one it is on. */
+export function readTriedRoutes(
+  reader: Reader,
+  { orderId, serviceId, delivery }: OrderWithDelivery,
+): { routes: TriedRoute[]; current: TriedRoute } {
+  const tried = reader.all(TRIED, { orderId });
+  const withTries = ({ providerId, providerService }: Route): TriedRoute => {
+    const route = { providerId, providerService };
+    const { tries = 0, isRefused = false } = tried.find((each) => isSameRoute(each, route)) ?? {};
+    const { active: isActive } = providerOf(reader, providerId);
+    return { ...route, isActive, tries, isRefused };
+  };
+  const service = findService(reader, serviceId)!;
+  return { routes: listRoutes(reader, service).map(withTries), current: withTries(delivery) };
+}
+
+/** Replaces the routes `before` of a service; returns the service. */
+export function writeRoutes(
+  tx: Tx,
+  service: Service,
+  before: readonly PrioritizedRoute[],
+  after: readonly PrioritizedRoute[],
+): Service {
+  const { id: serviceId } = service;
+  const [first, ...further] = after;
+  const rows = before.slice(1);
+  const isAmong = (route: Route, routes: readonly Route[]) =>
+    routes.some((each) => isSameRoute(each, route));
+  for (const { providerId, providerService } of rows.filter((row) => !isAmong(row, further))) {
+    tx.delete(serviceRoutes, { serviceId, providerId, providerService });
+  }
+  for (const [index, { providerId, providerService, priority }] of further.entries()) {
+    const key = { serviceId, providerId, providerService };
+    const changes = { priority, place: index + 1 };
+    if (isAmong(key, rows)) tx.update(serviceRoutes, key, changes);
+    else tx.insert(serviceRoutes, { ...key, ...changes });
+  }
+  return updateService(tx, {
+    ...service,
+    providerId: first?.providerId ?? null,
+    providerService: first?.providerService ?? null,
+    providerPriority: first?.priority ?? 0,
+  });
+}
+
+type FurtherRow = typeof schema.$inferSelect;
+
+/** The further routes that a service loses by another provider in its own row: that one, or without a provider all. */
+export function listSupersededRoutes(
+  reader: Reader,
+  before: Service,
+  after: Service,
+): FurtherRow[] {
+  const { id, providerId, providerService } = after;
+  if (before.providerId === providerId && before.providerService === providerService) return [];
+  if (providerId === null || providerService === null)
+    return reader.all(FURTHER, { serviceId: id });
+  const same = reader.row(serviceRoutes.byKey, id, providerId, providerService);
+  return same ? [same] : [];
+}
+
+export function deleteRoutes(tx: Tx, rows: readonly FurtherRow[]): void {
+  for (const row of rows) tx.delete(serviceRoutes, row);
+}
+
+/** Whether orders of the service are given to anyone: to a provider that is active, or to the operator. */
+export function isDelivered(reader: Reader, service: Service): boolean {
+  const routes = listRoutes(reader, service);
+  return (
+    routes.length === 0 || routes.some(({ providerId }) => providerOf(reader, providerId).active)
+  );
+}

@@ -1,0 +1,131 @@
+// Scheduled syncs: a provider's list is read at intervals, and what it changes is applied within the operator's limits. What
+// is beyond them is noted for the operator, who applies it by hand. One server does it for all.
+// docs/specification.md#sync-schedule.
+
+import type { ReadStore } from "../db/port.ts";
+import { listProviders, type Provider } from "../db/providers.ts";
+import {
+  CatalogueError,
+  countsOf,
+  parseDecimal,
+  type SyncPlan,
+  type UpstreamEntry,
+} from "../domain/catalogue-sync.ts";
+import { Refusal } from "../domain/refusals.ts";
+import { beyondLimits } from "../domain/sync-limits.ts";
+import type { Logger } from "../monitoring/log.ts";
+import { planCatalogue, type SyncOptions } from "../operations/providers.ts";
+import type { ProviderAddress } from "../providers/protocols.ts";
+import { type ProviderApi, ProviderFailure } from "../providers/provider.ts";
+import type { Writer } from "../writer/writer.ts";
+import type { Ticker } from "./ticker.ts";
+
+/** After a failure of ours, so that a provider's list is not read over and over. */
+const RETRY_MS = 60_000;
+
+/** As the audit log names it. */
+export const SCHEDULE_AUTHOR = "scheduled sync";
+
+export interface SyncDeps {
+  store: ReadStore;
+  writer: Pick<Writer, "submit">;
+  log: Pick<Logger, "info" | "warn" | "error">;
+  ticker: Pick<Ticker, "add">;
+  connect: (provider: ProviderAddress) => Pick<ProviderApi, "services">;
+  /** Whether this server is the one that syncs for all. */
+  isLeader: () => boolean;
+}
+
+export interface ScheduledSyncs {
+  /** Aborts the call that is under way; resolves once nothing is. */
+  stop(): Promise<void>;
+}
+
+export function startScheduledSyncs(deps: SyncDeps): ScheduledSyncs {
+  const { store, log, ticker, isLeader } = deps;
+  const stopping = new AbortController();
+  const running = new Map<number, Promise<void>>();
+  const failedAt = new Map<number, number>();
+  const start = (provider: Provider) => {
+    const { providerId, name } = provider;
+    const sinceFailure = performance.now() - (failedAt.get(providerId) ?? -Infinity);
+    const isBusy = running.has(providerId) || sinceFailure < RETRY_MS;
+    if (isBusy || stopping.signal.aborted) return;
+    const run = syncOnce(deps, provider, stopping.signal)
+      // The disk or the queue is full, or the catalogue has changed meanwhile: it is tried again.
+      .catch((error: unknown) => {
+        failedAt.set(providerId, performance.now());
+        if (error instanceof Refusal || stopping.signal.aborted) return;
+        log.error({ provider: name, error: String(error) }, "a scheduled sync failed");
+      })
+      .finally(() => running.delete(providerId));
+    running.set(providerId, run);
+  };
+  const end = ticker.add(async (now) => {
+    const scheduled = (await store.read(listProviders)).filter(isScheduled);
+    const dueInMs = scheduled.map((provider) => untilDue(provider, now));
+    if (isLeader()) scheduled.filter((_, at) => dueInMs[at]! <= 0).forEach(start);
+    const ahead = dueInMs.filter((each) => each > 0);
+    return ahead.length === 0 ? null : Math.min(...ahead);
+  });
+  return {
+    async stop() {
+      end();
+      stopping.abort();
+      await Promise.all(running.values());
+    },
+  };
+}
+
+function isScheduled({ active, syncEvery }: Provider): boolean {
+  return active && syncEvery !== null;
+}
+
+/** A time in the future is of a clock that was ahead: it is due at the latest after the interval. */
+function untilDue({ syncedAt, syncEvery }: Provider, now: number): number {
+  if (syncedAt === null) return 0;
+  return Math.min(syncedAt + syncEvery! - now, syncEvery!);
+}
+
+async function syncOnce(deps: SyncDeps, provider: Provider, stop: AbortSignal): Promise<void> {
+  const { writer, log } = deps;
+  const { providerId, name, syncPriceLimit, syncDeactivationLimit } = provider;
+  const hold = async (held: string) => {
+    await writer.submit("holdSync", { providerId, held });
+    log.warn({ provider: name, held }, "scheduled sync not applied: it waits for the operator");
+  };
+  const options = optionsOf(provider);
+  const planned = await planOf(deps, provider, options, stop);
+  if (stop.aborted) return;
+  if (typeof planned === "string") return hold(planned);
+  const { upstream, plan } = planned;
+  const pricePercent = parseDecimal(syncPriceLimit)!;
+  const beyond = beyondLimits(plan, { pricePercent, deactivations: syncDeactivationLimit });
+  if (beyond !== null) return hold(beyond);
+  const actor = { keyId: null, operator: SCHEDULE_AUTHOR };
+  await writer.submit("syncCatalogue", { name, upstream, ...options, plan, actor });
+  log.info({ provider: name, ...countsOf(plan) }, "scheduled sync applied");
+}
+
+/** A schedule has a markup: the database sees to that. */
+function optionsOf({ markup, syncNew, readableIds }: Provider): SyncOptions {
+  return { markup: markup!, newServices: syncNew, readableIds };
+}
+
+/** Why there is no plan, for the operator. */
+async function planOf(
+  { store, connect }: SyncDeps,
+  provider: Provider,
+  options: SyncOptions,
+  stop: AbortSignal,
+): Promise<{ upstream: UpstreamEntry[]; plan: SyncPlan } | string> {
+  try {
+    const upstream = await connect(provider).services(stop);
+    const plan = await store.read((reader) => planCatalogue(reader, provider, upstream, options));
+    return { upstream, plan };
+  } catch (error) {
+    if (error instanceof ProviderFailure) return `its list cannot be read: ${error.message}`;
+    if (error instanceof CatalogueError) return `its list cannot be taken: ${error.message}`;
+    throw error;
+  }
+}

@@ -1,0 +1,52 @@
+// What a scheduled sync may do unasked (docs/specification.md#sync-schedule): beyond that it waits for the operator.
+
+import type { Decimal, SyncedFields, SyncPlan } from "./catalogue-sync.ts";
+import { formatMicros } from "./money.ts";
+
+export interface SyncLimits {
+  /** Percent of the price before, up or down. */
+  pricePercent: Decimal;
+  /** Services that are no longer listed. */
+  deactivations: number;
+}
+
+/** Why the plan is not applied unasked; null: it is within the limits. */
+export function beyondLimits(plan: SyncPlan, limits: SyncLimits): string | null {
+  const reasons: string[] = [];
+  const dear = plan.updated.filter(({ before, after }) => isBeyond(before, after, limits));
+  const [first] = dear;
+  if (first) {
+    const prices = dear.length === 1 ? "1 price" : `${dear.length} prices`;
+    const [before, after] = [first.before, first.after].map((each) =>
+      formatMicros(each.priceMicros),
+    );
+    reasons.push(
+      `${prices} would change by more than ${percentText(limits.pricePercent)} % (${first.id} from ${before} to ${after} USD)`,
+    );
+  }
+  const { length } = plan.deactivated;
+  if (length > limits.deactivations) {
+    const services = length === 1 ? "1 service" : `${length} services`;
+    reasons.push(`${services} would be deactivated, more than ${limits.deactivations}`);
+  }
+  return reasons.length === 0 ? null : reasons.join("; ");
+}
+
+/**
+ * Exact: `|after − before| ÷ before > percent ÷ 100`. A service that was free may not be priced unasked, and prices of other
+ * units cannot be compared.
+ */
+function isBeyond(
+  { priceMicros: before, per: unitBefore }: SyncedFields,
+  { priceMicros: after, per: unitAfter }: SyncedFields,
+  { pricePercent: { digits, scale } }: SyncLimits,
+): boolean {
+  if (unitBefore !== unitAfter) return true;
+  const change = BigInt(Math.abs(after - before));
+  return change * 100n * 10n ** BigInt(scale) > BigInt(before) * digits;
+}
+
+function percentText({ digits, scale }: Decimal): string {
+  const text = String(digits).padStart(scale + 1, "0");
+  return scale === 0 ? text : `${text.slice(0, -scale)}.${text.slice(-scale)}`;
+}

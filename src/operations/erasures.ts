@@ -1,0 +1,181 @@
+// Erases the personal data of a user, on request: first the user itself, then its history in pieces, in one transaction each.
+// Interrupted, it is done again from the beginning. docs/specification.md#erasure.
+
+import { readExactJson, writeExactJson } from "../domain/money.ts";
+import type { AuditFacts } from "../domain/audit.ts";
+import { ERASED, erasedFacts, erasedSubject, erasedUsername } from "../domain/erasures.ts";
+import type { Actor } from "../domain/ledger.ts";
+import { testUsername } from "../domain/sandbox.ts";
+import { Refusal, refusal } from "../domain/refusals.ts";
+import {
+  countOpenOrders,
+  type Erased,
+  eraseIdempotencyRecords,
+  eraseOrders,
+  eraseTransferNotes,
+  eraseWebhookEvents,
+  listAuditRows,
+} from "../db/erasures.ts";
+import { listKeys } from "../db/keys.ts";
+import type { Tx } from "../db/port.ts";
+import { audit as auditTable, keys, users, WEBHOOK_QUEUE_LOCK, webhooks } from "../db/tables.ts";
+import { findTestAccount, updateUserFields, type User } from "../db/users.ts";
+import { listWebhooks, updateWanted } from "../db/webhooks.ts";
+import { audit } from "./audit.ts";
+import type { Context } from "./context.ts";
+import { requireUser } from "./users.ts";
+
+export interface EraseUser {
+  username: string;
+  /** Why, for the record: nothing personal. */
+  reason: string;
+  actor: Actor;
+}
+
+export interface ErasedUser {
+  /** What it is called from now on. */
+  username: string;
+  /** Its own account, and its test account if it has one: of each the history is erased next. */
+  accounts: number[];
+}
+
+/**
+ * Its names, and the labels, networks and addresses of its keys, which stay off; its webhooks are deleted. Balance, orders
+ * and transfers stay. Refuses: user_not_found, user_active, user_has_open_orders. Of an erased one nothing is left to do.
+ */
+export function eraseUser(tx: Tx, command: EraseUser, context: Context): ErasedUser {
+  const user = requireUser(tx, command.username);
+  const test = findTestAccount(tx, user.account);
+  const accounts = [user.account, ...(test ? [test.account] : [])];
+  const username = erasedUsername(user);
+  if (user.erasedAt !== null) return { username, accounts };
+  // A child user has no keys that could be refused, and so is never inactive.
+  if (user.active && user.parentAccount === null) throw refusal("user_active");
+  const orders = accounts.reduce((sum, account) => sum + countOpenOrders(tx, account), 0);
+  if (orders > 0) throw new Refusal("user_has_open_orders", { orders });
+  const held = listKeys(tx, { account: user.account });
+  const endpoints = accounts.flatMap((account) => listWebhooks(tx, account));
+  // Nothing is refused from here on.
+  tx.each(accounts, (account) =>
+    updateWanted(tx, account, { wantedEvents: 0, lowBalanceMicros: null }),
+  );
+  rename(tx, user, username, context);
+  if (test) rename(tx, test, testUsername({ username, account: test.account }), context);
+  tx.each(held, (key) => {
+    const off = { active: false, suspended: false };
+    tx.update(keys, key, { ...off, label: ERASED, allow: "", lastAddress: null });
+  });
+  const { now } = context;
+  tx.each(endpoints, (webhook) =>
+    tx.update(webhooks, webhook, {
+      url: "https://erased.invalid",
+      active: false,
+      disabledReason: "operator",
+      disabledAt: now,
+      deletedAt: now,
+      secret: "",
+      previousSecret: null,
+      previousUntil: null,
+    }),
+  );
+  audit(tx, context, {
+    actor: command.actor,
+    action: "user.erase",
+    subject: username,
+    account: user.account,
+    before: null,
+    after: {
+      reason: command.reason,
+      erased:
+        "names, links, references, notes, labels, networks, addresses, webhooks, stored requests",
+      kept: "balance, transfers, orders without links, the audit log without names: for the ledger",
+      keys: held.length,
+      webhooks: endpoints.length,
+    },
+  });
+  return { username, accounts };
+}
+
+function rename(tx: Tx, { account }: Pick<User, "account">, username: string, { now }: Context) {
+  updateUserFields(tx, account, { username, name: ERASED, active: false, erasedAt: now });
+}
+
+const FINAL = ["COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "REFUNDED"] as const;
+
+type Piece = { account: number; after: number; limit: number };
+
+/** One after the other; the audit log last, so that the record of an interrupted erasure tells what is left. */
+const STEPS: readonly ((tx: Tx, piece: Piece, username: string) => Erased)[] = [
+  ...FINAL.map((status) => (tx: Tx, piece: Piece) => eraseOrders(tx, piece, status)),
+  (tx, { account }) => eraseTransferNotes(tx, account),
+  (tx, piece) => eraseIdempotencyRecords(tx, piece),
+  (tx, piece) => {
+    tx.lock(WEBHOOK_QUEUE_LOCK);
+    return eraseWebhookEvents(tx, piece);
+  },
+  (tx, piece, username) => eraseAudit(tx, piece, username, false),
+  (tx, piece, username) => eraseAudit(tx, piece, username, true),
+];
+
+/** Where a piece begins. */
+export interface Place {
+  step: number;
+  after: number;
+}
+
+export interface EraseHistory extends Place {
+  /** Of ErasedUser. */
+  account: number;
+  /** Rows at most. */
+  limit: number;
+}
+
+export interface ErasedPiece {
+  rows: number;
+  /** Null: nothing is left. */
+  next: Place | null;
+}
+
+/** One piece of what the user left behind. Refuses: user_active, for one that was not erased. */
+export function eraseHistory(tx: Tx, command: EraseHistory): ErasedPiece {
+  const { account, step, after, limit } = command;
+  const user = tx.row(users.byKey, account);
+  if (!user || user.erasedAt === null) throw refusal("user_active");
+  const { rows, next } = STEPS[step]!(tx, { account, after, limit }, user.username);
+  if (next !== null) return { rows, next: { step, after: next } };
+  return { rows, next: step + 1 < STEPS.length ? { step: step + 1, after: 0 } : null };
+}
+
+function eraseAudit(tx: Tx, piece: Piece, username: string, ofChildren: boolean): Erased {
+  const rows = listAuditRows(tx, piece, ofChildren);
+  const erased = (text: string | null): string | null => {
+    const facts = text === null ? null : (readExactJson(text) as AuditFacts);
+    const left = erasedFacts(facts, ofChildren ? username : undefined);
+    return left && writeExactJson(left);
+  };
+  tx.each(rows, (row) => {
+    const subject = ofChildren ? row.subject : erasedSubject(row.action, row.subject, username);
+    tx.update(auditTable, row, { subject, before: erased(row.before), after: erased(row.after) });
+  });
+  return { rows: rows.length, next: rows.at(-1)?.seq ?? null };
+}
+
+/** Rows of one piece: some milliseconds of the writer's time. */
+const PIECE = 200;
+
+/** Erases everything; resolves with how many rows of the history were looked at. Returns what `eraseUser` did. */
+export async function eraseWholly(run: {
+  user: () => ErasedUser | Promise<ErasedUser>;
+  piece: (input: EraseHistory) => ErasedPiece | Promise<ErasedPiece>;
+}): Promise<ErasedUser & { rows: number }> {
+  const user = await run.user();
+  let rows = 0;
+  for (const account of user.accounts) {
+    for (let place: Place | null = { step: 0, after: 0 }; place !== null;) {
+      const piece: ErasedPiece = await run.piece({ account, ...place, limit: PIECE });
+      rows += piece.rows;
+      place = piece.next;
+    }
+  }
+  return { ...user, rows };
+}

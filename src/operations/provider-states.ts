@@ -1,0 +1,89 @@
+// Providers that get no orders for now, or that are removed; and what came of their scheduled syncs.
+
+import { Refusal } from "../domain/refusals.ts";
+import type { Actor } from "../domain/ledger.ts";
+import type { Tx } from "../db/port.ts";
+import { readProviderUses } from "../db/providers.ts";
+import { listServicesRoutedTo } from "../db/service-routes.ts";
+import { updateService } from "../db/services.ts";
+import { providers } from "../db/tables.ts";
+import { audit } from "./audit.ts";
+import type { Context } from "./context.ts";
+import { requireProvider } from "./providers.ts";
+import { listServiceListeners, recordServiceEvents } from "./webhook-events.ts";
+
+export interface SetProviderActive {
+  name: string;
+  active: boolean;
+  actor: Actor;
+}
+
+/**
+ * A deactivated provider is passed over. Services that no other provider delivers are suspended until it is activated:
+ * then those that were active are so again. Orders that were placed go on, and no sync is made meanwhile. Returns how many services changed. Refuses: provider_not_found.
+ */
+export function setProviderActive(
+  tx: Tx,
+  command: SetProviderActive,
+  context: Context,
+): { services: number } {
+  const { active, actor } = command;
+  const provider = requireProvider(tx, command.name);
+  const changed = listServicesRoutedTo(tx, provider.providerId)
+    .filter(({ service, isDeliveredElsewhere }) =>
+      active ? service.suspended : service.active && !isDeliveredElsewhere,
+    )
+    .map(({ service }) => service);
+  const listeners = listServiceListeners(tx, context);
+  tx.update(providers, provider, { active });
+  tx.each(changed, (before) => {
+    const service = { ...before, active, suspended: !active };
+    updateService(tx, service);
+    recordServiceEvents(tx, listeners, before, service, context);
+  });
+  audit(tx, context, {
+    actor,
+    action: active ? "provider.activate" : "provider.deactivate",
+    subject: provider.name,
+    account: null,
+    before: { active: provider.active },
+    after: { active, ...(provider.active === active ? {} : { services: changed.length }) },
+  });
+  return { services: changed.length };
+}
+
+export interface DeleteProvider {
+  name: string;
+  actor: Actor;
+}
+
+/** Refuses: provider_not_found, provider_in_use. */
+export function deleteProvider(tx: Tx, command: DeleteProvider, context: Context): null {
+  const provider = requireProvider(tx, command.name);
+  const uses = readProviderUses(tx, provider.providerId);
+  if (uses.services > 0 || uses.orders) throw new Refusal("provider_in_use", uses);
+  const { name, protocol, url } = provider;
+  tx.delete(providers, provider);
+  audit(tx, context, {
+    actor: command.actor,
+    action: "provider.delete",
+    subject: name,
+    account: null,
+    before: { protocol, url },
+    after: null,
+  });
+  return null;
+}
+
+export interface HoldSync {
+  providerId: number;
+  /** Why it was not applied, for the operator. */
+  held: string;
+}
+
+/** A scheduled sync was not applied. Nothing of a provider that was deleted or deactivated meanwhile. */
+export function holdSync(tx: Tx, { providerId, held }: HoldSync, { now }: Context): null {
+  const provider = tx.row(providers.byKey, providerId);
+  if (provider?.active) tx.update(providers, provider, { syncedAt: now, syncHeld: held });
+  return null;
+}

@@ -1,0 +1,147 @@
+// Lists of services from files: all rows of one take effect, or none does.
+
+import { Refusal, type Refusals } from "../domain/refusals.ts";
+import type { Actor } from "../domain/ledger.ts";
+import type { Reader, Tx } from "../db/port.ts";
+import { findProvider, providerOf } from "../db/providers.ts";
+import { deleteRoutes, isDelivered, listSupersededRoutes } from "../db/service-routes.ts";
+import { findService, type Service, updateService as writeService } from "../db/services.ts";
+import { auditService } from "./audit.ts";
+import type { Context } from "./context.ts";
+import { changed, create, type ServiceTerms } from "./services.ts";
+import { listServiceListeners, recordServiceEvents } from "./webhook-events.ts";
+
+/** A row of a list. With `update` what it does not say stays as it is. */
+export type ServiceRow = Partial<ServiceTerms> & Pick<ServiceTerms, "id">;
+
+export interface ImportServices {
+  services: readonly ServiceRow[];
+  /** Changes the services whose ids are there, instead of refusing their rows. */
+  update?: boolean;
+  actor: Actor;
+}
+
+type ProblemCode = Extract<keyof Refusals, `import_${string}`>;
+/** What is wrong with a row: a refusal with the row's index in its details. */
+export type RowProblem = { [Code in ProblemCode]: Refusal<Code> }[ProblemCode];
+
+export interface ImportPlan {
+  created: ServiceTerms[];
+  updated: { before: Service; after: Service }[];
+  unchanged: number;
+  /** Of the rows, in their order; one each. */
+  problems: RowProblem[];
+}
+
+/** How many services; that is all of them where none was updated. */
+export interface Imported {
+  created: number;
+  updated: number;
+  unchanged: number;
+}
+
+const REQUIRED = { name: "name", priceMicros: "price", min: "min", max: "max" } as const;
+
+/** What an import would do now, with every row that is wrong. */
+export function planImport(
+  reader: Reader,
+  rows: readonly ServiceRow[],
+  isUpdate: boolean,
+): ImportPlan {
+  const plan: ImportPlan = { created: [], updated: [], unchanged: 0, problems: [] };
+  const ids = new Set<string>();
+  reader.each(rows, (row, index) => {
+    const service = row.id === null ? undefined : findService(reader, row.id);
+    const isRepeated = row.id !== null && ids.has(row.id);
+    if (row.id !== null) ids.add(row.id);
+    if (isRepeated || (service && !isUpdate)) {
+      return plan.problems.push(new Refusal("import_id_taken", { index }));
+    }
+    const problem = ofProvider(reader, row, service, index) ?? ofFields(row, service, index);
+    if (problem) plan.problems.push(problem);
+    else if (!service) plan.created.push(row as ServiceTerms);
+    else planUpdate(reader, plan, service, row);
+  });
+  return plan;
+}
+
+/** A suspended service of an inactive provider may be named as it is. */
+function ofProvider(
+  reader: Reader,
+  row: ServiceRow,
+  service: Service | undefined,
+  index: number,
+): RowProblem | null {
+  const { provider, active } = row;
+  const isLinked = service !== undefined && isSameLink(reader, service, provider);
+  if (isLinked && (active !== true || service.active || service.providerId === null)) return null;
+  if (isLinked && isDelivered(reader, service)) return null;
+  const found = isLinked
+    ? providerOf(reader, service.providerId!)
+    : provider && findProvider(reader, provider.name);
+  if (provider && !found) return new Refusal("import_provider_unknown", { index });
+  return found?.active === false ? new Refusal("import_provider_inactive", { index }) : null;
+}
+
+/** A row of a new service says all of it. */
+function ofFields(row: ServiceRow, service: Service | undefined, index: number): RowProblem | null {
+  if (!service) {
+    for (const [name, field] of Object.entries(REQUIRED)) {
+      if (row[name as keyof typeof REQUIRED] === undefined) {
+        return new Refusal("import_field_missing", { index, field });
+      }
+    }
+  }
+  const { min = service!.min, max = service!.max } = row;
+  return min > max ? new Refusal("import_bounds_crossed", { index }) : null;
+}
+
+function planUpdate(reader: Reader, plan: ImportPlan, before: Service, row: ServiceRow): void {
+  const { provider, active, ...terms } = row;
+  // Its id is the same.
+  const differing = Object.entries(terms).filter(
+    ([name, value]) => value !== undefined && before[name as keyof typeof terms] !== value,
+  );
+  const link = isSameLink(reader, before, provider) ? undefined : provider;
+  const after = changed(reader, before, Object.fromEntries(differing), link);
+  if (active !== undefined && active !== before.active) {
+    Object.assign(after, { active, delisted: false, suspended: false });
+  }
+  if (Bun.deepEquals(before, after)) plan.unchanged += 1;
+  else plan.updated.push({ before, after });
+}
+
+function isSameLink(
+  reader: Reader,
+  { providerId, providerService }: Service,
+  provider: ServiceRow["provider"],
+): boolean {
+  if (provider === undefined) return true;
+  if (provider === null) return providerId === null;
+  const found = findProvider(reader, provider.name);
+  return found?.providerId === providerId && provider.service === providerService;
+}
+
+/**
+ * Applies all rows or none. Refuses the first that is wrong, with its index: import_id_taken, import_provider_unknown,
+ * import_provider_inactive, import_field_missing, import_bounds_crossed.
+ */
+export function importServices(tx: Tx, command: ImportServices, context: Context): Imported {
+  const { actor } = command;
+  const plan = planImport(tx, command.services, command.update ?? false);
+  if (plan.problems[0]) throw plan.problems[0];
+  const listeners = listServiceListeners(tx, context);
+  const superseded = tx.each(plan.updated, ({ before, after }) =>
+    listSupersededRoutes(tx, before, after),
+  );
+  // Nothing is refused from here on.
+  deleteRoutes(tx, superseded.flat());
+  tx.each(plan.created, (service) => create(tx, { ...service, actor }, listeners, context));
+  tx.each(plan.updated, ({ before, after }) => {
+    writeService(tx, after);
+    auditService(tx, context, actor, "service.update", before, after);
+    recordServiceEvents(tx, listeners, before, after, context);
+  });
+  const { created, updated, unchanged } = plan;
+  return { created: created.length, updated: updated.length, unchanged };
+}

@@ -1,0 +1,129 @@
+// Routes: which providers an order of a service is tried at, one after the other. docs/specification.md#delivery-routes.
+
+import type { AuditFacts } from "../domain/audit.ts";
+import type { Actor } from "../domain/ledger.ts";
+import { refusal } from "../domain/refusals.ts";
+import {
+  isSameRoute,
+  type PrioritizedRoute,
+  type Route,
+  ROUTES_LIMIT,
+  withoutRoute,
+  withRoute,
+} from "../domain/service-routes.ts";
+import type { Reader, Tx } from "../db/port.ts";
+import { listRoutes, writeRoutes } from "../db/service-routes.ts";
+import { providerOf } from "../db/providers.ts";
+import { findService, type Service } from "../db/services.ts";
+import { audit } from "./audit.ts";
+import type { Context } from "./context.ts";
+import { requireProvider } from "./providers.ts";
+import { listServiceListeners, recordServiceEvents } from "./webhook-events.ts";
+
+export interface PutRoute {
+  /** Of the service. */
+  id: string;
+  provider: string;
+  /** The service's id there. */
+  providerService: string;
+  /** 0 to PRIORITY_LIMIT; null: after all others. */
+  priority: number | null;
+  actor: Actor;
+}
+
+/**
+ * Adds a route, or gives one that is there another priority. Orders that were sent stay where they are. The first route is the
+ * service's provider. Refuses: service_not_found, provider_not_found, provider_inactive, routes_too_many.
+ */
+export function putRoute(tx: Tx, command: PutRoute, context: Context): PrioritizedRoute[] {
+  const { service, route, routes, isActive } = readRoute(tx, command);
+  const after = withRoute(routes, { ...route, priority: command.priority });
+  if (after.length > routes.length && !isActive) throw refusal("provider_inactive");
+  if (after.length > ROUTES_LIMIT) throw refusal("routes_too_many");
+  // Nothing is refused from here on.
+  change(tx, command, service, routes, after, context);
+  return after;
+}
+
+export interface RemoveRoute {
+  id: string;
+  provider: string;
+  providerService: string;
+  actor: Actor;
+}
+
+/**
+ * Without its last route the service is manual; where only inactive providers are left it is suspended. Refuses: service_not_found,
+ * provider_not_found, route_not_found.
+ */
+export function removeRoute(tx: Tx, command: RemoveRoute, context: Context): PrioritizedRoute[] {
+  const { service, route, routes } = readRoute(tx, command);
+  const after = withoutRoute(routes, route);
+  if (after.length === routes.length) throw refusal("route_not_found");
+  // Nothing is refused from here on.
+  change(tx, command, service, routes, after, context);
+  return after;
+}
+
+function change(
+  tx: Tx,
+  command: RemoveRoute,
+  service: Service,
+  before: readonly PrioritizedRoute[],
+  after: readonly PrioritizedRoute[],
+  context: Context,
+): void {
+  const isDelivered =
+    after.length === 0 || after.some(({ providerId }) => providerOf(tx, providerId).active);
+  const listeners = listServiceListeners(tx, context);
+  // Whether its list has the service is a matter of the first provider.
+  const isFirst = after[0]?.providerId === service.providerId;
+  const delisted = service.delisted && isFirst;
+  const state = { ...stateOf(service, isDelivered), delisted };
+  const written = writeRoutes(tx, { ...service, ...state }, before, after);
+  auditRoute(tx, command, before, after, context);
+  recordServiceEvents(tx, listeners, service, written, context);
+}
+
+/** A service is suspended while all of its providers are inactive. */
+function stateOf({ active, suspended }: Service, isDelivered: boolean): Partial<Service> {
+  if (isDelivered && suspended) return { active: true, suspended: false };
+  return !isDelivered && active ? { active: false, suspended: true } : {};
+}
+
+function readRoute(reader: Reader, command: RemoveRoute) {
+  const service = requireService(reader, command.id);
+  const { providerId, active: isActive } = requireProvider(reader, command.provider);
+  const route: Route = { providerId, providerService: command.providerService };
+  return { service, route, isActive, routes: listRoutes(reader, service) };
+}
+
+function requireService(reader: Reader, id: string): Service {
+  const service = findService(reader, id);
+  if (!service) throw refusal("service_not_found");
+  return service;
+}
+
+function auditRoute(
+  tx: Tx,
+  command: RemoveRoute,
+  before: readonly PrioritizedRoute[],
+  after: readonly PrioritizedRoute[],
+  context: Context,
+): void {
+  const { id, provider, providerService, actor } = command;
+  const { providerId } = requireProvider(tx, provider);
+  const factsIn = (routes: readonly PrioritizedRoute[]): AuditFacts | null => {
+    const found = routes.find((each) => isSameRoute(each, { providerId, providerService }));
+    return found ? { provider, providerService, priority: found.priority } : null;
+  };
+  const isThere = factsIn(after) !== null;
+  audit(tx, context, {
+    actor,
+    action: isThere ? "route.put" : "route.remove",
+    subject: id,
+    account: null,
+    before: factsIn(before),
+    after: factsIn(after),
+  });
+}

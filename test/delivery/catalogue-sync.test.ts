@@ -1,0 +1,120 @@
+// Scheduled syncs: who makes them, when, and what ends them. What they apply: test/system/binary/catalogue.binary.ts.
+
+import { describe, expect, test } from "bun:test";
+import { startScheduledSyncs, type SyncDeps } from "../../src/delivery/catalogue-sync.ts";
+import type { Tick } from "../../src/delivery/ticker.ts";
+import type { UpstreamEntry } from "../../src/domain/catalogue-sync.ts";
+import { ProviderFailure } from "../../src/providers/provider.ts";
+import { freshDatabase, type TestDatabase } from "../support/service.ts";
+
+const HOUR = 3_600_000;
+const LISTED = {
+  ...{ service: "1", name: "Likes", category: "C", type: "Default", min: 1, max: 9 },
+  ...{ dripfeed: false, cancel: false, refill: false },
+};
+const SILENT = { info() {}, warn() {}, error() {} };
+
+/** A provider that is synced every hour, and the tick of its server. */
+function open(overrides: Partial<SyncDeps> = {}) {
+  const database = freshDatabase();
+  const address = { protocol: "smm-api", url: "http://127.0.0.1:9", key: "k" };
+  database.run("createProvider", { name: "acme", ...address, markup: "0", syncEvery: HOUR });
+  const calls: AbortSignal[] = [];
+  const state = { rate: "1", fails: false };
+  let tick: Tick = () => Promise.resolve(null);
+  const deps: SyncDeps = {
+    store: database.store,
+    writer: {
+      submit: async (name, input) => database.run(name, input as never) as never,
+    },
+    log: SILENT,
+    ticker: { add: (added) => ((tick = added), () => {}) },
+    connect: () => ({
+      services: async (stop): Promise<UpstreamEntry[]> => {
+        calls.push(stop);
+        if (state.fails) throw new ProviderFailure("down");
+        return [{ ...LISTED, rate: state.rate }];
+      },
+    }),
+    isLeader: () => true,
+    ...overrides,
+  };
+  const syncs = startScheduledSyncs(deps);
+  return { database, calls, state, syncs, tick: (now: number) => tick(now) };
+}
+
+const providerIn = (database: TestDatabase) =>
+  database.query<{ synced_at: number | null; sync_held: string | null }>(
+    "SELECT synced_at, sync_held FROM providers WHERE name = 'acme'",
+  )[0]!;
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; !holds(); tries += 1) {
+    if (tries > 1000) throw new Error("it never was");
+    await Bun.sleep(5);
+  }
+}
+
+describe("a scheduled sync", () => {
+  test("is made when it is due, once, and the tick tells when the next one is", async () => {
+    const { database, calls, tick, syncs } = open();
+    expect(await tick(Date.now())).toBeNull();
+    await tick(Date.now());
+    await until(() => providerIn(database).synced_at !== null);
+    expect(calls).toHaveLength(1);
+    const at = Number(providerIn(database).synced_at);
+    expect(await tick(at + 1)).toBe(HOUR - 1);
+    // A clock that was ahead delays it by an interval at most.
+    expect(await tick(at - 9 * HOUR)).toBe(HOUR);
+    expect(calls).toHaveLength(1);
+    await tick(at + HOUR);
+    await until(() => calls.length === 2);
+    await syncs.stop();
+  });
+
+  test("is not made by a server that is not the leader, nor of a provider that is inactive", async () => {
+    const other = open({ isLeader: () => false });
+    await other.tick(Date.now());
+    await other.syncs.stop();
+    const inactive = open();
+    inactive.database.run("setProviderActive", { name: "acme", active: false });
+    await inactive.tick(Date.now());
+    await inactive.syncs.stop();
+    expect([other.calls.length, inactive.calls.length]).toEqual([0, 0]);
+  });
+
+  test("that cannot be made is held, and the next one that can be applied ends that", async () => {
+    const { database, state, tick, syncs } = open();
+    state.fails = true;
+    await tick(Date.now());
+    await until(() => providerIn(database).sync_held !== null);
+    expect(providerIn(database).sync_held).toBe("its list cannot be read: down");
+    state.fails = false;
+    await tick(Date.now() + HOUR + 1000);
+    await until(() => providerIn(database).sync_held === null);
+    const services = database.query("SELECT provider_service FROM services");
+    expect(services).toEqual([{ provider_service: "1" }]);
+    await syncs.stop();
+  });
+
+  test("is ended with its server, and writes nothing any more", async () => {
+    const called = Promise.withResolvers<AbortSignal>();
+    const released = Promise.withResolvers<UpstreamEntry[]>();
+    const { database, tick, syncs } = open({
+      connect: () => ({
+        services: (stop) => {
+          called.resolve(stop);
+          return released.promise;
+        },
+      }),
+    });
+    await tick(Date.now());
+    const stop = await called.promise;
+    const stopped = syncs.stop();
+    expect(stop.aborted).toBe(true);
+    released.resolve([{ ...LISTED, rate: "1" }]);
+    await stopped;
+    expect(providerIn(database)).toEqual({ synced_at: null, sync_held: null });
+    expect(database.query("SELECT 1 FROM services")).toEqual([]);
+  });
+});
