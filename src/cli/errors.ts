@@ -59,6 +59,7 @@ const SENTENCES = {
   import_field_missing: ({ field }) =>
     `${field} is missing, and no service has the id: a new one needs it`,
   import_bounds_crossed: () => "min must not be above max",
+  import_type_unfit: () => "per and dripfeed do not fit the service's type",
   grant_not_found: () => "that user has no grant for the service: nothing to revoke",
   insufficient_balance: () =>
     "the balance is lower than the amount: see it with `reseller admin user show`",

@@ -101,8 +101,15 @@ export function declareKeys(admin: Command): void {
     printMore(options, keys, () => keys.at(-1)!.id);
     print(options.json, keys.map(keyJson), (rows) =>
       table(
-        rows.map(({ id, start, type, reach, username: holder, label, state, ...row }) => ({
-          ...{ id, start, type, reach, username: holder, label, state, test: row.test },
+        rows.map((row) => ({
+          id: row.id,
+          start: row.start,
+          type: row.type,
+          reach: row.reach,
+          username: row.username,
+          label: row.label,
+          state: row.state,
+          test: row.test,
           expires: row.expiresAt,
           "last used": row.lastUsedAt,
           from: row.lastAddress,

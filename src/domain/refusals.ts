@@ -102,6 +102,7 @@ interface CommandLineOnlyRefusals {
   markup_missing: null;
   import_field_missing: { index: number; field: string };
   import_bounds_crossed: { index: number };
+  import_type_unfit: { index: number };
   import_provider_inactive: { index: number };
   catalogue_changed: null;
   price_too_large: { id: string };

@@ -1,6 +1,6 @@
 // Lists of services from files: all rows of one take effect, or none does.
 
-import { Refusal, type Refusals } from "../domain/refusals.ts";
+import { attempt, Refusal, type Refusals } from "../domain/refusals.ts";
 import type { Actor } from "../domain/ledger.ts";
 import type { Reader, Tx } from "../db/port.ts";
 import { findProvider, providerOf } from "../db/providers.ts";
@@ -40,6 +40,7 @@ export interface Imported {
   unchanged: number;
 }
 
+const UNFIT: ReadonlySet<string> = new Set(["service_unit_unfit", "service_dripfeed_unfit"]);
 const REQUIRED = { name: "name", priceMicros: "price", min: "min", max: "max" } as const;
 
 /** What an import would do now, with every row that is wrong. */
@@ -60,7 +61,7 @@ export function planImport(
     const problem = ofProvider(reader, row, service, index) ?? ofFields(row, service, index);
     if (problem) plan.problems.push(problem);
     else if (!service) plan.created.push(row as ServiceTerms);
-    else planUpdate(reader, plan, service, row);
+    else planUpdate(reader, plan, service, row, index);
   });
   return plan;
 }
@@ -96,14 +97,25 @@ function ofFields(row: ServiceRow, service: Service | undefined, index: number):
   return min > max ? new Refusal("import_bounds_crossed", { index }) : null;
 }
 
-function planUpdate(reader: Reader, plan: ImportPlan, before: Service, row: ServiceRow): void {
+function planUpdate(
+  reader: Reader,
+  plan: ImportPlan,
+  before: Service,
+  row: ServiceRow,
+  index: number,
+): void {
   const { provider, active, ...terms } = row;
   // Its id is the same.
   const differing = Object.entries(terms).filter(
     ([name, value]) => value !== undefined && before[name as keyof typeof terms] !== value,
   );
   const link = isSameLink(reader, before, provider) ? undefined : provider;
-  const after = changed(reader, before, Object.fromEntries(differing), link);
+  const after = attempt(() => changed(reader, before, Object.fromEntries(differing), link));
+  if (after instanceof Refusal) {
+    // Everything else was looked at before: what the row leaves as it is does not go with what it changes.
+    if (!UNFIT.has(after.code)) throw after;
+    return void plan.problems.push(new Refusal("import_type_unfit", { index }));
+  }
   if (active !== undefined && active !== before.active) {
     Object.assign(after, { active, delisted: false, suspended: false });
   }
@@ -124,7 +136,7 @@ function isSameLink(
 
 /**
  * Applies all rows or none. Refuses the first that is wrong, with its index: import_id_taken, import_provider_unknown,
- * import_provider_inactive, import_field_missing, import_bounds_crossed.
+ * import_provider_inactive, import_field_missing, import_bounds_crossed, import_type_unfit.
  */
 export function importServices(tx: Tx, command: ImportServices, context: Context): Imported {
   const { actor } = command;

@@ -80,6 +80,10 @@ const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
     message: ({ index }) => `Row ${index + 1}: min must not be above max`,
     fields: ["csv", "file"],
   },
+  import_type_unfit: {
+    message: ({ index }) => `Row ${index + 1}: per and dripfeed do not fit the service's type`,
+    fields: ["csv", "file"],
+  },
   grant_not_found: says("The user has no grant for the service", "username"),
   insufficient_balance: says("Insufficient balance", "amount"),
   balance_too_large: says(

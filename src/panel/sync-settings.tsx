@@ -21,12 +21,12 @@ export function SyncSettings({ provider, path }: { provider: Provider; path: str
   const { markup, syncEvery, syncPriceLimit, syncDeactivationLimit, syncNew } = provider;
   return (
     <section class="card">
-      <Form action={`${path}/syncs`} submit="Save">
+      <Form action={`${path}/syncs`} submit="Save the schedule">
         <h2>Scheduled syncs</h2>
         <Field
           name="markup"
-          label="Markup in percent"
-          hint="added to its rates, by hand and by schedule"
+          label="Percent added to its rates"
+          hint="the markup of syncs, by hand and by schedule"
           inputmode="decimal"
           value={markup ?? ""}
         />

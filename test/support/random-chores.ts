@@ -19,7 +19,7 @@ export class RandomChores extends RandomParts {
     const id = this.pick(SERVICES);
     const username = this.pick(USERNAMES);
     const actor = OPERATOR;
-    switch (below(this.random, 8)) {
+    switch (below(this.random, 11)) {
       case 0:
         return this.service(id);
       case 6: {
@@ -54,6 +54,24 @@ export class RandomChores extends RandomParts {
       }
       case 4:
         return this.command("revokeService", () => ({ id, username, actor }));
+      case 5: {
+        const name = this.pick(PROVIDERS);
+        const active = this.chance(0.8);
+        return this.command("setProviderActive", () => ({ name, active, actor }));
+      }
+      case 8: {
+        // Rarely one that has neither orders nor grants.
+        const gone = this.chance(0.5) ? id : `${id}-${below(this.random, 9)}`;
+        return this.command("deleteService", () => ({ id: gone, actor }));
+      }
+      case 9: {
+        const priceMicros = below(this.random, 30_000);
+        const rows = [
+          { id, priceMicros },
+          { id: `${id}-${below(this.random, 9)}`, max: 1 + below(this.random, 2000) },
+        ];
+        return this.command("importServices", () => ({ services: rows, update: true, actor }));
+      }
       default: {
         // Some of them break off after the first of them was written.
         const services = [this.terms(`${id}-${below(this.random, 9)}`), this.terms(id)];
@@ -75,9 +93,15 @@ export class RandomChores extends RandomParts {
   protected keyChange(): RandomCommand {
     const id = this.pick(this.keys);
     const actor = OPERATOR;
-    switch (below(this.random, 5)) {
+    switch (below(this.random, 6)) {
       case 0:
         return this.key(this.pick(USERNAMES));
+      case 4: {
+        const lifetimeMilliseconds = this.chance(0.5) ? null : 5_000_000;
+        const label = `l${below(this.random, 5)}`;
+        const changes = this.chance(0.5) ? { label } : { lifetimeMilliseconds };
+        return this.command("updateKey", () => ({ id, changes, actor }));
+      }
       case 1: {
         const active = this.chance(0.8);
         return this.command("setKeyActive", () => ({ id, active, actor }));

@@ -56,7 +56,7 @@ const create = (folder: string, ...more: string[]) =>
   withInput(
     folder,
     PROVIDER_KEY,
-    ...["admin", "provider", "create", "acme", "--url", upstream.url, "--key-stdin", "--json"],
+    ...`admin provider create acme --url ${upstream.url} --key-stdin --json`.split(" "),
     ...more,
   );
 const sync = (folder: string, ...more: string[]) =>
@@ -131,10 +131,10 @@ test("--only, --private, ids made of names, and --json carries the plan", async 
     { id: "instagram-likes-hq-2", providerService: "2" },
   ]);
   const made = await servicesIn(folder);
-  expect(made.map(({ id, private: hidden }) => [id, hidden]).toSorted()).toEqual([
-    ["instagram-likes-hq", true],
-    ["instagram-likes-hq-2", true],
-  ]);
+  expect(Object.fromEntries(made.map(({ id, private: hidden }) => [id, hidden]))).toEqual({
+    "instagram-likes-hq": true,
+    "instagram-likes-hq-2": true,
+  });
   const unknown = await binary(folder, "admin", "provider", "sync", "acme", "--only", "1,99");
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("no service 99")]);
   // What is not named stays, listed or not.
@@ -165,8 +165,9 @@ test("a scheduled sync is applied within its limits; beyond them it waits, and i
     await until(() => stateOf().synced_at !== null);
   };
   const expectPrices = async (...expected: number[]) => {
-    const prices = Object.values(await pricesIn(folder)).toSorted() as number[];
-    expect(prices).toEqual([...expected, 1].toSorted());
+    const prices = Object.values(await pricesIn(folder)) as number[];
+    const upwards = (a: number, b: number) => a - b;
+    expect(prices.toSorted(upwards)).toEqual([...expected, 1].toSorted(upwards));
   };
   // New services, and a rise of 20 %.
   await until(() => stateOf().synced_at !== null);
