@@ -8,7 +8,7 @@ import idempotency from "../../migrations/sqlite/0003_idempotency.sql" with { ty
 import lists from "../../migrations/sqlite/0004_lists.sql" with { type: "text" };
 import operation from "../../migrations/sqlite/0005_operation.sql" with { type: "text" };
 import cheapChecks from "../../migrations/sqlite/0006_cheap_checks.sql" with { type: "text" };
-import catalogueVersion from "../../migrations/sqlite/0010_catalogue_version.sql" with { type: "text" };
+import catalogueVersion from "../../migrations/sqlite/0007_catalogue_version.sql" with { type: "text" };
 import largeBalances from "../../migrations/sqlite/0008_large_balances.sql" with { type: "text" };
 import uptime from "../../migrations/sqlite/0009_uptime.sql" with { type: "text" };
 import numberFloors from "../../migrations/sqlite/0010_number_floors.sql" with { type: "text" };
@@ -38,7 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, name: "0004_lists", sql: lists },
   { version: 5, name: "0005_operation", sql: operation },
   { version: 6, name: "0006_cheap_checks", sql: cheapChecks },
-  { version: 7, name: "0010_catalogue_version", sql: catalogueVersion },
+  { version: 7, name: "0007_catalogue_version", sql: catalogueVersion },
   { version: 8, name: "0008_large_balances", sql: largeBalances },
   { version: 9, name: "0009_uptime", sql: uptime },
   { version: 10, name: "0010_number_floors", sql: numberFloors },
