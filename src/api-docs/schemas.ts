@@ -49,6 +49,11 @@ const balances = {
   childBalance: usd("Balance of a child user; 0 for a main user."),
 };
 
+const changed = (description: string): Schema => ({
+  type: ["string", "number", "boolean", "null"],
+  description,
+});
+
 const errorMembers = {
   status: text("Always `error`.", { const: "error" }),
   message: text("For people. Its wording is fixed too."),
@@ -79,6 +84,21 @@ export const SCHEMAS: Record<string, Schema> = {
   Services: object("Sorted by name, then id.", {
     status: success,
     services: listOf(schemaRef("Service"), "What you may order, at your price."),
+  }),
+  ServiceChange: object("A field of a service, for you and at your price.", {
+    seq: whole("Number in the feed. Only grows, with gaps; a cursor too.", 1),
+    service: text("The service's id."),
+    at: time("When it changed."),
+    field: text("`available`: whether you may order it.", {
+      enum: ["name", "price", "min", "max", "available"],
+    }),
+    before: changed("null where you could not order the service before."),
+    after: changed("As it is from then on."),
+  }),
+  ServiceChanges: object("", {
+    status: success,
+    changes: listOf(schemaRef("ServiceChange"), "Oldest first."),
+    nextCursor: text("`since` of the next request. The same as yours: nothing more is there."),
   }),
   OrderRequest: {
     type: "object",

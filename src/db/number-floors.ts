@@ -4,7 +4,10 @@ import type { Tx } from "./port.ts";
 import { numberFloors } from "./tables.ts";
 
 /** A number for each table whose numbers callers and operators know. */
-export type Numbers = Record<"orders" | "transfers" | "audit" | "services", number>;
+export type Numbers = Record<
+  "orders" | "transfers" | "audit" | "services" | "service_changes",
+  number
+>;
 
 /** The numbers of `table` continue above `floor`. Only before the database is in use: prepared statements ignore it. */
 export function raiseFloor(tx: Tx, table: keyof Numbers, floor: number): void {

@@ -181,3 +181,12 @@ export function insertService(tx: Tx, service: NewService): Service {
 export function updateService(tx: Tx, service: Service): Service {
   return tx.update(services, service, service);
 }
+
+/** `before`: the grant that there is. */
+export function putGrant(tx: Tx, before: Grant | undefined, grant: Grant): Grant {
+  return before ? tx.update(grants, before, grant) : tx.insert(grants, grant);
+}
+
+export function deleteGrant(tx: Tx, grant: Grant): void {
+  tx.delete(grants, grant);
+}

@@ -32,6 +32,8 @@ const RATE_EXAMPLE = {
   burst: 200,
   retryAfterSeconds: 1,
 } as const;
+/** In a query. */
+const REQUIRED: readonly string[] = ["username", "since"];
 const OPENAPI_VERSION = "3.1.1";
 const REASONS: Record<number, string> = {
   200: "Success",
@@ -115,7 +117,7 @@ function parametersOf({ parameters = [], idempotent, examples }: Operation) {
   const good = examples.filter(isGood);
   const own = parameters.map((parameter) => ({
     ...parameter,
-    required: parameter.in === "path" || parameter.name === "username",
+    required: parameter.in === "path" || REQUIRED.includes(parameter.name),
     ...examplesOf(
       good.filter(({ parameters: values }) => values?.[parameter.name] !== undefined),
       ({ parameters: values }) => valueOf(values![parameter.name]!, parameter.schema),

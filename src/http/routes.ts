@@ -8,6 +8,7 @@ import {
   placeOrder,
   placeOrders,
 } from "../api-docs/orders.ts";
+import { listServiceChanges } from "../api-docs/service-changes.ts";
 import { listServices } from "../api-docs/services.ts";
 import { moveTestOrder } from "../api-docs/test-orders.ts";
 import { sendTestEvent } from "../api-docs/test-webhooks.ts";
@@ -20,6 +21,7 @@ import { postOrderBatch } from "./order-batches.ts";
 import { getOrders } from "./order-lists.ts";
 import { getOrder, type OrderDeps, postOrder } from "./orders.ts";
 import type { InternalErrorDeps } from "./request-context.ts";
+import { getServiceChanges } from "./service-changes.ts";
 import { getServices } from "./services.ts";
 import { postTestOrder } from "./test-orders.ts";
 import { postTestWebhook } from "./test-webhooks.ts";
@@ -58,6 +60,7 @@ export type Route = [
 
 export const ROUTES: readonly Route[] = [
   ["GET", "/api/v1/services", ORDER, getServices, listServices],
+  ["GET", "/api/v1/services/changes", ORDER, getServiceChanges, listServiceChanges],
   ["POST", "/api/v1/orders", ORDER, postOrder, placeOrder],
   ["GET", "/api/v1/orders", ORDER, getOrders, listOrders],
   ["GET", "/api/v1/orders/:id", ORDER, getOrder, describeOrder],

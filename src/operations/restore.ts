@@ -44,6 +44,7 @@ export function carryOver(tx: Tx, command: CarryOver, context: Context): Carried
   raiseFloor(tx, "transfers", floors.transfers);
   raiseFloor(tx, "audit", floors.audit);
   raiseFloor(tx, "services", floors.services);
+  raiseFloor(tx, "service_changes", floors.service_changes);
   for (const id of endedKeys) setKeyActive(tx, { id, active: false, actor }, context);
   for (const name of disabledAdministrators) keepDisabled(tx, name, actor, context);
   markQueuedUnknown(tx, { cause: "restored from a backup: it may have been sent since" }, context);

@@ -5,25 +5,21 @@ import { Refusal, refusal } from "../domain/refusals.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { DEFAULT_CATEGORY, type PriceChange, type PriceUnit } from "../domain/services.ts";
 import type { Tx } from "../db/port.ts";
-import {
-  findService,
-  type Grant,
-  insertService,
-  type Service,
-  updateService as writeService,
-} from "../db/services.ts";
+import { findService, type Grant, type Service } from "../db/services.ts";
 import { grants } from "../db/tables.ts";
 import { findProvider } from "../db/providers.ts";
 import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { requireProvider } from "./providers.ts";
-import { requireUser } from "./users.ts";
 import {
+  addService,
+  changeGrant,
+  changeService,
   listServiceListeners,
-  recordGrantEvents,
-  recordServiceEvents,
+  removeGrant,
   type ServiceListeners,
-} from "./webhook-events.ts";
+} from "./service-changes.ts";
+import { requireUser } from "./users.ts";
 
 /** Well formed: name, price and bounds have been checked, and min is not above max. */
 export interface ServiceTerms {
@@ -65,7 +61,7 @@ function create(
   const { provider, actor, category, ...fields } = command;
   const id = command.id ?? context.createId();
   if (findService(tx, id)) throw refusal("service_id_taken");
-  const service = insertService(tx, {
+  const added = {
     ...fields,
     ...linkOf(tx, provider),
     id,
@@ -78,9 +74,9 @@ function create(
     minByHand: true,
     maxByHand: true,
     delisted: false,
-  });
+  };
+  const service = addService(tx, listeners, added, context);
   auditService(tx, context, actor, "service.create", null, service);
-  recordServiceEvents(tx, listeners, null, service, context);
   return service;
 }
 
@@ -108,9 +104,8 @@ export function updateService(tx: Tx, command: UpdateService, context: Context):
   service.priceByHand ||= changes.priceMicros !== undefined || changes.per !== undefined;
   service.minByHand ||= changes.min !== undefined;
   service.maxByHand ||= changes.max !== undefined;
-  writeService(tx, service);
+  changeService(tx, listServiceListeners(tx, context), before, service, context);
   auditService(tx, context, command.actor, "service.update", before, service);
-  recordServiceEvents(tx, listServiceListeners(tx, context), before, service, context);
   return service;
 }
 
@@ -125,10 +120,9 @@ export function setServiceActive(tx: Tx, command: SetServiceActive, context: Con
   const { active } = command;
   const before = requireService(tx, command.id);
   const service = { ...before, active, delisted: false };
-  writeService(tx, service);
+  changeService(tx, listServiceListeners(tx, context), before, service, context);
   const action = active ? "service.activate" : "service.deactivate";
   auditService(tx, context, command.actor, action, before, service);
-  recordServiceEvents(tx, listServiceListeners(tx, context), before, service, context);
   return service;
 }
 
@@ -148,9 +142,8 @@ export function changePrices(tx: Tx, command: ChangePrices, context: Context): {
   tx.each(command.prices, ({ after }, at) => {
     const before = found[at]!;
     const service = { ...before, priceMicros: after, priceByHand: true };
-    writeService(tx, service);
+    changeService(tx, listeners, before, service, context);
     auditService(tx, context, command.actor, "service.update", before, service);
-    recordServiceEvents(tx, listeners, before, service, context);
   });
   return { changed: command.prices.length };
 }
@@ -188,18 +181,15 @@ export function grantService(tx: Tx, command: GrantService, context: Context): G
   const service = requireService(tx, command.id);
   const user = requireUser(tx, command.username);
   if (user.parentAccount !== null) throw refusal("child_cannot_hold_grant");
-  const { priceMicros } = command;
   const before = tx.row(grants.byKey, service.id, user.account);
-  const grant = before
-    ? tx.update(grants, before, { priceMicros })
-    : tx.insert(grants, {
-        serviceId: service.id,
-        resellerAccount: user.account,
-        priceMicros,
-        createdAt: context.now,
-      });
+  const given = {
+    serviceId: service.id,
+    resellerAccount: user.account,
+    priceMicros: command.priceMicros,
+    createdAt: before?.createdAt ?? context.now,
+  };
+  const grant = changeGrant(tx, service, before, given, context);
   auditGrant(tx, context, command.actor, before ?? null, grant);
-  recordGrantEvents(tx, service, user.account, { before, after: grant }, context);
   return grant;
 }
 
@@ -215,9 +205,8 @@ export function revokeService(tx: Tx, command: RevokeService, context: Context):
   const user = requireUser(tx, command.username);
   const grant = tx.row(grants.byKey, service.id, user.account);
   if (!grant) throw refusal("grant_not_found");
-  tx.delete(grants, grant);
+  removeGrant(tx, service, grant, context);
   auditGrant(tx, context, command.actor, grant, null);
-  recordGrantEvents(tx, service, user.account, { before: grant, after: undefined }, context);
   return grant;
 }
 

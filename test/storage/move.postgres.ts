@@ -124,7 +124,7 @@ describe("no number is given again:", () => {
   test("the floors of a restore become sequences, and those floors again", async () => {
     const shop = openShopIn(freshSqliteDatabase());
     shop.order(10);
-    const floors = { orders: 500, transfers: 600, audit: 700, services: 800 };
+    const floors = { orders: 500, transfers: 600, audit: 700, services: 800, service_changes: 900 };
     shop.run("carryOver", { floors, endedKeys: [], actor: OPERATOR });
     const there = freshPostgresDatabase();
     const { json } = await moved(shop, there);

@@ -13,6 +13,7 @@ export const NUMBERED: Readonly<Record<NumberedTable, string>> = {
   transfers: "seq",
   audit: "seq",
   services: "number",
+  service_changes: "seq",
 };
 
 export const NUMBERED_TABLES = Object.keys(NUMBERED) as NumberedTable[];
@@ -30,19 +31,25 @@ export function isPlausible(number: number): boolean {
 
 /** The highest number issued in a database of any version, floor included; 0 without the table or its number. In a damaged or foreign one it may be any value. */
 export function highestNumber(sqlite: Database, table: NumberedTable): number {
-  // An older version numbered fewer tables.
-  const isNumbered = sqlite.query("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
-  if (!isNumbered.get(table, NUMBERED[table])) return 0;
+  if (!isNumbered(sqlite, table)) return 0;
   const isThere = sqlite.query<unknown, [string]>("SELECT 1 FROM sqlite_schema WHERE name = ?");
   const highest = `SELECT max(${NUMBERED[table]}) AS number FROM ${table}`;
   const floor = `SELECT floor FROM number_floors WHERE table_name = '${table}'`;
   return numberIn(sqlite, isThere.get("number_floors") ? `${highest} UNION ALL ${floor}` : highest);
 }
 
+/** An older version numbered fewer tables. */
+function isNumbered(sqlite: Database, table: NumberedTable): boolean {
+  const column = sqlite.query("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
+  return column.get(table, NUMBERED[table]) !== null;
+}
+
 /** How many numbers to skip for each table: as many as it has rows, and at least MARGIN. */
 export function margins(sqlite: Database): Numbers {
   return numbersBy((table) =>
-    Math.max(MARGIN, numberIn(sqlite, `SELECT count(*) AS number FROM ${table}`)),
+    isNumbered(sqlite, table)
+      ? Math.max(MARGIN, numberIn(sqlite, `SELECT count(*) AS number FROM ${table}`))
+      : MARGIN,
   );
 }
 
@@ -52,6 +59,7 @@ export function numbersBy(number: (table: NumberedTable) => number): Numbers {
     transfers: number("transfers"),
     audit: number("audit"),
     services: number("services"),
+    service_changes: number("service_changes"),
   };
 }
 
