@@ -1,5 +1,6 @@
 // One table from refusal to a sentence for the operator: what is wrong and what to do.
 
+import { ALERT_ENDPOINTS_LIMIT } from "../domain/alerts.ts";
 import type { CommandLineCode, Refusal, RefusalCode, Refusals } from "../domain/refusals.ts";
 import {
   AMOUNT_LIMIT_MICROS,
@@ -74,6 +75,9 @@ const SENTENCES = {
     "the catalogue changed while the provider's list was compared: nothing was changed, run it again",
   price_too_large: ({ id }) =>
     `the price of service ${id} would pass ${formatMicros(AMOUNT_LIMIT_MICROS)} USD: nothing was changed, choose a smaller percentage`,
+  alert_endpoint_not_found: () => "no alert endpoint has that id: see `reseller admin alert list`",
+  alert_endpoints_too_many: () =>
+    `there are ${ALERT_ENDPOINTS_LIMIT} alert endpoints already: delete one of them`,
   administrator_not_found: () =>
     "no administrator of the panel has that name: see `reseller panel list`",
   administrator_name_taken: () =>

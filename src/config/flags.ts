@@ -28,7 +28,7 @@ export function settingOption(flag: Flag): Option {
   const option = new Option(`--${flag} ${argument}`, row.help)
     .env(variableOf(flag))
     .default(row.default, row.defaultText);
-  if (row.isSecret) option.hideHelp();
+  if (row.isSecret || row.isHidden) option.hideHelp();
   if (preset !== undefined) option.preset(preset);
   return row.choices ? option.choices(row.choices) : option.argParser((given) => row.parse(given));
 }

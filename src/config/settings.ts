@@ -13,8 +13,11 @@ export interface Setting<Value> extends kinds.ValueKind<Value> {
   help: string;
   /** Given by variable or file only: the command line of a process can be read by everyone on the machine. */
   isSecret?: true;
+  /** Not in the help of a command: for tests. */
+  isHidden?: true;
 }
 
+const TELEGRAM_API = "https://api.telegram.org";
 const CHECKPOINT_MODES = ["internal", "external"] as const;
 
 /** By flag. The order is that of help, `config show` and docs/configuration.md. */
@@ -102,6 +105,13 @@ export const SETTINGS = {
     help: "networks that are not public and that webhooks may be sent to all the same",
   },
   "webhook-allow-http": setting(kinds.toggle, "off", "webhooks may be sent to http addresses too"),
+  "telegram-api": {
+    ...remote.httpUrl,
+    default: TELEGRAM_API,
+    defaultText: TELEGRAM_API,
+    help: "address of Telegram's Bot API, which alerts are sent to; another one for tests",
+    isHidden: true,
+  },
   "backup-every": setting(kinds.duration(0), "24h", "time between two backups; 0 turns them off"),
   "backup-dir": {
     ...optional(kinds.text("DIR"), "folder of the backups; services may share one"),

@@ -12,6 +12,10 @@ const LATE_REPORTS_LIMIT = 10_000;
 
 export interface ProviderAttention {
   name: string;
+  /** The threshold of our balance, and the balance as it was last asked for, in its currency; null: none, never. */
+  lowBalanceMicros: number | null;
+  balanceMicros: number | null;
+  balanceCurrency: string | null;
   /** Since when it refuses orders for lack of funds. */
   outOfFundsAt: number | null;
   lastSuccessAt: number | null;
@@ -39,6 +43,9 @@ const OPEN = "provider_id = providers.provider_id AND status IN ('PENDING', 'PRO
 const PROVIDERS = query({
   gives: {
     name: text,
+    lowBalanceMicros: nullable(number),
+    balanceMicros: nullable(number),
+    balanceCurrency: nullable(text),
     outOfFundsAt: nullable(number),
     lastSuccessAt: nullable(number),
     unknown: number,
@@ -46,7 +53,8 @@ const PROVIDERS = query({
     submissionDueAt: nullable(number),
     pollDueAt: nullable(number),
   },
-  text: `SELECT name, out_of_funds_at AS "outOfFundsAt", last_success_at AS "lastSuccessAt",
+  text: `SELECT name, low_balance_micros AS "lowBalanceMicros", balance_micros AS "balanceMicros",
+      balance_currency AS "balanceCurrency", out_of_funds_at AS "outOfFundsAt", last_success_at AS "lastSuccessAt",
       (SELECT count(*) FROM orders WHERE ${OPEN} AND placement = 'unknown') AS "unknown",
       (SELECT min(checked_at) FROM orders WHERE ${OPEN} AND placement = 'placed') AS "oldestUncheckedAt",
       (SELECT min(next_place_at) FROM orders WHERE provider_id = providers.provider_id
@@ -75,8 +83,13 @@ const FACTS = query({
     (SELECT created_at FROM users ORDER BY account DESC LIMIT 1) AS "lastUserAt"`,
 });
 
+/** By name; without the sandbox. */
+export function listProviderAttention(reader: Reader): ProviderAttention[] {
+  return reader.all(PROVIDERS);
+}
+
 export function readAttention(reader: Reader, lateSince: number): Attention {
-  const providers = reader.all(PROVIDERS);
+  const providers = listProviderAttention(reader);
   const { lateOrders, ...times } = reader.one(FACTS, { since: lateSince })!;
   const lastRowAt = Math.max(0, ...Object.values(times).map((time) => time ?? 0)) || null;
   return { providers, lateOrders, failedWebhooks: listFailedWebhooks(reader), lastRowAt };

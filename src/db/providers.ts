@@ -18,6 +18,14 @@ export interface Provider {
   /** Since when it refuses orders for lack of funds. */
   outOfFundsAt: number | null;
   createdAt: number;
+  /** The operator is alerted when our balance there falls below it; in the provider's currency. */
+  lowBalanceMicros: number | null;
+  /** Our balance there as it was last asked for, and when; null: never. */
+  balanceMicros: number | null;
+  balanceCurrency: string | null;
+  balanceAt: number | null;
+  /** When it was last asked for, whether it answered or not. */
+  balanceAskedAt: number | null;
 }
 
 /** The figures of a provider's orders in `provider list`. */
@@ -98,7 +106,7 @@ export function nextDueAt(reader: Reader): number | null {
 
 export function insertProvider(
   tx: Tx,
-  provider: Omit<Provider, "providerId" | "lastSuccessAt" | "outOfFundsAt">,
+  provider: Pick<Provider, "name" | "protocol" | "url" | "key" | "createdAt">,
 ): Provider {
   return tx.insert(providers, provider);
 }

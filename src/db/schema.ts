@@ -1,6 +1,7 @@
 // The tables, as drizzle describes them, for both engines. Their constraints (CHECK, UNIQUE, triggers) are in migrations/sqlite/.
 
 import { customType, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { AlertEventType, AlertKind } from "../domain/alerts.ts";
 import type { AuditAction } from "../domain/audit.ts";
 import type { KeyScope, KeyType } from "../domain/keys.ts";
 import type { TransferKind } from "../domain/ledger.ts";
@@ -62,6 +63,11 @@ export const providers = sqliteTable("providers", {
   lastSuccessAt: integer("last_success_at"),
   outOfFundsAt: integer("out_of_funds_at"),
   createdAt: integer("created_at").notNull(),
+  lowBalanceMicros: integer("low_balance_micros"),
+  balanceMicros: integer("balance_micros"),
+  balanceCurrency: text("balance_currency"),
+  balanceAt: integer("balance_at"),
+  balanceAskedAt: integer("balance_asked_at"),
 });
 
 export const services = sqliteTable("services", {
@@ -96,6 +102,19 @@ export const grants = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.serviceId, table.resellerAccount] })],
 );
+
+export const serviceChanges = sqliteTable("service_changes", {
+  seq: integer().primaryKey(),
+  at: integer().notNull(),
+  serviceId: text("service_id").notNull(),
+  resellerAccount: integer("reseller_account"),
+  /** OfferedTerms as JSON. */
+  before: text(),
+  after: text(),
+  /** OwnTerms as JSON. */
+  ownBefore: text("own_before"),
+  ownAfter: text("own_after"),
+});
 
 export const catalogueVersion = sqliteTable("catalogue_version", {
   id: integer().primaryKey(),
@@ -236,7 +255,10 @@ export const servers = sqliteTable("servers", {
 export const webhooks = sqliteTable("webhooks", {
   webhookId: integer("webhook_id").primaryKey(),
   id: text().notNull(),
-  resellerAccount: integer("reseller_account").notNull(),
+  /** Null: the operator's, for alerts. */
+  resellerAccount: integer("reseller_account"),
+  /** Then a chat of Telegram, whose bot's token is the secret; null: the URL. */
+  telegramChat: text("telegram_chat"),
   url: text().notNull(),
   events: text().notNull(),
   balanceLowBelow: integer("balance_low_below"),
@@ -255,8 +277,8 @@ export const webhooks = sqliteTable("webhooks", {
 export const webhookEvents = sqliteTable("webhook_events", {
   eventId: integer("event_id").primaryKey(),
   id: text().notNull(),
-  resellerAccount: integer("reseller_account").notNull(),
-  type: text().$type<WebhookEventType>().notNull(),
+  resellerAccount: integer("reseller_account"),
+  type: text().$type<WebhookEventType | AlertEventType>().notNull(),
   orderId: integer("order_id"),
   sequence: integer(),
   body: text().notNull(),
@@ -286,6 +308,15 @@ export const webhookAttempts = sqliteTable("webhook_attempts", {
   httpStatus: integer("http_status"),
   error: text(),
   response: text(),
+});
+
+export const alerts = sqliteTable("alerts", {
+  seq: integer().primaryKey(),
+  kind: text().$type<AlertKind>().notNull(),
+  subject: text().notNull(),
+  message: text().notNull(),
+  raisedAt: integer("raised_at").notNull(),
+  resolvedAt: integer("resolved_at"),
 });
 
 export * from "./panel-schema.ts";

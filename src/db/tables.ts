@@ -42,7 +42,7 @@ export const providers = table(schema.providers, {
   unique: { byName: ["name"] },
   folded: ["byName"],
   lock: catalogue,
-  unlocked: ["lastSuccessAt", "outOfFundsAt"],
+  unlocked: ["lastSuccessAt", "outOfFundsAt", "balanceMicros", "balanceCurrency", "balanceAt"],
 });
 
 export const services = table(schema.services, {
@@ -57,6 +57,13 @@ export const grants = table(schema.grants, {
   key: ["serviceId", "resellerAccount"],
   lock: catalogue,
   kept: true,
+});
+
+/** Numbered in the order of the commits: all of it is written under one lock. */
+export const serviceChanges = table(schema.serviceChanges, {
+  key: ["seq"],
+  numbered: "seq",
+  lock: catalogue,
 });
 
 export const catalogueVersion = table(schema.catalogueVersion, { key: ["id"] });
@@ -112,7 +119,7 @@ export const webhooks = table(schema.webhooks, {
   key: ["webhookId"],
   numbered: "webhookId",
   unique: { byId: ["id"] },
-  lock: ({ resellerAccount }) => resellerAccount,
+  lock: ({ resellerAccount }) => resellerAccount ?? CATALOGUE_LOCK,
   // Written with the attempts, under the lock of the queue.
   unlocked: ["failures", "failingSince"],
 });
@@ -134,6 +141,16 @@ export const webhookAttempts = table(schema.webhookAttempts, {
   key: ["seq"],
   numbered: "seq",
   unique: { byAttempt: ["deliveryId", "attempt"] },
+});
+
+export const alerts = table(schema.alerts, {
+  key: ["seq"],
+  numbered: "seq",
+  unique: { byOpen: ["kind", "subject"] },
+  where: {
+    byOpen: { text: "resolved_at IS NULL", holds: (row) => row["resolvedAt"] === null },
+  },
+  lock: catalogue,
 });
 
 export const administrators = table(schema.administrators, {
@@ -168,6 +185,7 @@ export const TABLES: readonly AnyTable[] = [
   providers,
   services,
   grants,
+  serviceChanges,
   keys,
   orders,
   attempts,
@@ -182,6 +200,7 @@ export const TABLES: readonly AnyTable[] = [
   webhookEvents,
   webhookDeliveries,
   webhookAttempts,
+  alerts,
   administrators,
   recoveryCodes,
   panelSessions,

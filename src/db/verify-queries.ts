@@ -161,7 +161,7 @@ const QUERIES: Record<string, string> = {
     SELECT 'webhook ' || webhooks.id AS subject,
       'it is sent the event ' || webhook_events.id || ' of another account' AS problem
     FROM webhook_deliveries JOIN webhooks USING (webhook_id) JOIN webhook_events USING (event_id)
-    WHERE webhooks.reseller_account <> webhook_events.reseller_account`,
+    WHERE webhooks.reseller_account IS DISTINCT FROM webhook_events.reseller_account`,
   "no effect has two used keys": `
     SELECT coalesce('order ' || order_id, 'transfer ' || transfer_seq) AS subject,
       'it was done under ' || count(*) || ' keys' AS problem

@@ -31,6 +31,8 @@ export const AUDIT_ACTIONS = [
   "webhook.rotate",
   "webhook.replay",
   "order.note",
+  "alert.create",
+  "alert.delete",
   "administrator.invite",
   "administrator.accept",
   "administrator.password",

@@ -76,6 +76,8 @@ interface CommandLineOnlyRefusals {
   order_changed: null;
   order_not_unknown: { status: string; placement: string };
   provider_not_found: null;
+  alert_endpoint_not_found: null;
+  alert_endpoints_too_many: null;
   provider_name_taken: null;
   provider_order_taken: { orderId: number };
   service_has_no_provider: null;

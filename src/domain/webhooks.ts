@@ -176,6 +176,8 @@ export interface AttemptResult {
   httpStatus: number | null;
   error: string | null;
   retryAfterSeconds: number | null;
+  /** Telegram says exactly how long to wait, and counts what comes before as another offence. */
+  mayAskForMore?: boolean;
 }
 
 /** The delivery's fields that decide what follows an attempt. */
@@ -204,13 +206,17 @@ export function decideDelivery(
     return { state: "delivered", failures: delivery.failures, dueAt: null };
   const failures = replay ? delivery.failures : delivery.failures + 1;
   if (failures >= tries) return { state: "failed", failures, dueAt: null };
-  const pause = webhookPauseMs(Math.max(failures, 1), random, result.retryAfterSeconds);
+  const { retryAfterSeconds, mayAskForMore } = result;
+  const step = Math.max(failures, 1);
+  const pause = webhookPauseMs(step, random, retryAfterSeconds, mayAskForMore);
   if (pause === null) return { state: "failed", failures, dueAt: null };
   return { state: "waiting", failures, dueAt: now + pause };
 }
 
 /** The endpoint's count of failures since its last success. */
 export interface EndpointHealth extends WebhookActivity {
+  /** Null: the operator's, which is never disabled: nobody else would be told. */
+  resellerAccount?: number | null;
   failures: number;
   failingSince: number | null;
 }
@@ -226,7 +232,7 @@ export function decideHealth<Endpoint extends EndpointHealth>(
   now: number,
 ): Endpoint {
   const counted = isReplay ? endpoint : countAttempt(endpoint, result, now);
-  if (!counted.active) return counted;
+  if (!counted.active || counted.resellerAccount === null) return counted;
   const reason = disabledBy(counted, result, now);
   return reason ? { ...counted, active: false, disabledReason: reason, disabledAt: now } : counted;
 }

@@ -3,6 +3,7 @@
 
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Awaitable } from "../db/port.ts";
+import { ALERT_KINDS } from "../domain/alerts.ts";
 import { ORDER_STATUSES } from "../domain/orders.ts";
 import type { RateExceeded, RefusalCode } from "../domain/refusals.ts";
 import { DISABLED_REASONS, type DisabledReason } from "../domain/webhook-events.ts";
@@ -28,6 +29,8 @@ export interface Observer {
   placement(outcome: string): void;
   /** `delivered`, or the word of a webhook's failure. */
   webhook(outcome: string): void;
+  /** The same for an alert of the operator. */
+  alert(outcome: string): void;
   commit(commands: number, seconds: number): void;
 }
 
@@ -53,6 +56,8 @@ export interface Figures extends DatabaseFigures {
   oldestUndeliveredSeconds(): Awaitable<number | null>;
   /** Endpoints of webhooks that are disabled, by the reason. Null: not known at this time. */
   disabledWebhooks(): Awaitable<Record<DisabledReason, number> | null>;
+  /** Alerts that go on, by kind. Null: not known at this time. */
+  openAlerts(): Awaitable<ReadonlyMap<string, number> | null>;
   /** Servers that share the database. */
   servers(): number;
   lostLogLines(): number;
@@ -72,6 +77,7 @@ export const NO_OBSERVER: Observer = {
   replay() {},
   placement() {},
   webhook() {},
+  alert() {},
   commit() {},
 };
 
@@ -138,6 +144,12 @@ function createObserver(registry: Registry): Observer {
     labelNames: ["outcome"],
     registers,
   });
+  const alerts = new Counter({
+    name: "reseller_alert_deliveries_total",
+    help: "Attempts to send an alert to the operator, by what came of them.",
+    labelNames: ["outcome"],
+    registers,
+  });
   const commits = new Histogram({
     name: "reseller_commit_duration_seconds",
     help: "Time of a batch in the writer thread, its durable commit included.",
@@ -161,6 +173,7 @@ function createObserver(registry: Registry): Observer {
     replay: () => replays.inc(),
     placement: (outcome) => placements.inc({ outcome }),
     webhook: (outcome) => webhooks.inc({ outcome }),
+    alert: (outcome) => alerts.inc({ outcome }),
     commit(commands, seconds) {
       commits.observe(seconds);
       batches.observe(commands);
@@ -200,6 +213,17 @@ function addFigures(registry: Registry, figures: Figures): void {
     "Age of the oldest event that an endpoint in use has not been sent.",
     () => figures.oldestUndeliveredSeconds(),
   );
+  new Gauge({
+    name: "reseller_alerts",
+    help: "Alerts that go on, by kind.",
+    labelNames: ["kind"],
+    registers: [registry],
+    async collect() {
+      const open = await figures.openAlerts();
+      if (open === null) return this.reset();
+      for (const kind of ALERT_KINDS) this.set({ kind }, open.get(kind) ?? 0);
+    },
+  });
   new Gauge({
     name: "reseller_webhooks_disabled",
     help: "Endpoints of webhooks that are disabled, by why.",

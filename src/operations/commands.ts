@@ -23,6 +23,13 @@ import {
   takeConfirmation,
 } from "./sign-ins.ts";
 import {
+  createAlertEndpoint,
+  deleteAlertEndpoint,
+  recordAlerts,
+  recordOutage,
+  testAlertEndpoint,
+} from "./alerts.ts";
+import {
   after,
   type Awaitable,
   type Job,
@@ -39,6 +46,7 @@ import { expireIdempotencyRecords, recordResponse } from "./idempotency.ts";
 import { createKey, endExpiredKeys, recordKeyUsage, rotateKey, setKeyActive } from "./keys.ts";
 import { transitionOrder, noteOrder, placeOrder, placeOrderOnce, progressOrder } from "./orders.ts";
 import { clampSchedules, finishAttempt, startAttempt } from "./deliveries.ts";
+import { recordProviderBalance, takeDueBalances } from "./provider-balances.ts";
 import { createProvider, noteProviderSuccess, syncCatalogue, updateProvider } from "./providers.ts";
 import { probe } from "./probe.ts";
 import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
@@ -147,6 +155,13 @@ const commands = {
   recordWebhookAttempts,
   releaseWebhookDeliveries,
   expireWebhooks,
+  createAlertEndpoint,
+  deleteAlertEndpoint,
+  testAlertEndpoint,
+  recordAlerts,
+  recordOutage,
+  takeDueBalances,
+  recordProviderBalance,
   inviteAdministrator,
   acceptInvitation,
   setAdministratorPassword,

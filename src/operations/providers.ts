@@ -7,15 +7,10 @@ import type { Actor } from "../domain/ledger.ts";
 import type { Reader, Tx } from "../db/port.ts";
 import { findProvider, insertProvider, type Provider, updateLastSuccess } from "../db/providers.ts";
 import { providers } from "../db/tables.ts";
-import {
-  findService,
-  insertService,
-  listServicesOfProvider,
-  updateService as writeService,
-} from "../db/services.ts";
+import { findService, listServicesOfProvider } from "../db/services.ts";
 import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
-import { listServiceListeners, recordServiceEvents } from "./webhook-events.ts";
+import { addService, changeService, listServiceListeners } from "./service-changes.ts";
 
 export interface CreateProvider {
   name: string;
@@ -45,7 +40,7 @@ export function createProvider(tx: Tx, command: CreateProvider, context: Context
 export interface UpdateProvider {
   name: string;
   /** Absent: as it was. */
-  changes: { url?: string; key?: string; name?: string };
+  changes: { url?: string; key?: string; name?: string; lowBalanceMicros?: number | null };
   actor: Actor;
 }
 
@@ -59,15 +54,16 @@ export function updateProvider(
   const { url = before.url, key = before.key, name = before.name } = command.changes;
   const holder = findProvider(tx, name);
   if (holder && holder.providerId !== before.providerId) throw refusal("provider_name_taken");
-  tx.update(providers, before, { url, key, name });
+  const { lowBalanceMicros = before.lowBalanceMicros } = command.changes;
+  tx.update(providers, before, { url, key, name, lowBalanceMicros });
   audit(tx, context, {
     actor: command.actor,
     action: "provider.update",
     subject: name,
     account: null,
-    before: { name: before.name, url: before.url },
+    before: { name: before.name, url: before.url, lowBalanceMicros: before.lowBalanceMicros },
     // Never the key itself.
-    after: { name, url, ...(key === before.key ? {} : { key: "replaced" }) },
+    after: { name, url, lowBalanceMicros, ...(key === before.key ? {} : { key: "replaced" }) },
   });
   return { providerId: before.providerId };
 }
@@ -103,24 +99,22 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
   // Nothing is refused from here on.
   const listeners = listServiceListeners(tx, context);
   tx.each(plan.added, ({ providerService, ...fields }) => {
-    const added = insertService(tx, addedService(provider, providerService, fields, context));
+    const service = addedService(provider, providerService, fields, context);
+    const added = addService(tx, listeners, service, context);
     auditService(tx, context, command.actor, "service.create", null, added);
-    recordServiceEvents(tx, listeners, null, added, context);
   });
   tx.each(plan.updated, ({ id, after, returns }) => {
     const service = findService(tx, id)!;
     const reactivation = returns ? { active: true, delisted: false } : {};
     const updated = { ...service, ...after, ...reactivation };
-    writeService(tx, updated);
+    changeService(tx, listeners, service, updated, context);
     auditService(tx, context, command.actor, "service.update", service, updated);
-    recordServiceEvents(tx, listeners, service, updated, context);
   });
   tx.each(plan.deactivated, ({ id }) => {
     const service = findService(tx, id)!;
     const deactivated = { ...service, active: false, delisted: true };
-    writeService(tx, deactivated);
+    changeService(tx, listeners, service, deactivated, context);
     auditService(tx, context, command.actor, "service.deactivate", service, deactivated);
-    recordServiceEvents(tx, listeners, service, deactivated, context);
   });
   updateLastSuccess(tx, provider.providerId, context.now);
   return plan;

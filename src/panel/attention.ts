@@ -1,6 +1,7 @@
 // What needs the operator's attention, the worst first, each with where it is settled.
 
 import type { Attention, ProviderAttention } from "../db/attention.ts";
+import { lowBalance } from "../domain/alerts.ts";
 import { formatDuration } from "../domain/units.ts";
 import type { MachineFacts } from "./call.ts";
 import { timeText } from "./shown.tsx";
@@ -80,6 +81,10 @@ function providerItems(provider: ProviderAttention, now: number): AttentionItem[
       action: "See those that wait",
       href: orders("queued"),
     });
+  }
+  const low = lowBalance(provider);
+  if (low !== null) {
+    items.push({ tone: "bad", text: low, action: "See it", href: `/providers/${name}` });
   }
   if (pollDueAt !== null && now - pollDueAt > LATE_MS) {
     items.push({

@@ -1,6 +1,7 @@
 // One table from refusal to what is shown beside a field: the words of the API where it has the refusal (http/errors.ts),
 // and the fields that may have caused it.
 
+import { ALERT_ENDPOINTS_LIMIT } from "../domain/alerts.ts";
 import type { PanelCode, Refusal, RefusalCode, Refusals } from "../domain/refusals.ts";
 import {
   AMOUNT_LIMIT_MICROS,
@@ -33,6 +34,8 @@ const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
   ),
   webhook_not_found: says("Webhook not found", "webhook").absence(),
   webhooks_too_many: says(`A reseller has at most ${WEBHOOKS_LIMIT} webhooks`, "url"),
+  alert_endpoint_not_found: says("Alert endpoint not found", "endpoint").absence(),
+  alert_endpoints_too_many: says(`There are at most ${ALERT_ENDPOINTS_LIMIT} endpoints`, "target"),
   delivery_not_found: says("Delivery not found", "delivery").absence(),
   api_key_inactive: says("API key is inactive", "key"),
   api_key_expired: says("API key has expired", "key"),

@@ -2,6 +2,7 @@
 
 import { backupFolder } from "../config/flags.ts";
 import type { Config } from "../config/settings.ts";
+import { countOpenAlerts } from "../db/alerts.ts";
 import { type Awaitable, TransientError } from "../db/port.ts";
 import { oldestUncheckedAt } from "../db/providers.ts";
 import { countDisabledWebhooks, oldestUndeliveredAt } from "../db/webhook-figures.ts";
@@ -48,6 +49,7 @@ export function readGauges(
       const createdAt = await unlessAway(() => slowStore.read(oldestUndeliveredAt));
       return createdAt && (Date.now() - createdAt) / 1000;
     },
+    openAlerts: () => unlessAway(() => slowStore.read(countOpenAlerts)),
     disabledWebhooks: () => unlessAway(() => slowStore.read(countDisabledWebhooks)),
     ordersByStatus: () => unlessAway(countStatuses),
     lostLogLines: () => log.lostLines(),

@@ -17,8 +17,17 @@ import { readCertificate, reloadCertificate } from "./certificate.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
 import type { SystemFacts } from "../panel/system.tsx";
 import { startPanel } from "../panel/listener.ts";
+import { startProviderBalances } from "../delivery/provider-balances.ts";
+import { startAlerts } from "../webhooks/alerts.ts";
 import { startWebhooks } from "../webhooks/worker.ts";
-import { apiDeps, createPending, deliveryDeps, panelDeps, webhookDeps } from "./wiring.ts";
+import {
+  alertDeps,
+  apiDeps,
+  createPending,
+  deliveryDeps,
+  panelDeps,
+  webhookDeps,
+} from "./wiring.ts";
 import { readGauges } from "./gauges.ts";
 import { panelAddressPath } from "../storage/open.ts";
 import { openPostgresDatabase } from "./postgres-database.ts";
@@ -105,11 +114,18 @@ export async function startService(
     throw error;
   });
   pending.resolve(delivery);
-  const webhooks = startWebhooks(webhookDeps(config, started, delivery));
+  const toSend = webhookDeps(config, started, delivery);
+  const webhooks = startWebhooks(toSend);
 
   const expiry = await startExpiry(writer, log, { isLeader: () => database.isLeader() });
   offsite = copyOffsite(config, database, log);
   const running = (backups = backUp(config, database, offsite, log));
+  const watching = alertDeps(config, started, delivery, toSend, {
+    hasBackupFailed: () => running.hasFailed(),
+    newestRemoteAt: () => offsite?.newestAt() ?? null,
+  });
+  const alerts = startAlerts(watching);
+  const balances = startProviderBalances({ ...deliveryDeps(config, started), ...watching });
   const protocol = tls ? "https" : "http";
   const url = urlOf(protocol, listeners.api);
   const panelUrl = listeners.panel && (config.panelUrl ?? urlOf(protocol, listeners.panel));
@@ -130,7 +146,12 @@ export async function startService(
     async stop() {
       log.info({}, "stopping");
       // Both at once: requests wait for their orders' deliveries.
-      const delivered = Promise.all([delivery.stop(DRAIN_MS), webhooks.stop(DRAIN_MS)]);
+      const delivered = Promise.all([
+        alerts.stop(),
+        balances.stop(),
+        delivery.stop(DRAIN_MS),
+        webhooks.stop(DRAIN_MS),
+      ]);
       const drained = await Promise.race([
         listeners.stop().then(() => true),
         Bun.sleep(DRAIN_MS).then(() => false),
@@ -174,6 +195,7 @@ function noBackups(log: Logger): Backups {
     backUpNow: () => log.warn({}, "no backup made: PostgreSQL's own tools make them"),
     status: () => ({ folder: "", isRunning: false, backups: [] }),
     verify: () => false,
+    hasFailed: () => false,
     stop: () => Promise.resolve(),
   };
 }

@@ -24,7 +24,8 @@ import { connectProvider } from "../providers/protocols.ts";
 import { newestBackup } from "../storage/backup-folder.ts";
 import { freeBytesIn } from "../storage/files.ts";
 import { checkNewUrl } from "../webhooks/new-url.ts";
-import { createWebhookSender } from "../webhooks/sender.ts";
+import type { AlertDeps } from "../webhooks/alerts.ts";
+import { createChannels } from "../webhooks/channels.ts";
 import type { TargetPolicy } from "../webhooks/targets.ts";
 import type { WebhookDeps } from "../webhooks/worker.ts";
 import type { ServerDatabase } from "./database.ts";
@@ -193,8 +194,50 @@ export function webhookDeps(
     clock: systemClock,
     ticker,
     random: Math.random,
-    send: createWebhookSender({ policy, now: Date.now }),
+    send: createChannels({ policy, now: Date.now, telegramApi: config.telegramApi }),
     onAttempt: (outcome) => metrics?.webhook(outcome),
+    onAlert: (outcome) => metrics?.alert(outcome),
+  };
+}
+
+/** What the machine says, besides what its folders hold. */
+export interface AlertSources {
+  hasBackupFailed: () => boolean;
+  newestRemoteAt: () => number | null;
+}
+
+/** `webhooks`: alerts are sent by what sends webhooks. */
+export function alertDeps(
+  config: Config,
+  { database, log }: Started,
+  delivery: DeliveryService,
+  { serverId, store, clock, ticker, random, send }: WebhookDeps,
+  { hasBackupFailed, newestRemoteAt }: AlertSources,
+): AlertDeps {
+  const { writer, file } = database;
+  return {
+    serverId,
+    store,
+    writer,
+    log,
+    clock,
+    ticker,
+    random,
+    send,
+    isLeader: () => database.isLeader(),
+    lateness: () => delivery.lateness(),
+    machine() {
+      if (file === null) return {};
+      const facts = machineFacts(config, newestRemoteAt());
+      // What is not known yet is not said; without backups none is missing.
+      const { newestBackupAt, ...others } = facts;
+      return {
+        ...others,
+        ...(config.backupEvery > 0 && newestBackupAt !== undefined && { newestBackupAt }),
+        hasBackupFailed: hasBackupFailed(),
+        backupEveryMs: config.backupEvery,
+      };
+    },
   };
 }
 

@@ -29,6 +29,8 @@ export interface AttemptDeps {
   send: SendWebhook;
   /** Called after each attempt of the live side with `delivered` or the word of its failure. */
   onAttempt?: (outcome: string) => void;
+  /** The same for alerts of the operator. */
+  onAlert?: (outcome: string) => void;
 }
 
 /** `onEnded`: called after each attempt. */
@@ -53,7 +55,9 @@ export function createAttempts(
     else slow.delete(webhookId);
     if (reply.error === "stopped") return;
     ended.push({ deliveryId, attempt, at, durationMs, ...reply });
-    if (!due.isTest) deps.onAttempt?.(reply.error ?? "delivered");
+    const outcome = reply.error ?? "delivered";
+    if (due.alert) deps.onAlert?.(outcome);
+    else if (!due.isTest) deps.onAttempt?.(outcome);
   };
 
   return {

@@ -22,6 +22,9 @@ const PROVIDER = {
   oldestUncheckedAt: null,
   submissionDueAt: null,
   pollDueAt: null,
+  lowBalanceMicros: null,
+  balanceMicros: null,
+  balanceCurrency: null,
 };
 const NOW = Date.UTC(2026, 10, 22);
 const HOUR = 3_600_000;
@@ -68,6 +71,22 @@ test.each([
     { ...QUIET, providers: [{ ...PROVIDER, outOfFundsAt: NOW, submissionDueAt: NOW - HOUR }] },
     {},
     ["bad acme refuses orders for lack of funds since 2026-11-22 00:00:00 UTC"],
+  ],
+  [
+    "a low balance",
+    {
+      ...QUIET,
+      providers: [
+        {
+          ...PROVIDER,
+          lowBalanceMicros: 50_000_000,
+          balanceMicros: 49_500_000,
+          balanceCurrency: "EUR",
+        },
+      ],
+    },
+    {},
+    ["bad The balance at acme is 49.5 EUR, below 50"],
   ],
   [
     "submissions and polls that are late",
@@ -121,5 +140,6 @@ test.each([
 ])("attention: %s", (_, attention, system, expected) => {
   const items = attentionItems(attention, system, NOW);
   expect(items.map(({ tone, text }) => `${tone} ${text}`)).toEqual(expected);
-  for (const { href } of items) expect(href).toMatch(/^\/(orders\?|system|users\/\w+#webhooks)/);
+  for (const { href } of items)
+    expect(href).toMatch(/^\/(orders\?|providers\/|system|users\/\w+#webhooks)/);
 });
