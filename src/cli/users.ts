@@ -57,16 +57,16 @@ export function declareUsers(admin: Command): void {
   explainDelete(group);
 }
 
-/**
- * Hidden: whoever looks for it is told what there is in its place. Without it commander would suggest the nearest name, which
- * is `debit`.
- */
+/** Commander would suggest the nearest name, which is `debit`: whoever looks for this is told what there is in its place. */
 function explainDelete(group: Command): void {
-  const explained = group.command("delete", { hidden: true }).allowUnknownOption();
-  explained.argument("[username...]").action(() => {
-    explained.error(
-      "error: users are never deleted, because the ledger refers to them: `reseller admin user deactivate` refuses their keys.",
-    );
+  group.on("command:*", ([word]: string[]) => {
+    if (/^(delete|remove|rm|erase)$/.test(word!)) {
+      group.error(
+        "error: users are never deleted, because the ledger refers to them: `reseller admin user deactivate` refuses their keys.",
+      );
+    }
+    // With suggestions, as for every other group.
+    (group as unknown as { unknownCommand(): void }).unknownCommand();
   });
 }
 

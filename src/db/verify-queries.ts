@@ -118,7 +118,7 @@ const QUERIES: Record<string, string> = {
       OR (reference IS NOT NULL AND kind <> 'adjustment')`,
   "an accepted late report was applied": `
     SELECT 'order ' || orders.order_id AS subject,
-      'a late ' || reported || ' was accepted, its status is ' || orders.status AS problem
+      'a late ' || late_reports.reported || ' was accepted, its status is ' || orders.status AS problem
     FROM late_reports JOIN orders ON orders.order_id = late_reports.order_id
     WHERE decision = 'accepted' AND orders.status NOT IN ('PARTIAL', 'REFUNDED')`,
   "only resellers have a discount": `
