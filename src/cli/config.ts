@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
-import { serveOptions, showSettings, unknownVariables } from "../config/flags.ts";
+import { commandOptions, serveOptions, showSettings, unknownVariables } from "../config/flags.ts";
 import { type Config, conflictOf } from "../config/settings.ts";
 import { formatRemote, missingForRemote } from "../config/remote-values.ts";
 import { refusedWithPostgres } from "../config/sqlite-settings.ts";
@@ -34,7 +34,7 @@ export function declareConfig(program: Command): void {
     "print every setting with its value and where it comes from",
     "reseller config show --port 9000",
   );
-  for (const option of serveOptions()) show.addOption(option);
+  for (const option of [...serveOptions(), ...commandOptions()]) show.addOption(option);
   show.action((options: CommonOptions) => {
     print(options.json, showSettings(show), (rows) =>
       table(

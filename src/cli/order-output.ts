@@ -1,6 +1,6 @@
 // Orders on standard output: as a table, as fields, as JSON.
 
-import type { Reader } from "../db/port.ts";
+import type { Awaitable, Reader } from "../db/port.ts";
 import type { ListedOrder, Order } from "../db/orders.ts";
 import { findUserByAccount } from "../db/users.ts";
 import { placementOf } from "../domain/deliveries.ts";
@@ -8,8 +8,9 @@ import { orderStatus } from "../domain/responses.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { isTestOrder } from "../domain/sandbox.ts";
 import { type ProviderNames, providerNames } from "./provider-names.ts";
-import { dollars } from "./output.ts";
-import { table } from "./text-table.ts";
+import { type CommonOptions, type Session, withDatabase } from "./command.ts";
+import { dollars, print } from "./output.ts";
+import { fields, table } from "./text-table.ts";
 
 /** An order with the names of its reseller and its provider. */
 export interface NamedOrder extends ListedOrder {
@@ -54,4 +55,16 @@ export function orderTable(orders: NamedOrder[]): string {
     link: order.link,
   }));
   return table(rows, "no orders to list");
+}
+
+/** Makes a change and prints the order as it is then. */
+export async function changeOrder(
+  options: CommonOptions,
+  change: (session: Session) => Awaitable<Order>,
+): Promise<void> {
+  const order = await withDatabase(options, async (session) => {
+    const changed = await change(session);
+    return session.store.read((reader) => withNames(reader, changed));
+  });
+  print(options.json, orderJson(order), fields);
 }

@@ -10,6 +10,7 @@ import { declareAudit } from "./audit.ts";
 import { declareBackup } from "./backup.ts";
 import { declareConfig } from "./config.ts";
 import { declareDoctor } from "./doctor.ts";
+import { declareGrants } from "./grants.ts";
 import { declareHealth } from "./health.ts";
 import { declareKeys } from "./keys.ts";
 import { declareLicenses } from "./licenses.ts";
@@ -85,6 +86,7 @@ export function createProgram(): Command {
   declareUsers(admin);
   declareKeys(admin);
   declareServices(admin);
+  declareGrants(admin);
   declareProviders(admin);
   declareOrders(admin);
   declareWebhooks(admin);

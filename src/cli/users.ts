@@ -3,16 +3,17 @@
 import { type Command, Option } from "commander";
 import type { Reader } from "../db/port.ts";
 import { type ListedUser, listUsersAfter, type UserFilter } from "../db/user-lists.ts";
-import { findUserByAccount, type User } from "../db/users.ts";
-import { userBalances } from "../domain/responses.ts";
-import { jsonAmount } from "../domain/money.ts";
+import { findUserByAccount } from "../db/users.ts";
 import { USERNAME_FORM } from "../domain/users.ts";
 import { requireUser } from "../operations/users.ts";
+import { declareAdjustments } from "./adjustments.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
+import { declareDiscount } from "./discounts.ts";
 import { addPaging, type PageOptions, printMore, readPages } from "./list-pages.ts";
 import { dollars, print } from "./output.ts";
 import { fields, table } from "./text-table.ts";
-import { amount, note, searchText, userDisplayName, username } from "./values.ts";
+import { stateJson, userJson } from "./user-output.ts";
+import { searchText, userDisplayName, username } from "./values.ts";
 
 export function declareUsers(admin: Command): void {
   const group = declareGroup(admin, "user", "resellers, child users and their balances");
@@ -51,8 +52,22 @@ export function declareUsers(admin: Command): void {
   declareUpdate(group);
   declareSwitch(group, "deactivate", false, "refuse a reseller's keys from the next request on");
   declareSwitch(group, "activate", true, "accept the keys of a deactivated reseller again");
-  declareAdjustment(group, "credit", "creditUser", "add to a user's balance");
-  declareAdjustment(group, "debit", "debitUser", "take from a user's balance");
+  declareAdjustments(group);
+  declareDiscount(group);
+  explainDelete(group);
+}
+
+/** Commander would suggest the nearest name, which is `debit`: whoever looks for this is told what there is in its place. */
+function explainDelete(group: Command): void {
+  group.on("command:*", ([word]: string[]) => {
+    if (/^(delete|remove|rm|erase)$/.test(word!)) {
+      group.error(
+        "error: users are never deleted, because the ledger refers to them: `reseller admin user deactivate` refuses their keys.",
+      );
+    }
+    // With suggestions, as for every other group.
+    (group as unknown as { unknownCommand(): void }).unknownCommand();
+  });
 }
 
 interface ListOptions extends CommonOptions, PageOptions {
@@ -146,46 +161,6 @@ function declareSwitch(group: Command, verb: string, active: boolean, descriptio
       });
       print(options.json, { ...stateJson(changed), keys }, fields);
     });
-}
-
-function declareAdjustment(
-  group: Command,
-  verb: "credit" | "debit",
-  name: "creditUser" | "debitUser",
-  description: string,
-): void {
-  declare(group, verb, description, `reseller admin user ${verb} alice 25.50 --note "invoice 12"`)
-    .argument("<username>", "the user", username)
-    .argument("<amount>", "USD, at most six decimals", amount)
-    .option("--note <text>", "why, kept in the ledger", note)
-    .action(async (user: string, micros: number, options: CommonOptions & { note?: string }) => {
-      const adjusted = await withDatabase(options, ({ execute }) =>
-        execute(name, {
-          username: user,
-          amountMicros: micros,
-          note: options.note ?? null,
-        }),
-      );
-      const result = {
-        ...userJson(adjusted.user),
-        previousBalance: jsonAmount(adjusted.previousBalanceMicros),
-        amount: jsonAmount(micros),
-      };
-      print(options.json, result, () => {
-        const before = dollars(adjusted.previousBalanceMicros);
-        const after = dollars(adjusted.user.balanceMicros);
-        return `${adjusted.user.username}: ${before} → ${after} USD`;
-      });
-    });
-}
-
-function userJson(user: User) {
-  return { ...userBalances(user), resellerId: user.resellerId };
-}
-
-/** Of a user that may be inactive. */
-function stateJson(user: User) {
-  return { ...userJson(user), active: user.active };
 }
 
 function userText(user: ReturnType<typeof userJson>): string {

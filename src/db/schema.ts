@@ -5,6 +5,7 @@ import type { AlertEventType, AlertKind } from "../domain/alerts.ts";
 import type { AuditAction } from "../domain/audit.ts";
 import type { KeyScope, KeyType } from "../domain/keys.ts";
 import type { TransferKind } from "../domain/ledger.ts";
+import type { LateDecision } from "../domain/late-reports.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
 import { DEFAULT_CATEGORY, type PriceUnit } from "../domain/services.ts";
@@ -33,6 +34,7 @@ export const users = sqliteTable("users", {
   lowBalanceMicros: integer("low_balance_micros"),
   testOf: integer("test_of"),
   active: integer({ mode: "boolean" }).notNull().default(true),
+  discountPpm: integer("discount_ppm").notNull().default(0),
 });
 
 export const keys = sqliteTable("keys", {
@@ -106,7 +108,7 @@ export const grants = sqliteTable(
 export const serviceChanges = sqliteTable("service_changes", {
   seq: integer().primaryKey(),
   at: integer().notNull(),
-  serviceId: text("service_id").notNull(),
+  serviceId: text("service_id"),
   resellerAccount: integer("reseller_account"),
   /** OfferedTerms as JSON. */
   before: text(),
@@ -167,9 +169,19 @@ export const lateReports = sqliteTable(
     reported: text().$type<OrderStatus>().notNull(),
     status: text().$type<OrderStatus>().notNull(),
     createdAt: integer("created_at").notNull(),
+    remains: integer(),
+    decision: text().$type<LateDecision>(),
+    decidedAt: integer("decided_at"),
   },
   (table) => [primaryKey({ columns: [table.orderId, table.reported] })],
 );
+
+export const unrecognizedNumbers = sqliteTable("unrecognized_numbers", {
+  orderId: integer("order_id").primaryKey(),
+  providerOrder: text("provider_order").notNull(),
+  cause: text().notNull(),
+  createdAt: integer("created_at").notNull(),
+});
 
 export const orderEvents = sqliteTable("order_events", {
   seq: integer().primaryKey(),
@@ -194,6 +206,13 @@ export const transfers = sqliteTable("transfers", {
   note: text(),
   createdAt: integer("created_at").notNull(),
   balanceAfterMicros: bigInteger("balance_after_micros").notNull(),
+});
+
+export const transferDetails = sqliteTable("transfer_details", {
+  seq: integer().primaryKey(),
+  account: integer().notNull(),
+  reference: text(),
+  publicNote: text("public_note"),
 });
 
 export const idempotency = sqliteTable("idempotency", {

@@ -4,6 +4,7 @@
 import {
   changesOf,
   cursorBehind,
+  NOTHING_OWN,
   type NumberedChange,
   numberChanges,
   offerOf,
@@ -31,14 +32,22 @@ const COLUMNS = [
   "ownAfter",
 ] as const;
 
-// `own`: what the reseller had of its own when all resellers' service changed.
+// What the reseller had of its own when the service itself changed: its grant by the last change of that, its discount by the
+// last change of anything of its own.
 const OF_RESELLER = query({
   takes: { account: number, from: number, to: number, limit: number },
-  gives: { ...fields(serviceChanges, ...COLUMNS), own: nullable(text) },
+  gives: {
+    ...fields(serviceChanges, ...COLUMNS),
+    ownGrant: nullable(text),
+    ownDiscount: nullable(text),
+  },
   text: `SELECT ${selectAs(serviceChanges, "change", ...COLUMNS)},
       CASE WHEN change.reseller_account IS NULL THEN (SELECT earlier.own_after FROM service_changes AS earlier
         WHERE earlier.reseller_account = :account AND earlier.service_id = change.service_id
-          AND earlier.seq < change.seq ORDER BY earlier.seq DESC LIMIT 1) END AS own
+          AND earlier.seq < change.seq ORDER BY earlier.seq DESC LIMIT 1) END AS "ownGrant",
+      CASE WHEN change.reseller_account IS NULL THEN (SELECT earlier.own_after FROM service_changes AS earlier
+        WHERE earlier.reseller_account = :account AND earlier.seq < change.seq
+        ORDER BY earlier.seq DESC LIMIT 1) END AS "ownDiscount"
     FROM service_changes AS change
     WHERE change.seq BETWEEN :from AND :to AND coalesce(change.reseller_account, :account) = :account
     ORDER BY change.seq LIMIT :limit`,
@@ -52,7 +61,8 @@ const LAST = query({
 
 export interface RecordedChange {
   at: number;
-  serviceId: string;
+  /** Null: the reseller's discount, before what it is to each service. */
+  serviceId: string | null;
   /** Null: of the service itself, to all resellers. */
   resellerAccount: number | null;
   /** Null: there was no such service, or there is none any more. */
@@ -106,13 +116,20 @@ export function listServiceChanges(
 
 /** What a recorded change is to the reseller whose row it was read for. */
 function changesFor(row: ReadChange): NumberedChange[] {
-  const { seq, at, serviceId: service, resellerAccount, own } = row;
-  const isOwn = resellerAccount !== null;
-  const ownBefore = parsed<OwnTerms>(isOwn ? row.ownBefore : own);
-  const ownAfter = parsed<OwnTerms>(isOwn ? row.ownAfter : own);
+  const { seq, at, serviceId: service } = row;
+  if (service === null) return [];
+  const own = row.resellerAccount === null && ownTermsOf(row);
+  const ownBefore = own || parsed<OwnTerms>(row.ownBefore)!;
+  const ownAfter = own || parsed<OwnTerms>(row.ownAfter)!;
   const before = offerOf(service, parsed<OfferedTerms>(row.before), ownBefore);
   const after = offerOf(service, parsed<OfferedTerms>(row.after), ownAfter);
   return numberChanges({ seq, service, at }, changesOf(before, after));
+}
+
+function ownTermsOf({ ownGrant, ownDiscount }: ReadChange): OwnTerms {
+  const { granted, priceMicros } = parsed<OwnTerms>(ownGrant) ?? NOTHING_OWN;
+  const { discountPpm } = parsed<OwnTerms>(ownDiscount) ?? NOTHING_OWN;
+  return { granted, priceMicros, discountPpm };
 }
 
 export function insertServiceChange(tx: Tx, change: RecordedChange): void {

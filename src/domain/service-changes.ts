@@ -2,6 +2,7 @@
 // docs/specification.md#get-services-changes.
 
 import { jsonAmount } from "./money.ts";
+import { priceFor } from "./prices.ts";
 
 /** `since` for the cursor of this moment: to read GET /services once and follow it from there. */
 export const SINCE_NOW = "now";
@@ -26,10 +27,22 @@ export interface OfferedTerms {
   private: boolean;
 }
 
-/** What one reseller has of its own: it may order the service though it is private, or pays another price. */
+/** What one reseller has of its own. */
 export interface OwnTerms {
-  /** Null: the service's own price. */
+  /** It may order the service though it is private. */
+  granted: boolean;
+  /** Null: the service's price less the discount. */
   priceMicros: number | null;
+  discountPpm: number;
+}
+
+export const NOTHING_OWN: OwnTerms = { granted: false, priceMicros: null, discountPpm: 0 };
+
+export function ownTerms(
+  grant: { priceMicros: number | null } | undefined,
+  discountPpm: number,
+): OwnTerms {
+  return { granted: grant !== undefined, priceMicros: grant?.priceMicros ?? null, discountPpm };
 }
 
 /** `before` and `after` of a service that the reseller could not order are null, but for `available`. */
@@ -45,15 +58,16 @@ export function offeredTerms(terms: OfferedTerms): OfferedTerms {
   return { name, priceMicros, min, max, active, private: terms.private };
 }
 
-/** Null: the reseller may not order it. `own`: null without a grant. */
+/** Null: the reseller may not order it. */
 export function offerOf(
   id: string,
   terms: OfferedTerms | null,
-  own: OwnTerms | null,
+  own: OwnTerms,
 ): OfferedService | null {
-  if (!terms?.active || (terms.private && !own)) return null;
+  if (!terms?.active || (terms.private && !own.granted)) return null;
   const { name, min, max } = terms;
-  return { id, name, priceMicros: own?.priceMicros ?? terms.priceMicros, min, max };
+  const priceMicros = priceFor(terms.priceMicros, own.priceMicros, own.discountPpm);
+  return { id, name, priceMicros, min, max };
 }
 
 /**

@@ -1,11 +1,14 @@
-// The one place where services and grants are written: with each write, in the same transaction, what it is to resellers is
+// The one place where services, grants and discounts are written: with each write, in the same transaction, what it is to resellers is
 // recorded for the changes feed, and told to those who asked for service.changed. docs/specification.md#get-services-changes.
 
 import {
+  changesOf,
   offeredTerms,
   type OfferedService,
   offerOf,
   type OfferedTerms,
+  type OwnTerms,
+  ownTerms,
   serviceChangedData,
 } from "../domain/service-changes.ts";
 import type { Tx } from "../db/port.ts";
@@ -14,13 +17,14 @@ import {
   deleteGrant,
   type Grant,
   insertService,
+  listServices,
   type NewService,
   putGrant,
   type Service,
   updateService,
 } from "../db/services.ts";
 import { grants, users } from "../db/tables.ts";
-import { findTestAccount } from "../db/users.ts";
+import { findTestAccount, updateUserFields, type User } from "../db/users.ts";
 import { listWebhooks, type Webhook } from "../db/webhooks.ts";
 import type { Context } from "./context.ts";
 import { endpointsFor, endpointsOf, insertEvent } from "./webhook-events.ts";
@@ -80,6 +84,35 @@ export function removeGrant(tx: Tx, service: Service, grant: Grant, context: Con
   recordGrant(tx, service, resellerAccount, { before: grant, after: undefined }, context);
 }
 
+/** The reseller's own prices stay; every other one changes. The caller holds the lock of the catalogue. */
+export function changeDiscount(tx: Tx, user: User, discountPpm: number, context: Context): void {
+  const { account } = user;
+  const all = listServices(tx);
+  const sides = listenersOfSides(tx, account, context);
+  const recorded = { at: context.now, resellerAccount: account };
+  updateUserFields(tx, account, { discountPpm });
+  insertServiceChange(tx, {
+    ...recorded,
+    serviceId: null,
+    before: null,
+    after: null,
+    ownBefore: ownTerms(undefined, user.discountPpm),
+    ownAfter: ownTerms(undefined, discountPpm),
+  });
+  tx.each(all, (service) => {
+    const grant = tx.row(grants.byKey, service.id, account);
+    const own = {
+      before: ownTerms(grant, user.discountPpm),
+      after: ownTerms(grant, discountPpm),
+    };
+    const terms = offeredTerms(service);
+    const offers = offersOf(service.id, { before: terms, after: terms }, own);
+    if (changesOf(offers.before, offers.after).length === 0) return;
+    insertOwn(tx, service.id, account, terms, own, context);
+    for (const side of sides) insertServiceEvent(tx, side, offers, context);
+  });
+}
+
 /** `before`: null for a new service. Told to every reseller that may order it, before or after the change. */
 function recordService(
   tx: Tx,
@@ -95,17 +128,14 @@ function recordService(
   insertServiceChange(tx, { at: context.now, serviceId: id, ...terms, ...ofAll });
   if (listeners.size === 0) return;
   tx.each([...listeners], ([account, endpoints]) => {
-    const { testOf } = tx.row(users.byKey, account)!;
-    const grant = tx.row(grants.byKey, id, testOf ?? account) ?? null;
-    const offers = {
-      before: offerOf(id, terms.before, grant),
-      after: offerOf(id, terms.after, grant),
-    };
-    insertServiceEvent(tx, account, offers, endpoints, context);
+    const owner = tx.row(users.byKey, account)!.testOf ?? account;
+    const { discountPpm } = tx.row(users.byKey, owner)!;
+    const own = ownTerms(tx.row(grants.byKey, id, owner), discountPpm);
+    const offers = offersOf(id, terms, { before: own, after: own });
+    insertServiceEvent(tx, { account, endpoints }, offers, context);
   });
 }
 
-/** The test side of the reseller is told too. */
 function recordGrant(
   tx: Tx,
   service: Service,
@@ -114,41 +144,74 @@ function recordGrant(
   context: Context,
 ): void {
   const terms = offeredTerms(service);
-  const own = { before: ownTerms(before), after: ownTerms(after) };
+  const { discountPpm } = tx.row(users.byKey, account)!;
+  const own = { before: ownTerms(before, discountPpm), after: ownTerms(after, discountPpm) };
+  const offers = offersOf(service.id, { before: terms, after: terms }, own);
+  const sides = listenersOfSides(tx, account, context);
+  insertOwn(tx, service.id, account, terms, own, context);
+  for (const side of sides) insertServiceEvent(tx, side, offers, context);
+}
+
+/** Both sides of a change. */
+interface Sides<T> {
+  before: T;
+  after: T;
+}
+
+function insertOwn(
+  tx: Tx,
+  serviceId: string,
+  resellerAccount: number,
+  terms: OfferedTerms,
+  own: Sides<OwnTerms>,
+  { now }: Context,
+): void {
   insertServiceChange(tx, {
-    at: context.now,
-    serviceId: service.id,
-    resellerAccount: account,
+    at: now,
+    serviceId,
+    resellerAccount,
     before: terms,
     after: terms,
     ownBefore: own.before,
     ownAfter: own.after,
   });
-  const offers = {
-    before: offerOf(service.id, terms, own.before),
-    after: offerOf(service.id, terms, own.after),
+}
+
+function offersOf(
+  id: string,
+  terms: Sides<OfferedTerms | null>,
+  own: Sides<OwnTerms>,
+): Sides<OfferedService | null> {
+  return {
+    before: offerOf(id, terms.before, own.before),
+    after: offerOf(id, terms.after, own.after),
   };
+}
+
+/** An account with its endpoints that are told of services. */
+interface Listener {
+  account: number;
+  endpoints: readonly Webhook[];
+}
+
+/** A reseller and its test account, which is told too. */
+function listenersOfSides(tx: Tx, account: number, context: Context): Listener[] {
   const test = findTestAccount(tx, account);
   const accounts = test ? [account, test.account] : [account];
-  const told = accounts.map((each) => endpointsFor(tx, each, EVENT, context));
-  for (const [place, each] of accounts.entries()) {
-    insertServiceEvent(tx, each, offers, told[place]!, context);
-  }
+  return accounts.map((each) => ({
+    account: each,
+    endpoints: endpointsFor(tx, each, EVENT, context),
+  }));
 }
 
 function insertServiceEvent(
   tx: Tx,
-  account: number,
-  offers: { before: OfferedService | null; after: OfferedService | null },
-  endpoints: readonly Webhook[],
+  { account, endpoints }: Listener,
+  offers: Sides<OfferedService | null>,
   context: Context,
 ): void {
   const data = serviceChangedData(offers.before, offers.after);
   if (data) insertEvent(tx, { account, type: EVENT, data }, endpoints, context);
-}
-
-function ownTerms(grant: Grant | undefined) {
-  return grant ? { priceMicros: grant.priceMicros } : null;
 }
 
 function areEqual(a: OfferedTerms, b: OfferedTerms): boolean {

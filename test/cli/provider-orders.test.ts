@@ -21,7 +21,16 @@ describe("settle", () => {
     ]);
     const { json: listed } = await shop.cli("admin", "provider", "list", "--json");
     expect(listed[0]).toMatchObject({ open: 2, unknown: 2 });
-    const placed = await shop.cli("admin", "order", "settle", found, "--placed", "23501", "--json");
+    const placed = await shop.cli(
+      "admin",
+      "order",
+      "settle",
+      found,
+      "--placed",
+      "23501",
+      "--no-check",
+      "--json",
+    );
     expect(placed.json).toMatchObject({
       status: "PROCESSING",
       provider: "acme",
@@ -49,7 +58,15 @@ describe("settle", () => {
     const queued = orderOf(shop);
     const sending = orderOf(shop, "sending");
     const before = shop.dump();
-    const taken = await shop.cli("admin", "order", "settle", unknown, "--placed", "501");
+    const taken = await shop.cli(
+      "admin",
+      "order",
+      "settle",
+      unknown,
+      "--placed",
+      "501",
+      "--no-check",
+    );
     expect(taken.code).toBe(1);
     for (const id of [queued, sending, "1"]) {
       expect((await shop.cli("admin", "order", "settle", id, "--not-placed")).code).toBe(1);

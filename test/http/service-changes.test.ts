@@ -106,6 +106,19 @@ describe("to each reseller, at its own price:", () => {
     expect(await after(switched(true))).toEqual([back, back]);
   });
 
+  test("a discount, on what has no price of its own", async () => {
+    const discount = (discountPpm: number) => () =>
+      shop.run("setDiscount", { username: "alice", discountPpm });
+    expect(await after(discount(250_000))).toEqual([["likes price 4 3"], []]);
+    const reprice = () =>
+      shop.run("updateService", { id: "likes", changes: { priceMicros: 8_000_000 } });
+    expect(await after(reprice)).toEqual([["likes price 3 6"], ["likes price 4 8"]]);
+    const create = () => shop.run("createService", { id: "new", name: "New", ...TERMS });
+    const [ofAlice] = await after(create);
+    expect(ofAlice![1]).toBe("new price null 0.75");
+    expect(await after(discount(0))).toEqual([["likes price 6 8", "new price 0.75 1"], []]);
+  });
+
   test("a test key is told what its live side is", async () => {
     shop.run("grantService", { id: "likes", username: "bob", priceMicros: 10_000 });
     const testKey = shop.key("bob", "full", "all", true).text;

@@ -120,15 +120,22 @@ async function replay(store: TestStore, account: number, since: number, to: List
 const command = fc.oneof(
   fc.record({
     kind: fc.constant("update"),
-    price: fc.nat(5),
+    price: fc.nat(5).map((each) => each * 333_331),
     min: fc.integer({ min: 1, max: 3 }),
     private: fc.boolean(),
   }),
   fc.record({ kind: fc.constant("create"), private: fc.boolean() }),
   fc.record({ kind: fc.constant("active"), active: fc.boolean() }),
-  fc.record({ kind: fc.constant("grant"), price: fc.option(fc.nat(5)) }),
+  fc.record({
+    kind: fc.constant("grant"),
+    price: fc.option(fc.nat(5).map((each) => each * 333_331)),
+  }),
+  fc.record({
+    kind: fc.constant("discount"),
+    ppm: fc.constantFrom(0, 100_000, 333_333, 1_000_000),
+  }),
   fc.record({ kind: fc.constant("revoke") }),
-  fc.record({ kind: fc.constant("prices"), price: fc.nat(5) }),
+  fc.record({ kind: fc.constant("prices"), price: fc.nat(5).map((each) => each * 333_331) }),
   fc.record({ kind: fc.constant("import") }),
   fc.record({
     kind: fc.constant("sync"),
@@ -161,7 +168,7 @@ async function apply(
       return run("createService", {
         id,
         name: `Service ${id}`,
-        priceMicros: 7,
+        priceMicros: 700_007,
         ...TERMS,
         private: what["private"],
         actor,
@@ -170,6 +177,8 @@ async function apply(
       return run("setServiceActive", { id, active: what["active"], actor });
     case "grant":
       return run("grantService", { id, username, priceMicros: what["price"], actor });
+    case "discount":
+      return run("setDiscount", { username, discountPpm: what["ppm"], actor });
     case "revoke":
       return run("revokeService", { id, username, actor });
     case "prices": {

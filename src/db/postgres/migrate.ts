@@ -7,8 +7,9 @@ import serviceNumbers from "../../../migrations/postgres/0003_service_numbers.sq
 import webhooks from "../../../migrations/postgres/0004_webhooks.sql" with { type: "text" };
 import sandbox from "../../../migrations/postgres/0005_sandbox.sql" with { type: "text" };
 import panel from "../../../migrations/postgres/0006_panel.sql" with { type: "text" };
-import serviceChanges from "../../../migrations/postgres/0007_service_changes.sql" with { type: "text" };
-import alerts from "../../../migrations/postgres/0008_alerts.sql" with { type: "text" };
+import money from "../../../migrations/postgres/0007_money.sql" with { type: "text" };
+import serviceChanges from "../../../migrations/postgres/0008_service_changes.sql" with { type: "text" };
+import alerts from "../../../migrations/postgres/0009_alerts.sql" with { type: "text" };
 import type { Address } from "./address.ts";
 import { connect, type Connection } from "./connection.ts";
 import { sqlStateOf } from "./errors.ts";
@@ -27,8 +28,9 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, name: "0004_webhooks", sql: webhooks },
   { version: 5, name: "0005_sandbox", sql: sandbox },
   { version: 6, name: "0006_panel", sql: panel },
-  { version: 7, name: "0007_service_changes", sql: serviceChanges },
-  { version: 8, name: "0008_alerts", sql: alerts },
+  { version: 7, name: "0007_money", sql: money },
+  { version: 8, name: "0008_service_changes", sql: serviceChanges },
+  { version: 9, name: "0009_alerts", sql: alerts },
 ];
 
 /** "rslr", as an advisory lock. */
