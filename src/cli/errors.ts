@@ -1,6 +1,6 @@
 // One table from refusal to a sentence for the operator: what is wrong and what to do.
 
-import { ALERT_ENDPOINTS_LIMIT } from "../domain/alerts.ts";
+import { ALERT_ENDPOINTS_LIMIT } from "../domain/alert-endpoints.ts";
 import type { CommandLineCode, Refusal, RefusalCode, Refusals } from "../domain/refusals.ts";
 import {
   AMOUNT_LIMIT_MICROS,

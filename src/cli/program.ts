@@ -6,6 +6,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { ConfigError, readValueFiles, refuseSecretFlags } from "../config/flags.ts";
 import { showHidden } from "../domain/text.ts";
 import { CommandFailure, declareGroup, stackOf } from "./command.ts";
+import { declareAlerts } from "./alerts.ts";
 import { declareAudit } from "./audit.ts";
 import { declareBackup } from "./backup.ts";
 import { declareConfig } from "./config.ts";
@@ -90,6 +91,7 @@ export function createProgram(): Command {
   declareProviders(admin);
   declareOrders(admin);
   declareWebhooks(admin);
+  declareAlerts(admin);
   declareTransactions(admin);
   declareAudit(admin);
   declareReports(program);

@@ -7,7 +7,9 @@ import { oldestDuePoll } from "../db/polling.ts";
 import type { Reader } from "../db/port.ts";
 import { listProviders, type Provider, providerOf, readProviderOrders } from "../db/providers.ts";
 import { listUnrecognizedNumbers } from "../db/unrecognized-numbers.ts";
+import { lowBalance } from "../domain/alerts.ts";
 import { isProviderKey } from "../domain/providers.ts";
+import { jsonAmount } from "../domain/money.ts";
 import { IDENTIFIER_FORM } from "../domain/text.ts";
 import { requireProvider } from "../operations/providers.ts";
 import { connectProvider, PROTOCOL_DEFAULT, PROTOCOL_NAMES } from "../providers/protocols.ts";
@@ -23,7 +25,7 @@ import { print } from "./output.ts";
 import { readStdin } from "./stdin.ts";
 import { fields, table } from "./text-table.ts";
 import { declareSync } from "./provider-sync.ts";
-import { providerName, providerUrl } from "./values.ts";
+import { amount, providerName, providerUrl } from "./values.ts";
 
 /** Polls that are overdue by this long are late, whatever the running server's poll interval. */
 const LATE_MS = 5 * 60_000;
@@ -92,20 +94,33 @@ function declareUpdate(group: Command): void {
     .option("--url <url>", "where its API is", providerUrl)
     .option("--key-stdin", "read another key from stdin, up to its end")
     .option("--rename <name>", `another name: ${IDENTIFIER_FORM}`, providerName)
+    .addOption(
+      new Option(
+        "--low-balance <amount>",
+        "alert when our balance there falls below it, in the provider's currency",
+      ).argParser(amount),
+    )
+    .option("--no-low-balance", "no such alert any more")
     .action(
       async (
         name: string,
-        options: CommonOptions & { url?: string; keyStdin?: true; rename?: string },
+        options: CommonOptions & {
+          url?: string;
+          keyStdin?: true;
+          rename?: string;
+          lowBalance?: number | false;
+        },
         command: Command,
       ) => {
-        const { url, keyStdin, rename } = options;
-        if (url === undefined && !keyStdin && rename === undefined) {
-          command.error("error: give --url, --key-stdin or --rename.");
+        const { url, keyStdin, rename, lowBalance: low } = options;
+        if ([url, keyStdin, rename, low].every((given) => given === undefined)) {
+          command.error("error: give --url, --key-stdin, --rename or --low-balance.");
         }
         const changes = {
           ...(url === undefined ? {} : { url }),
           ...(keyStdin ? { key: await readKey(command) } : {}),
           ...(rename === undefined ? {} : { name: rename }),
+          ...(low === undefined ? {} : { lowBalanceMicros: low || null }),
         };
         const provider = await withDatabase(options, async ({ store, execute }) => {
           const { providerId } = await execute("updateProvider", { name, changes });
@@ -132,7 +147,11 @@ function declareList(group: Command): void {
     );
     print(options.json, providers.map(providerJson), (rows) =>
       table(
-        rows.map((row, index) => ({ ...row, attention: providers[index]!.attention.join("; ") })),
+        // What is asked for a threshold is named where it needs attention.
+        rows.map(({ lowBalance: _, lastBalance: __, lastBalanceAt: ___, ...row }, index) => ({
+          ...row,
+          attention: providers[index]!.attention.join("; "),
+        })),
         "no providers yet: create one with `reseller admin provider create`",
       ),
     );
@@ -212,6 +231,8 @@ function statusOf(reader: Reader, provider: Provider, now: number): ProviderStat
     attention.push(
       `${late} changed after their end, see \`order list --late\`, then \`order late\` each`,
     );
+  const low = lowBalance(provider);
+  if (low !== null) attention.push(low);
   return { ...provider, ...orders, attention };
 }
 
@@ -224,7 +245,15 @@ function providerJson(provider: ProviderStatus) {
     unknown: provider.unknown,
     lastSuccessAt: isoOf(provider.lastSuccessAt),
     oldestUncheckedAt: isoOf(provider.oldestUncheckedAt),
+    lowBalance: amountOf(provider.lowBalanceMicros),
+    lastBalance: amountOf(provider.balanceMicros),
+    lastBalanceAt: isoOf(provider.balanceAt),
   };
+}
+
+/** In the provider's currency. */
+function amountOf(micros: number | null): number | null {
+  return micros === null ? null : jsonAmount(micros);
 }
 
 function isoOf(time: number | null): string | null {

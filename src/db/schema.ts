@@ -1,7 +1,6 @@
 // The tables, as drizzle describes them, for both engines. Their constraints (CHECK, UNIQUE, triggers) are in migrations/sqlite/.
 
 import { customType, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { AlertEventType, AlertKind } from "../domain/alerts.ts";
 import type { AuditAction } from "../domain/audit.ts";
 import type { KeyScope, KeyType } from "../domain/keys.ts";
 import type { TransferKind } from "../domain/ledger.ts";
@@ -9,7 +8,6 @@ import type { LateDecision } from "../domain/late-reports.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
 import { DEFAULT_CATEGORY, type PriceUnit } from "../domain/services.ts";
-import type { DisabledReason, WebhookEventType } from "../domain/webhook-events.ts";
 
 /** An integer that may exceed 2^53: engines read it as a bigint (db/table-definition.ts). */
 const bigInteger = customType<{ data: bigint; driverData: bigint }>({
@@ -271,71 +269,5 @@ export const servers = sqliteTable("servers", {
   leaseUntil: integer("lease_until").notNull(),
 });
 
-export const webhooks = sqliteTable("webhooks", {
-  webhookId: integer("webhook_id").primaryKey(),
-  id: text().notNull(),
-  /** Null: the operator's, for alerts. */
-  resellerAccount: integer("reseller_account"),
-  /** Then a chat of Telegram, whose bot's token is the secret; null: the URL. */
-  telegramChat: text("telegram_chat"),
-  url: text().notNull(),
-  events: text().notNull(),
-  balanceLowBelow: integer("balance_low_below"),
-  secret: text().notNull(),
-  previousSecret: text("previous_secret"),
-  previousUntil: integer("previous_until"),
-  active: integer({ mode: "boolean" }).notNull(),
-  disabledReason: text("disabled_reason").$type<DisabledReason>(),
-  disabledAt: integer("disabled_at"),
-  failures: integer().notNull().default(0),
-  failingSince: integer("failing_since"),
-  createdAt: integer("created_at").notNull(),
-  deletedAt: integer("deleted_at"),
-});
-
-export const webhookEvents = sqliteTable("webhook_events", {
-  eventId: integer("event_id").primaryKey(),
-  id: text().notNull(),
-  resellerAccount: integer("reseller_account"),
-  type: text().$type<WebhookEventType | AlertEventType>().notNull(),
-  orderId: integer("order_id"),
-  sequence: integer(),
-  body: text().notNull(),
-  createdAt: integer("created_at").notNull(),
-});
-
-export const webhookDeliveries = sqliteTable("webhook_deliveries", {
-  deliveryId: integer("delivery_id").primaryKey(),
-  webhookId: integer("webhook_id").notNull(),
-  eventId: integer("event_id").notNull(),
-  state: text().$type<"waiting" | "sending" | "delivered" | "failed">().notNull(),
-  dueAt: integer("due_at"),
-  server: text(),
-  attempts: integer().notNull().default(0),
-  failures: integer().notNull().default(0),
-  tries: integer().notNull(),
-  replay: integer({ mode: "boolean" }).notNull().default(false),
-});
-
-export const webhookAttempts = sqliteTable("webhook_attempts", {
-  seq: integer().primaryKey(),
-  deliveryId: integer("delivery_id").notNull(),
-  webhookId: integer("webhook_id").notNull(),
-  attempt: integer().notNull(),
-  at: integer().notNull(),
-  durationMs: integer("duration_ms").notNull(),
-  httpStatus: integer("http_status"),
-  error: text(),
-  response: text(),
-});
-
-export const alerts = sqliteTable("alerts", {
-  seq: integer().primaryKey(),
-  kind: text().$type<AlertKind>().notNull(),
-  subject: text().notNull(),
-  message: text().notNull(),
-  raisedAt: integer("raised_at").notNull(),
-  resolvedAt: integer("resolved_at"),
-});
-
 export * from "./panel-schema.ts";
+export * from "./webhook-schema.ts";

@@ -1,9 +1,8 @@
 // Alerts for the operator: where they are sent, and one message when each begins and one when it ends, in the transaction
 // that notes it. docs/specification.md#alerts.
 
+import { ALERT_ENDPOINTS_LIMIT, ALERT_EVENTS } from "../domain/alert-endpoints.ts";
 import {
-  ALERT_ENDPOINTS_LIMIT,
-  ALERT_EVENTS,
   type AlertChanges,
   type AlertEventType,
   type AlertText,

@@ -6,6 +6,7 @@ import { countAttemptsSince } from "../db/provider-figures.ts";
 import type { Reader } from "../db/port.ts";
 import { findProvider, type Provider, readProviderOrders } from "../db/providers.ts";
 import { mayAct } from "../domain/administrators.ts";
+import { formatMicros } from "../domain/money.ts";
 import { refusal } from "../domain/refusals.ts";
 import { IDENTIFIER_FORM } from "../domain/text.ts";
 import type { Call, Panel, Redirect, Submission, View } from "./call.ts";
@@ -41,6 +42,7 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
               facts={[
                 ["Address", <Typed text={provider.url} />],
                 ["Balance", <Balance provider={provider} panel={panel} />],
+                ["Alert below", lowBalanceText(provider)],
                 ["Open orders", <a href={`/orders?provider=${name}`}>{orders.open}</a>],
                 [
                   "Unknown",
@@ -105,10 +107,25 @@ function Changes({ provider, path }: { provider: Provider; path: string }) {
             hint="empty: the present one stays; it is never shown"
           />
           <Field name="name" label="Name" hint={IDENTIFIER_FORM} value={provider.name} />
+          <Field
+            name="low-balance"
+            label="Alert when our balance there falls below"
+            inputmode="decimal"
+            value={
+              provider.lowBalanceMicros === null ? "" : formatMicros(provider.lowBalanceMicros)
+            }
+            hint="in the provider's currency; empty: no alert"
+          />
         </Form>
       </section>
     </>
   );
+}
+
+function lowBalanceText({ lowBalanceMicros: micros, balanceCurrency }: Provider): string {
+  return micros === null
+    ? "no threshold"
+    : `${formatMicros(micros)} ${balanceCurrency ?? ""}`.trim();
 }
 
 /** Throws provider_not_found. */
@@ -123,7 +140,11 @@ export async function updateProvider(submission: Submission): Promise<Redirect> 
   const url = requireUrl(form);
   const key = requireKey(form);
   const name = form.optionalIdentifier("name");
+  // Without the field it stays as it is.
+  const hasThreshold = form.values.has("low-balance");
+  const lowBalanceMicros = form.raw("low-balance") === "" ? null : form.amount("low-balance");
   const changes = {
+    ...(hasThreshold && { lowBalanceMicros }),
     ...(url === null ? {} : { url }),
     ...(key === null ? {} : { key }),
     ...(name === null ? {} : { name }),

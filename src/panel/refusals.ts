@@ -1,7 +1,7 @@
 // One table from refusal to what is shown beside a field: the words of the API where it has the refusal (http/errors.ts),
 // and the fields that may have caused it.
 
-import { ALERT_ENDPOINTS_LIMIT } from "../domain/alerts.ts";
+import { ALERT_ENDPOINTS_LIMIT } from "../domain/alert-endpoints.ts";
 import type { PanelCode, Refusal, RefusalCode, Refusals } from "../domain/refusals.ts";
 import {
   AMOUNT_LIMIT_MICROS,

@@ -28,6 +28,12 @@ import {
   invite,
   removeSecondFactorOf,
 } from "./administrators.tsx";
+import {
+  alertsPage,
+  createAlertEndpoint,
+  deleteAlertEndpoint,
+  testAlertEndpoint,
+} from "./alerts.tsx";
 import { auditPage } from "./audit.tsx";
 import type { Action, Page } from "./call.ts";
 import { orderPage } from "./order.tsx";
@@ -171,6 +177,11 @@ export const ROUTES: readonly Route[] = [
 
   get("/reports", "support", reportsPage, "Reports"),
   get("/reports.csv", "support", reportsCsv),
+
+  get("/alerts", "support", alertsPage, "Alerts"),
+  post("/alerts", "owner", createAlertEndpoint, "/alerts"),
+  post("/alerts/:endpoint/test", "owner", testAlertEndpoint, "/alerts"),
+  post("/alerts/:endpoint/delete", "owner", deleteAlertEndpoint, "/alerts"),
 
   get("/audit", "support", auditPage, "Audit"),
 

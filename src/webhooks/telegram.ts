@@ -1,7 +1,7 @@
 // A message to a chat by the Bot API of Telegram: https://core.telegram.org/bots/api#sendmessage. The token is a part of the
 // address: neither the address nor an error that may hold it leaves this file.
 
-import { telegramText } from "../domain/alerts.ts";
+import { telegramText } from "../domain/alert-endpoints.ts";
 import { errorCode } from "../domain/refusals.ts";
 import { parseRetryAfter } from "../domain/webhook-schedule.ts";
 import {
