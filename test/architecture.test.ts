@@ -318,7 +318,7 @@ describe("only its owner touches", () => {
       ),
     );
     expect(importers.map(({ path }) => path)).toEqual(["operations/service-changes.ts"]);
-    expect(filesWith(/updateUserFields\([^)]*discountPpm/)).toEqual([
+    expect(filesWith(/updateUserFields\(tx, [^)]*discountPpm/)).toEqual([
       "operations/service-changes.ts",
     ]);
   });

@@ -245,15 +245,12 @@ function providerJson(provider: ProviderStatus) {
     unknown: provider.unknown,
     lastSuccessAt: isoOf(provider.lastSuccessAt),
     oldestUncheckedAt: isoOf(provider.oldestUncheckedAt),
-    lowBalance: amountOf(provider.lowBalanceMicros),
-    lastBalance: amountOf(provider.balanceMicros),
-    lastBalanceAt: isoOf(provider.balanceAt),
+    ...(provider.lowBalanceMicros !== null && {
+      lowBalance: jsonAmount(provider.lowBalanceMicros),
+      lastBalance: provider.balanceMicros === null ? null : jsonAmount(provider.balanceMicros),
+      lastBalanceAt: isoOf(provider.balanceAt),
+    }),
   };
-}
-
-/** In the provider's currency. */
-function amountOf(micros: number | null): number | null {
-  return micros === null ? null : jsonAmount(micros);
 }
 
 function isoOf(time: number | null): string | null {
