@@ -8,7 +8,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO reseller;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO reseller;
 
 -- Append-only.
-GRANT INSERT ON transfers, order_events, late_reports, audit TO reseller;
+GRANT INSERT ON transfers, order_events, service_changes, late_reports, audit TO reseller;
 -- UPDATE also for the locks of rows.
 GRANT INSERT, UPDATE ON accounts, users, keys, providers, services, orders, placement_attempts,
   webhooks TO reseller;
@@ -18,3 +18,5 @@ GRANT UPDATE ON catalogue_version, uptime TO reseller;
 GRANT INSERT, UPDATE, DELETE ON grants, idempotency, servers, batches, webhook_deliveries TO reseller;
 GRANT DELETE ON webhooks TO reseller;
 GRANT INSERT, DELETE ON webhook_events, webhook_attempts TO reseller;
+-- Alerts that ended long ago.
+GRANT INSERT, UPDATE, DELETE ON alerts TO reseller;

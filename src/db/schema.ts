@@ -270,4 +270,4 @@ export const servers = sqliteTable("servers", {
 });
 
 export * from "./panel-schema.ts";
-export * from "./webhook-schema.ts";
+export * from "./outbox-schema.ts";

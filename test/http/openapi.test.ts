@@ -30,6 +30,7 @@ const SHOWN = ["instagram-followers", "instagram-likes", "youtube-watch-hours"];
 /** In the order of the examples' story. */
 const STORY = [
   "listServices",
+  "listServiceChanges",
   "placeOrder",
   "placeOrders",
   "listOrders",
