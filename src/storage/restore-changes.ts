@@ -107,6 +107,14 @@ export function readSettings(sqlite: Database): Settings {
       }),
     );
   }
+  if (sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'alerts'").get()) {
+    read(
+      `SELECT * FROM webhooks WHERE reseller_account IS NULL AND deleted_at IS NULL
+      ORDER BY webhook_id`,
+      ({ id }) => `alert endpoint ${id}`,
+      ({ url, telegram_chat: telegramChat, secret }) => ({ url, telegramChat, secret }),
+    );
+  }
   read(
     `SELECT service_id, username, price_micros FROM grants JOIN users ON account = reseller_account
     ORDER BY service_id, username`,

@@ -444,7 +444,7 @@ describe.each(ENGINES)("on %s", (engine) => {
         `SELECT http_status, error, response FROM webhook_attempts JOIN webhooks
           ON webhooks.webhook_id = webhook_attempts.webhook_id WHERE id = '${id}' ORDER BY seq`,
       );
-      expect(attempt).toMatchObject({ http_status: 429, error: "status" });
+      expect([Number(attempt!["http_status"]), attempt!["error"]]).toEqual([429, "status"]);
     });
 
     test("an endpoint that only fails is not disabled, and its token is in no line and no row but its own", async () => {

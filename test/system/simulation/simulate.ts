@@ -10,7 +10,10 @@ import { type DeliveryService, startDelivery } from "../../../src/delivery/deliv
 import type { CommandInput, CommandName, CommandOutput } from "../../../src/operations/commands.ts";
 import { smmApi } from "../../../src/providers/smm-api.ts";
 import type { Writer } from "../../../src/writer/writer.ts";
+import { startAlerts } from "../../../src/webhooks/alerts.ts";
 import { startWebhooks } from "../../../src/webhooks/worker.ts";
+import { type AlertAuditor, createAlertAuditor } from "./alert-auditor.ts";
+import { addAlerts, createMachine, type Machine } from "./machine.ts";
 import { type Asked, type Auditor, createAuditor, Finding } from "./auditor.ts";
 import { type Engine, openMarketDatabase } from "./databases.ts";
 import { addEndpoints } from "./endpoints.ts";
@@ -73,6 +76,9 @@ export interface Market {
   close(): void;
   auditor: Auditor;
   webhookAuditor: WebhookAuditor;
+  alertAuditor: AlertAuditor;
+  /** What alerts are told of besides the database. */
+  machine: Machine;
   receivers: ReturnType<typeof createReceivers>;
   /** Starts of the process. */
   starts: number;
@@ -125,6 +131,7 @@ export async function simulate(
       sinceAudit = 0;
       market.auditor.audit();
       market.webhookAuditor.audit();
+      market.alertAuditor.audit();
     }
     if (calm || process.life.dead || !chance.happens(trouble.crashes)) return;
     crashes += 1;
@@ -147,6 +154,8 @@ export async function simulate(
     market.auditor.auditLists();
     market.webhookAuditor.audit();
     market.webhookAuditor.auditEnd(world.now());
+    market.alertAuditor.audit();
+    market.alertAuditor.auditEnd(world.now());
     mustHaveEnded(market);
     return { ...outcome(), finding: null };
   } catch (error) {
@@ -168,6 +177,11 @@ function openMarket(
   const database = openMarketDatabase(engine);
   const auditor = createAuditor(database);
   const webhookAuditor = createWebhookAuditor(database);
+  const alertAuditor = createAlertAuditor(database);
+  const auditorOf = (url: string) => (alertAuditor.isEndpoint(url) ? alertAuditor : webhookAuditor);
+  const received: WebhookAuditor["received"] = (url, id, body) =>
+    auditorOf(url).received(url, id, body);
+  const accepted: WebhookAuditor["accepted"] = (url, id) => auditorOf(url).accepted(url, id);
   const dead = new Set<string>();
   const market: Market = {
     world,
@@ -175,7 +189,9 @@ function openMarket(
     close: () => database.close(),
     auditor,
     webhookAuditor,
-    receivers: createReceivers({ world, auditor: webhookAuditor, faults }, dead),
+    alertAuditor,
+    machine: createMachine(world),
+    receivers: createReceivers({ world, auditor: { received, accepted }, faults }, dead),
     starts: 0,
     providers: new Map(),
     sentAt: new Map(),
@@ -207,6 +223,7 @@ function openMarket(
     market.run("createService", { ...service, ...bounds, name: service.id, ...link, actor });
   }
   for (const username of RESELLERS) addEndpoints(market, username, creditMicros);
+  addAlerts(market, TROUBLE_MS);
   for (const { isDead, url } of webhookAuditor.endpoints()) if (isDead) dead.add(url);
   return market;
 }
@@ -247,7 +264,17 @@ function begin(market: Market, isCalm: () => boolean): Process {
       (delivery) => {
         process.delivery = delivery;
         const { ticker } = delivery;
-        startWebhooks({ ...deps, ticker, send: market.receivers.send(life) });
+        const send = market.receivers.send(life);
+        startWebhooks({ ...deps, ticker, send });
+        startAlerts({
+          ...deps,
+          ticker,
+          send,
+          writer: { ...process.writer, isWritable: () => true },
+          isLeader: () => true,
+          machine: () => market.machine.facts(),
+          lateness: () => delivery.lateness(),
+        });
       },
       // The database was not there yet: a supervisor starts it again.
       () => world.later(1000, life, start),

@@ -82,7 +82,7 @@ export function createWebhookAuditor({ query }: Pick<MarketDatabase, "query">): 
         due_at AS "dueAt", active
       FROM webhook_deliveries JOIN webhooks ON webhooks.webhook_id = webhook_deliveries.webhook_id
         JOIN webhook_events ON webhook_events.event_id = webhook_deliveries.event_id
-      ORDER BY delivery_id`);
+      WHERE webhooks.reseller_account IS NOT NULL ORDER BY delivery_id`);
 
   /** Each transition of the orders' history is an event where it is wanted, and nothing else is. */
   const auditTransitions = (events: readonly EventRow[]) => {
