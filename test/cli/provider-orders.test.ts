@@ -116,6 +116,16 @@ describe("settle --placed asks the provider first", () => {
   });
 });
 
+test("a refusal of the call itself is no answer about the number", async () => {
+  const shop = shopOf();
+  const id = orderOf(shop, "unknown");
+  upstream.next("status", { body: '{"error":"Invalid API key"}' });
+  const { code, stderr } = await shop.cli("admin", "order", "settle", id, "--placed", "779");
+  expect(code).toBe(1);
+  expect(stderr).toContain("could not be asked for 779: it says");
+  expect(stderr).not.toContain("does not know");
+});
+
 describe("a number that was settled wrongly", () => {
   const report = (
     shop: ReturnType<typeof shopOf>,

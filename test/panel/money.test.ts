@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openPanelMarket, type PanelMarket } from "../support/panel-market.ts";
-import { startUpstream, type Upstream } from "../support/upstream.ts";
+import { PROVIDER_KEY, startUpstream, type Upstream } from "../support/upstream.ts";
 
 let market: PanelMarket;
 let upstream: Upstream;
@@ -10,7 +10,7 @@ let upstream: Upstream;
 beforeAll(async () => {
   upstream = await startUpstream();
   market = await openPanelMarket();
-  market.run("updateProvider", { name: "acme", changes: { url: upstream.url } });
+  market.run("updateProvider", { name: "acme", changes: { url: upstream.url, key: PROVIDER_KEY } });
 });
 afterAll(async () => {
   await market.stop();
@@ -30,8 +30,8 @@ describe("an adjustment", () => {
   test("has a note of the operator's own and one that the user is told", async () => {
     await credit({ note: "complained", "public-note": "sorry for the delay" });
     const { text } = await market.get("/users/alice/transactions");
-    expect(text).toMatch(/data-label="Note">complained</);
-    expect(text).toMatch(/data-label="Told to the user">sorry for the delay</);
+    expect(text).toMatch(/data-label="Note"><bdi class="typed short">complained</);
+    expect(text).toMatch(/data-label="Told to the user"><bdi class="typed short">sorry for the delay</);
   });
 
   test("with a reference that was used is not made again, and the page says so", async () => {
@@ -125,7 +125,8 @@ describe("a settlement", () => {
     expect(refused.text).toContain("acme does not know it");
     expect(market.fingerprint()).toBe(before);
     upstream.book.set("4041", { form: {}, status: { status: "Pending" } });
-    expect((await settle(id, "4041")).status).toBe(303);
+    const taken = await settle(id, "4041");
+    expect(taken.status).toBe(303);
     expect(market.status(id)).toBe("PROCESSING");
   });
 
