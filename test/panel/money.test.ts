@@ -31,7 +31,9 @@ describe("an adjustment", () => {
     await credit({ note: "complained", "public-note": "sorry for the delay" });
     const { text } = await market.get("/users/alice/transactions");
     expect(text).toMatch(/data-label="Note"><bdi class="typed short">complained</);
-    expect(text).toMatch(/data-label="Told to the user"><bdi class="typed short">sorry for the delay</);
+    expect(text).toMatch(
+      /data-label="Told to the user"><bdi class="typed short">sorry for the delay</,
+    );
   });
 
   test("with a reference that was used is not made again, and the page says so", async () => {
