@@ -1,5 +1,6 @@
 // Money and mistakes on the compiled binary, as an operator at a terminal and as a script.
 
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BINARY, binary, binaryJson, serving, stop } from "../../support/binary.ts";
 import { freshFolder } from "../../support/service.ts";
@@ -9,13 +10,16 @@ let folder: string;
 let upstream: Upstream;
 let key: string;
 
+/** Where commands that run in `folder` have their database. */
+const data = () => join(folder, "data");
+
 const admin = (...argv: string[]) => binary(folder, "admin", ...argv);
 const adminJson = (...argv: string[]) => binaryJson(folder, "admin", ...argv);
 
 beforeAll(async () => {
   folder = freshFolder();
   upstream = await startUpstream();
-  await stop(await serving(folder));
+  await stop(await serving(folder, "serve"));
   await adminJson("user", "create", "alice");
   await adminJson("user", "credit", "alice", "1000");
   key = (await adminJson("key", "create", "--user", "alice", "--type", "full")).key as string;
@@ -30,7 +34,7 @@ beforeAll(async () => {
       upstream.url,
       "--key-stdin",
       "--data",
-      folder,
+      data(),
     ],
     { stdin: Buffer.from(PROVIDER_KEY), stdout: "ignore", stderr: "inherit" },
   );
@@ -46,7 +50,7 @@ afterAll(() => upstream.stop());
 async function onTerminal(answer: string, ...argv: string[]) {
   let shown = "";
   let isAnswered = false;
-  const child = Bun.spawn([BINARY, "admin", ...argv, "--data", folder], {
+  const child = Bun.spawn([BINARY, "admin", ...argv, "--data", data()], {
     terminal: {
       cols: 200,
       data(terminal, data) {
@@ -87,7 +91,7 @@ describe("a large credit", () => {
   });
 
   test("the limit is a setting", async () => {
-    const child = Bun.spawn([BINARY, "admin", "user", "credit", "alice", "11", "--data", folder], {
+    const child = Bun.spawn([BINARY, "admin", "user", "credit", "alice", "11", "--data", data()], {
       env: { ...process.env, RESELLER_CONFIRM_ABOVE: "10" },
       stdout: "pipe",
       stderr: "pipe",
@@ -109,7 +113,7 @@ test("a credit with a reference is made once, and a public note alone is told", 
   const first = await credit();
   const second = await credit();
   expect([first.repeated, second.repeated, second.balance]).toEqual([false, true, first.balance]);
-  const server = await serving(folder);
+  const server = await serving(folder, "serve");
   try {
     const headers = { "x-api-key": key };
     const transactions = await (
@@ -133,7 +137,7 @@ test("a credit with a reference is made once, and a public note alone is told", 
 });
 
 test("a discount is what the next request shows and the next order costs", async () => {
-  const server = await serving(folder);
+  const server = await serving(folder, "serve");
   try {
     const headers = { "x-api-key": key, "content-type": "application/json" };
     await adminJson("user", "discount", "alice", "12.5%");
@@ -150,7 +154,7 @@ test("a discount is what the next request shows and the next order costs", async
 });
 
 test("an unknown order is settled under a number that the provider knows, corrected, and its late PARTIAL accepted", async () => {
-  const server = await serving(folder, "--poll-interval", "50ms");
+  const server = await serving(folder, "serve", "--poll-interval", "50ms");
   try {
     const headers = { "x-api-key": key, "content-type": "application/json" };
     upstream.next("add", "reset");
@@ -203,11 +207,11 @@ test("user delete names what there is, and grants go out and in as CSV", async (
   expect(deleted.stderr).not.toContain("debit");
   await adminJson("service", "grant", "likes", "--user", "alice", "--price", "1.5");
   const { stdout } = await admin("grant", "list", "--csv");
-  const child = Bun.spawn([BINARY, "admin", "grant", "import", "-", "--json", "--data", folder], {
+  const child = Bun.spawn([BINARY, "admin", "grant", "import", "-", "--json", "--data", data()], {
     stdin: Buffer.from(stdout.replace("1.5", "1.4")),
     stdout: "pipe",
   });
-  expect(await child.stdout.json()).toEqual({ imported: 1, unchanged: 0 });
+  expect(JSON.parse(await child.stdout.text())).toEqual({ imported: 1, unchanged: 0 });
   expect(await adminJson("service", "show", "likes")).toMatchObject({
     grants: [{ username: "alice", price: 1.4 }],
   });
