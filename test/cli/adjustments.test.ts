@@ -52,7 +52,8 @@ describe("--reference", () => {
     for (const user of ["alice", "bob", "kid"]) {
       const { json } = await shop.cli(
         ..."admin user credit".split(" "),
-        ...[user, "1", "--reference", "r", "--json"],
+        user,
+        ..."1 --reference r --json".split(" "),
       );
       expect(json.repeated).toBe(false);
     }
@@ -177,7 +178,7 @@ describe("transaction list", () => {
   test("--csv prints all of them, with --since and --until, and no cell that a spreadsheet would run", async () => {
     const shop = openShop();
     for (let made = 0; made < 60; made += 1) {
-      await shop.run("creditUser", { username: "bob", amountMicros: 1, note: "=1+1" });
+      shop.run("creditUser", { username: "bob", amountMicros: 1, note: "=1+1" });
     }
     const csv = async (...argv: string[]) => {
       const { stdout } = await shop.cli("admin", "transaction", "list", "--user", "bob", ...argv);

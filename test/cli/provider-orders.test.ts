@@ -162,9 +162,8 @@ describe("a number that was settled wrongly", () => {
     expect((await shop.cli("doctor")).stdout).toContain(
       "1 orders have a number that their provider",
     );
-    const corrected = await shop.cli(
-      ...["admin", "order", "settle", id, "--placed", "1000", "--no-check", "--json"],
-    );
+    const settle = ["admin", "order", "settle", id, "--placed", "1000", "--no-check", "--json"];
+    const corrected = await shop.cli(...settle);
     expect(corrected.json).toMatchObject({ status: "PROCESSING", providerOrder: "1000" });
     expect((await shop.cli("admin", "provider", "list")).stdout).not.toContain("does not know");
     expect((await shop.cli("verify")).code).toBe(0);

@@ -26,6 +26,7 @@ test("a restore that takes back more money than the limit needs --yes without a 
   const file = join(shop.folder, "copy.db");
   copyDatabase(shop.connection.path, file);
   shop.run("creditUser", { username: "bob", amountMicros: 50_000_000, note: null });
+  shop.run("setDiscount", { username: "bob", discountPpm: 125_000 });
   shop.connection.sqlite.close();
   const restore = (...flags: string[]) =>
     reseller("restore", file, "--data", shop.folder, ...flags);
@@ -37,7 +38,14 @@ test("a restore that takes back more money than the limit needs --yes without a 
   expect(readdirSync(shop.folder).filter((name) => name.includes("restor"))).toEqual([]);
   const show = () => shop.cli("admin", "user", "show", "bob", "--json");
   expect((await show()).json.balance).toBe(50);
-  expect((await restore("--confirm-above", "49.99", "--yes")).code).toBe(0);
+  const restored = await restore("--confirm-above", "49.99", "--yes", "--json");
+  expect(restored.code).toBe(0);
+  // What goes back is named.
+  expect(restored.json.changes).toContainEqual({
+    subject: "user bob",
+    since: "discount 12.5 %",
+    now: "discount 0 %",
+  });
   expect((await show()).json.balance).toBe(0);
 });
 
