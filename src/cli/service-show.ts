@@ -25,14 +25,15 @@ export function declareShow(group: Command): void {
         }),
       );
       const shown = grants.map(({ username, priceMicros }) => ({ username, priceMicros }));
+      const facts = serviceJson(service);
       const result = {
-        ...serviceJson(service),
+        ...facts,
         grants: shown.map(({ username, priceMicros }) => ({
           username,
           price: priceMicros === null ? null : jsonAmount(priceMicros),
         })),
       };
-      print(options.json, result, ({ grants: _, ...facts }) => {
+      print(options.json, result, () => {
         const rows = shown.map(({ username, priceMicros }) => ({
           user: username,
           "its price usd": priceMicros === null ? "the service's" : dollars(priceMicros),
