@@ -147,15 +147,20 @@ function declareList(group: Command): void {
     );
     print(options.json, providers.map(providerJson), (rows) =>
       table(
-        // What is asked for a threshold is named where it needs attention.
-        rows.map(({ lowBalance: _, lastBalance: __, lastBalanceAt: ___, ...row }, index) => ({
-          ...row,
+        rows.map((row, index) => ({
+          ...withoutBalance(row),
           attention: providers[index]!.attention.join("; "),
         })),
         "no providers yet: create one with `reseller admin provider create`",
       ),
     );
   });
+}
+
+/** In a table it is named where it needs attention. */
+function withoutBalance(row: ReturnType<typeof providerJson>) {
+  const { name, url, open, unknown, lastSuccessAt, oldestUncheckedAt } = row;
+  return { name, url, open, unknown, lastSuccessAt, oldestUncheckedAt };
 }
 
 function declareBalance(group: Command): void {

@@ -15,14 +15,14 @@ export interface Machine {
   setDiskLow(isLow: boolean): void;
 }
 
-export function createMachine({ trace }: World): Machine {
+export function createMachine(world: World): Machine {
   let isLow = false;
   return {
     facts: () => ({ freeBytes: isLow ? GIB - 1 : 3 * GIB }),
     isDiskLow: () => isLow,
     setDiskLow(now) {
       isLow = now;
-      trace(`the disk is ${now ? "low" : "fine"}`);
+      world.trace(`the disk is ${now ? "low" : "fine"}`);
     },
   };
 }
