@@ -1,16 +1,10 @@
 // `admin order …`
 
 import { type Command, Option } from "commander";
-import type { Awaitable } from "../db/port.ts";
-import { findOrder, type Order } from "../db/orders.ts";
+import { findOrder } from "../db/orders.ts";
 import { refusal } from "../domain/refusals.ts";
-import {
-  type CommonOptions,
-  declare,
-  declareGroup,
-  type Session,
-  withDatabase,
-} from "./command.ts";
+import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
+import { changeOrder, changeOrders, orderIdsArgument } from "./order-changes.ts";
 import { declareOrderList } from "./order-lists.ts";
 import { orderJson, withNames } from "./order-output.ts";
 import { timelineOf } from "./order-timeline.ts";
@@ -21,10 +15,10 @@ import { count, note, providerOrder } from "./values.ts";
 type TransitionVerb = "complete" | "fail" | "cancel" | "refund";
 
 const TRANSITIONS: Record<TransitionVerb, { to: TransitionTarget; description: string }> = {
-  complete: { to: "COMPLETED", description: "mark an order as delivered" },
-  fail: { to: "FAILED", description: "mark an order as failed and refund its charge" },
-  cancel: { to: "CANCELLED", description: "cancel an order and refund its charge" },
-  refund: { to: "REFUNDED", description: "refund what is left of a delivered order's charge" },
+  complete: { to: "COMPLETED", description: "mark orders as delivered" },
+  fail: { to: "FAILED", description: "mark orders as failed and refund their charges" },
+  cancel: { to: "CANCELLED", description: "cancel orders and refund their charges" },
+  refund: { to: "REFUNDED", description: "refund what is left of the charges of delivered orders" },
 };
 
 type TransitionTarget = "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "REFUNDED";
@@ -87,10 +81,14 @@ function declareProgress(group: Command): void {
 function declareTransition(group: Command, verb: TransitionVerb): void {
   const { to, description } = TRANSITIONS[verb];
   declare(group, verb, description, `reseller admin order ${verb} 12 --note "by mail"`)
-    .argument("<id>", "either of the order's ids")
+    .argument(
+      "<ids...>",
+      "orders by either of their ids; each is decided by itself",
+      orderIdsArgument,
+    )
     .option("--note <text>", "why, kept with the order", note)
-    .action(async (id: string, options: CommonOptions & { note?: string }) => {
-      await changeOrder(options, ({ execute }) =>
+    .action(async (ids: string[], options: CommonOptions & { note?: string }) => {
+      await changeOrders(options, ids, ({ execute }, id) =>
         execute("transitionOrder", { id, to, note: options.note ?? null }),
       );
     });
@@ -100,18 +98,25 @@ function declarePartial(group: Command): void {
   declare(
     group,
     "partial",
-    "end a delivery early and refund what remains",
+    "end deliveries early and refund what remains",
     "reseller admin order partial 12 --remains 157",
   )
-    .argument("<id>", "either of the order's ids")
+    .argument(
+      "<ids...>",
+      "orders by either of their ids; each is decided by itself",
+      orderIdsArgument,
+    )
     .addOption(
-      new Option("--remains <number>", "what was not delivered, 0 to the quantity")
+      new Option(
+        "--remains <number>",
+        "what was not delivered, 0 to the quantity; of several orders the same",
+      )
         .argParser(count)
         .makeOptionMandatory(),
     )
     .option("--note <text>", "why, kept with the order", note)
-    .action(async (id: string, options: CommonOptions & { remains: number; note?: string }) => {
-      await changeOrder(options, ({ execute }) =>
+    .action(async (ids: string[], options: CommonOptions & { remains: number; note?: string }) => {
+      await changeOrders(options, ids, ({ execute }, id) =>
         execute("transitionOrder", {
           id,
           to: "PARTIAL",
@@ -166,15 +171,4 @@ function declareNote(group: Command): void {
         return store.read((reader) => findOrder(reader, id)!);
       });
     });
-}
-
-async function changeOrder(
-  options: CommonOptions,
-  change: (session: Session) => Awaitable<Order>,
-): Promise<void> {
-  const order = await withDatabase(options, async (session) => {
-    const changed = await change(session);
-    return session.store.read((reader) => withNames(reader, changed));
-  });
-  print(options.json, orderJson(order), fields);
 }

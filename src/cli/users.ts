@@ -27,14 +27,15 @@ export function declareUsers(admin: Command): void {
     .option("--name <name>", "display name (default: the username)", userDisplayName)
     .option("--parent <username>", "the reseller of a child user", username)
     .action(async (name: string, options: CommonOptions & { name?: string; parent?: string }) => {
-      const created = await withDatabase(options, ({ execute }) =>
-        execute("createUser", {
+      const created = await withDatabase(options, async ({ execute, store }) => {
+        const user = await execute("createUser", {
           username: name,
           name: options.name ?? name,
           parent: options.parent ?? null,
-        }),
-      );
-      print(options.json, userJson(created), userText);
+        });
+        return store.read((reader) => withParent(reader, user));
+      });
+      print(options.json, userJson(created), () => fields(userCells(created)));
     });
 
   declareList(group);
@@ -43,9 +44,9 @@ export function declareUsers(admin: Command): void {
     .argument("<username>", "the user", username)
     .action(async (name: string, options: CommonOptions) => {
       const user = await withDatabase(options, ({ store }) =>
-        store.read((reader) => requireUser(reader, name)),
+        store.read((reader) => withParent(reader, requireUser(reader, name))),
       );
-      print(options.json, stateJson(user), fields);
+      print(options.json, stateJson(user), () => fields(userCells(user)));
     });
 
   declareUpdate(group);
@@ -129,9 +130,9 @@ function declareUpdate(group: Command): void {
         };
         const changed = await withDatabase(options, async ({ execute, store }) => {
           const { account } = await execute("updateUser", { username: user, changes });
-          return store.read((reader) => findUserByAccount(reader, account)!);
+          return store.read((reader) => withParent(reader, findUserByAccount(reader, account)!));
         });
-        print(options.json, stateJson(changed), fields);
+        print(options.json, stateJson(changed), () => fields(userCells(changed)));
       },
     );
 }
@@ -142,9 +143,12 @@ function declareSwitch(group: Command, verb: string, active: boolean, descriptio
     .action(async (user: string, options: CommonOptions) => {
       const { changed, keys } = await withDatabase(options, async ({ execute, store }) => {
         const { keys } = await execute("setUserActive", { username: user, active });
-        return { changed: await store.read((reader) => requireUser(reader, user)), keys };
+        const changed = await store.read((reader) => withParent(reader, requireUser(reader, user)));
+        return { changed, keys };
       });
-      print(options.json, { ...stateJson(changed), keys }, fields);
+      print(options.json, { ...stateJson(changed), keys }, () =>
+        fields({ ...userCells(changed), keys }),
+      );
     });
 }
 
@@ -188,18 +192,26 @@ function stateJson(user: User) {
   return { ...userJson(user), active: user.active };
 }
 
-function userText(user: ReturnType<typeof userJson>): string {
-  return fields(user);
+function withParent(reader: Reader, user: User): User & { parent: string | null } {
+  const { parentAccount } = user;
+  const parent = parentAccount === null ? null : findUserByAccount(reader, parentAccount)!.username;
+  return { ...user, parent };
 }
 
-function userTable(users: ListedUser[]): string {
-  const rows = users.map((user) => ({
+/** For a person, in the list and by itself: the one balance that the user has, whether `balance` or `childBalance`. */
+function userCells(
+  user: Pick<ListedUser, "username" | "name" | "balanceMicros" | "parent" | "active" | "id">,
+) {
+  return {
     username: user.username,
     name: user.name,
     "balance usd": dollars(user.balanceMicros),
     parent: user.parent,
     active: user.active,
     id: user.id,
-  }));
-  return table(rows, "no users yet: create one with `reseller admin user create`");
+  };
+}
+
+function userTable(users: ListedUser[]): string {
+  return table(users.map(userCells), "no users yet: create one with `reseller admin user create`");
 }

@@ -168,6 +168,9 @@ function rateHeaders(exceeded: RateExceeded): Record<string, string> {
 }
 
 /** Undefined for a refusal that only the command line can meet: in the API it is an internal error. */
+/** The codes that a response may have. */
+export const RESPONSE_CODES: readonly string[] = Object.keys(ERROR_RESPONSES);
+
 export function errorResponseOf({ code, details }: Refusal): ErrorResponse | undefined {
   if (!isApiCode(code)) return undefined;
   const respond = ERROR_RESPONSES[code] as (details: unknown) => Omit<ErrorResponse, "code">;

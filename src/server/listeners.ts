@@ -68,6 +68,16 @@ function listen(endpoint: Endpoint, start: (address: Address) => Server): Server
   }
 }
 
+/** Why nothing can listen there now, as the system's error code; null: something can. */
+export function listenErrorAt({ host, port }: Endpoint): string | null {
+  try {
+    Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);
+    return null;
+  } catch (error) {
+    return errorCode(error);
+  }
+}
+
 export function urlOf(protocol: "http" | "https", { hostname: host, port }: Server): string {
   return `${protocol}://${formatEndpoint({ host, port })}`;
 }
