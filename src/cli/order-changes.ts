@@ -52,8 +52,8 @@ export async function changeOrders(
   const refused = outcomes.filter((outcome) => !("order" in outcome)).length;
   if (refused === 0) return;
   throw new CommandFailure(
-    `${refused} of ${outcomes.length} orders were not changed, each for the reason given; the others were`,
-    "some_not_changed",
+    `${refused} of ${outcomes.length} orders were not changed, for the reasons given${refused < outcomes.length ? "; the others were" : ""}`,
+    "orders_not_changed",
   );
 }
 

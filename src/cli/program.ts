@@ -3,7 +3,7 @@
 
 import { Command, CommanderError, Help, type Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { ConfigError, readValueFiles, refuseSecretFlags } from "../config/flags.ts";
+import { ConfigError, readValueFiles, refuseSecretFlags, restoreNulls } from "../config/flags.ts";
 import { nearestOf } from "../domain/nearest.ts";
 import { showHidden } from "../domain/text.ts";
 import { CommandFailure, declareGroup, stackOf } from "./command.ts";
@@ -117,6 +117,7 @@ export function createProgram(json = false): Command {
     .hook("preAction", (_, command) => {
       refuseSecretFlags(command);
       readValueFiles(command);
+      restoreNulls(command);
     })
     .addHelpText(
       "after",

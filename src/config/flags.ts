@@ -90,6 +90,15 @@ export function freezeConfig(options: Config): Config {
   return Object.freeze({ ...options });
 }
 
+/** Commander keeps "" for a value that was parsed as null, such as `--panel-listen 0`. */
+export function restoreNulls(command: Command): void {
+  for (const option of command.options) {
+    const name = option.attributeName();
+    if (command.getOptionValue(name) !== "" || option.defaultValue !== null) continue;
+    command.setOptionValueWithSource(name, null, command.getOptionValueSource(name));
+  }
+}
+
 /** Reads the files that variables with the suffix _FILE name, for settings given neither by flag nor by variable. */
 export function readValueFiles(command: Command): void {
   for (const option of command.options) {

@@ -168,8 +168,10 @@ function rateHeaders(exceeded: RateExceeded): Record<string, string> {
 }
 
 /** Undefined for a refusal that only the command line can meet: in the API it is an internal error. */
-/** The codes that a response may have. */
-export const RESPONSE_CODES: readonly string[] = Object.keys(ERROR_RESPONSES);
+/** The codes of refusals. An internal error is none: only a magic link asks for it as one. */
+export const REFUSAL_CODES: readonly string[] = Object.keys(ERROR_RESPONSES).filter(
+  (code) => code !== INTERNAL.code,
+);
 
 export function errorResponseOf({ code, details }: Refusal): ErrorResponse | undefined {
   if (!isApiCode(code)) return undefined;

@@ -5,7 +5,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { backupFolder, environmentWith, wantsColor } from "../config/flags.ts";
 import { type Config, REMOTE_FLAGS } from "../config/settings.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
-import { RESPONSE_CODES } from "../http/errors.ts";
+import { REFUSAL_CODES } from "../http/errors.ts";
 import { ROUTES } from "../http/routes.ts";
 import { startServer } from "../http/server.ts";
 import { PANEL_ROUTES, panelRoutes } from "../http-v2/routes.ts";
@@ -151,10 +151,11 @@ export async function startService(
 function knownLabels(): KnownLabels {
   return {
     routes: [
-      ...ROUTES.map(([method, path]) => [method, path] as const),
+      // Requests with a test key are counted apart.
+      ...ROUTES.filter(([, , { test }]) => !test).map(([method, path]) => [method, path] as const),
       ...PANEL_ROUTES.map((route) => ["POST", route] as const),
     ],
-    codes: RESPONSE_CODES,
+    codes: REFUSAL_CODES,
   };
 }
 
