@@ -22,7 +22,7 @@ export interface List<Item> {
 
 export function addColumns<Item>(command: Command, { columns }: List<Item>): Command {
   const names = new Map(Object.keys(columns).map((heading) => [nameOf(heading), heading]));
-  const all = [...names.keys()].join(",");
+  const all = [...names.keys()].join(", ");
   const parse = (text: string) =>
     text.split(",").map((name) => {
       const heading = names.get(name.trim().toLowerCase());

@@ -105,7 +105,7 @@ test("order list on 140 columns, with all columns, with some, and to a pipe", as
   ).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(
-      /^error: --columns must be some of order,status,.*link, not "order,colour"/,
+      /^error: --columns must be some of order, status, .*link, not "order,colour"/,
     ),
   });
   expect((await binary(folder, ..."admin order list --wide --columns order".split(" "))).code).toBe(
