@@ -1,13 +1,10 @@
 // `config check`: whether `serve` could listen on its addresses. Each is tried, and left again at once.
 
-import { existsSync, readFileSync } from "node:fs";
 import type { Config } from "../config/settings.ts";
 import { type Endpoint, formatEndpoint } from "../config/values.ts";
 import { listenErrorAt } from "../server/listeners.ts";
-import { addressPath } from "../storage/open.ts";
 import type { SettingCheck } from "./config.ts";
-
-const TIMEOUT_MS = 2000;
+import { isServing } from "./health.ts";
 
 export async function checkAddresses(config: Config): Promise<SettingCheck> {
   const listeners = listenersOf(config);
@@ -51,21 +48,4 @@ function isSame(one: Endpoint, other: Endpoint): boolean {
 
 function failed(detail: string): SettingCheck {
   return { check: "addresses", state: "fail", detail };
-}
-
-/** Whether the server of this data directory answers: its addresses are in use, and rightly so. */
-async function isServing(data: string): Promise<boolean> {
-  const path = addressPath(data);
-  if (!existsSync(path)) return false;
-  try {
-    const url = new URL("/livez", readFileSync(path, "utf8").trim());
-    const response = await fetch(url, {
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      // Its certificate may be for another host name; nothing secret is sent.
-      tls: { rejectUnauthorized: false },
-    });
-    return response.ok;
-  } catch {
-    return false;
-  }
 }

@@ -63,9 +63,10 @@ const CALLER_FIELDS = [
 const CALLER_BY_HASH = query({
   takes: { hash: text },
   gives: { ...fields(keys, ...CALLER_FIELDS), username: text },
-  text: `SELECT ${select(keys, ...CALLER_FIELDS)}, users.username AS username
-    FROM keys JOIN users ON users.account = coalesce(keys.test_of, keys.reseller_account)
-    WHERE keys.hash = :hash`,
+  // Not a join: SQLite would read every user for the one that coalesce() names.
+  text: `SELECT ${select(keys, ...CALLER_FIELDS)}, (SELECT users.username FROM users
+      WHERE users.account = coalesce(keys.test_of, keys.reseller_account)) AS username
+    FROM keys WHERE keys.hash = :hash`,
 });
 
 /** Absent or null: any. */

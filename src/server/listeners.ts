@@ -5,7 +5,7 @@ import type { Config } from "../config/settings.ts";
 import { type Endpoint, formatEndpoint } from "../config/values.ts";
 import { startMetricsServer } from "../http/metrics.ts";
 import { errorCode } from "../domain/refusals.ts";
-import type { Address, Server } from "../http1/listen.ts";
+import { type Address, type Server, tryAddress } from "../http1/listen.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Metrics } from "../monitoring/metrics.ts";
 
@@ -71,7 +71,7 @@ function listen(endpoint: Endpoint, start: (address: Address) => Server): Server
 /** Why nothing can listen there now, as the system's error code; null: something can. */
 export function listenErrorAt({ host, port }: Endpoint): string | null {
   try {
-    Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);
+    tryAddress({ hostname: host, port });
     return null;
   } catch (error) {
     return errorCode(error);
