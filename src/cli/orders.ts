@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { findOrder } from "../db/orders.ts";
 import { refusal } from "../domain/refusals.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
-import { changeOrder, changeOrders, orderIdsArgument } from "./order-changes.ts";
+import { changeOrder, changeOrders, orderIdsArgument } from "./several-orders.ts";
 import { declareOrderList } from "./order-lists.ts";
 import { orderJson, withNames } from "./order-output.ts";
 import { timelineOf } from "./order-timeline.ts";
