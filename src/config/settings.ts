@@ -53,6 +53,11 @@ export const SETTINGS = {
     "100/s",
     "requests of one key: N/s, N/m or N/h, at once twice that; 0: no limit, of addresses neither",
   ),
+  brand: optional(kinds.brand, "name of your service, on the pages of its documentation"),
+  contact: optional(
+    kinds.contact,
+    "where resellers reach you, on those pages: an e-mail address or an https URL",
+  ),
   "metrics-listen": {
     ...kinds.endpoint,
     default: null,

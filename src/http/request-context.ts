@@ -1,4 +1,4 @@
-// One request: its id, its key, its response, and what the log and the metrics are told of it. Both forms of the API use
+// One request: its id, its key, its response, and what the log and the metrics record of it. Both forms of the API use
 // it: endpoint.ts, and http-v2/endpoint.ts.
 
 import type { Network } from "../config/networks.ts";

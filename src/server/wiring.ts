@@ -91,6 +91,7 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
       isDeliveryOnTime: () => delivery.value()?.isOnTime() ?? true,
     }),
     template: responseTemplate(isTls),
+    operator: { brand: config.brand, contact: config.contact },
     checkWebhookUrl: (text) => checkNewUrl(text, webhookPolicy(config)),
   };
 }
