@@ -8,13 +8,13 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO reseller;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO reseller;
 
 -- Append-only.
-GRANT INSERT ON transfers, order_events, late_reports, audit TO reseller;
+GRANT INSERT ON transfers, transfer_details, order_events, audit TO reseller;
 -- UPDATE also for the locks of rows.
 GRANT INSERT, UPDATE ON accounts, users, keys, providers, services, orders, placement_attempts,
-  webhooks TO reseller;
+  late_reports, webhooks TO reseller;
 GRANT UPDATE ON catalogue_version, uptime TO reseller;
 -- What is deleted: grants that were withdrawn, answers that are older than their time, leases and markers that have ended,
--- webhooks that are done with.
+-- webhooks that are done with, numbers that a provider did not know.
 GRANT INSERT, UPDATE, DELETE ON grants, idempotency, servers, batches, webhook_deliveries TO reseller;
 GRANT DELETE ON webhooks TO reseller;
-GRANT INSERT, DELETE ON webhook_events, webhook_attempts TO reseller;
+GRANT INSERT, DELETE ON webhook_events, webhook_attempts, unrecognized_numbers TO reseller;

@@ -181,7 +181,7 @@ export const SCHEMAS: Record<string, Schema> = {
       type: ["integer", "null"],
       description: "Number of the order; null when there is none.",
     },
-    note: { type: ["string", "null"], description: "What the operator wrote with it." },
+    note: { type: ["string", "null"], description: "What the operator tells you of it." },
     createdAt: time("When it was posted."),
   }),
   Transactions: object("", {

@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import {
+  commandOptions,
   serveOptions,
   showSettings,
   type UnknownVariable,
@@ -39,7 +40,7 @@ export function declareConfig(program: Command): void {
     "print every setting with its value and where it comes from",
     "reseller config show --port 9000",
   );
-  for (const option of serveOptions()) show.addOption(option);
+  for (const option of [...serveOptions(), ...commandOptions()]) show.addOption(option);
   show.action((options: CommonOptions) => {
     print(options.json, showSettings(show), (rows) =>
       table(

@@ -63,7 +63,20 @@ const SENTENCES = {
     "the order is being sent to its provider right now: try again once that has ended",
   order_changed: () => "the order changed meanwhile: nothing was changed, look again",
   order_not_unknown: ({ status, placement }) =>
-    `the order is ${status} and its placement ${placement}: only a PENDING one that is unknown can be settled`,
+    `the order is ${status} and its placement ${placement}: only a PENDING one that is unknown can be settled, and the number that a settlement gave be corrected with --placed while its provider has reported nothing; otherwise end it with \`reseller admin order fail\``,
+  adjustment_reference_taken: ({ direction, amountMicros, createdAt, seq }) =>
+    `the reference was used on ${new Date(createdAt).toISOString()} for a ${direction} of ${formatMicros(amountMicros)} USD (transaction ${seq}): nothing was changed, choose another reference`,
+  child_cannot_hold_discount: () =>
+    "that user is a child user, which orders nothing: give the discount to the parent",
+  nothing_refunded: () =>
+    "nothing is refunded, so that nobody would be told the --public-note: leave it out",
+  late_report_absent: () =>
+    "no change was reported after the order's end that is not decided yet: see `reseller admin order list --late`",
+  late_report_inapplicable: ({ status, reported }) =>
+    `the order is ${status} and was reported ${reported} since: nothing of that can be applied, dismiss it with --dismiss`,
+  late_remains_missing: () =>
+    "what remained was not stored with this report: ask the provider and give --remains",
+  grants_invalid: ({ rows }) => `${rows.length} rows are wrong`,
   provider_not_found: () => "no provider has that name: see `reseller admin provider list`",
   provider_name_taken: () =>
     "a provider has that name already (case does not count): choose another",

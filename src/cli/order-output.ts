@@ -1,6 +1,6 @@
 // Orders on standard output: as a table, as fields, as JSON.
 
-import type { Reader } from "../db/port.ts";
+import type { Awaitable, Reader } from "../db/port.ts";
 import type { ListedOrder, Order } from "../db/orders.ts";
 import { findUserByAccount } from "../db/users.ts";
 import { placementOf } from "../domain/deliveries.ts";
@@ -8,8 +8,10 @@ import { orderStatus } from "../domain/responses.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { isTestOrder } from "../domain/sandbox.ts";
 import { type ProviderNames, providerNames } from "./provider-names.ts";
-import { dollars } from "./output.ts";
+import { type CommonOptions, type Session, withDatabase } from "./command.ts";
 import type { List } from "./list-columns.ts";
+import { dollars, print } from "./output.ts";
+import { fields } from "./text-table.ts";
 
 const AGE_UNITS = [
   ["d", 86_400_000],
@@ -73,4 +75,21 @@ export const ORDER_LIST: List<NamedOrder> = {
 function ageText(ms: number): string {
   const [unit, length] = AGE_UNITS.find(([, least]) => ms >= least) ?? ["s", 1000];
   return `${Math.max(Math.floor(ms / length), 0)}${unit}`;
+}
+
+/** Makes a change and prints the order as it is then. */
+export async function changeOrder(
+  options: CommonOptions,
+  change: (session: Session) => Awaitable<Order>,
+): Promise<void> {
+  const order = await withDatabase(options, (session) => changedOrder(session, change));
+  print(options.json, orderJson(order), fields);
+}
+
+export async function changedOrder(
+  session: Session,
+  change: (session: Session) => Awaitable<Order>,
+): Promise<NamedOrder> {
+  const changed = await change(session);
+  return session.store.read((reader) => withNames(reader, changed));
 }

@@ -13,6 +13,7 @@ import { declareBackup } from "./backup.ts";
 import { declareCompletion } from "./completion.ts";
 import { declareConfig } from "./config.ts";
 import { declareDoctor } from "./doctor.ts";
+import { declareGrants } from "./grants.ts";
 import { declareHealth } from "./health.ts";
 import { declareKeys } from "./keys.ts";
 import { declareLicenses } from "./licenses.ts";
@@ -129,6 +130,7 @@ export function createProgram(json = false): Command {
   declareUsers(admin);
   declareKeys(admin);
   declareServices(admin);
+  declareGrants(admin);
   declareProviders(admin);
   declareOrders(admin);
   declareWebhooks(admin);

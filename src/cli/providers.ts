@@ -2,9 +2,11 @@
 
 import { type Command, Option } from "commander";
 import { settingOption } from "../config/flags.ts";
-import { countLate, oldestDuePoll } from "../db/polling.ts";
+import { countLate } from "../db/late-reports.ts";
+import { oldestDuePoll } from "../db/polling.ts";
 import type { Reader } from "../db/port.ts";
 import { listProviders, type Provider, providerOf, readProviderOrders } from "../db/providers.ts";
+import { listUnrecognizedNumbers } from "../db/unrecognized-numbers.ts";
 import { isProviderKey } from "../domain/providers.ts";
 import { IDENTIFIER_FORM } from "../domain/text.ts";
 import { requireProvider } from "../operations/providers.ts";
@@ -25,6 +27,9 @@ import { providerName, providerUrl } from "./values.ts";
 
 /** Polls that are overdue by this long are late, whatever the running server's poll interval. */
 const LATE_MS = 5 * 60_000;
+
+/** Numbers that a provider does not know that are named. */
+const UNRECOGNIZED_SHOWN = 5;
 
 export interface CallOptions extends CommonOptions {
   providerTimeout: number;
@@ -191,13 +196,22 @@ function statusOf(reader: Reader, provider: Provider, now: number): ProviderStat
   const { outOfFundsAt } = provider;
   const due = oldestDuePoll(reader, provider.providerId);
   const late = countLate(reader, provider.providerId);
+  const unrecognized = listUnrecognizedNumbers(reader, provider.providerId, UNRECOGNIZED_SHOWN);
   const attention: string[] = [];
   if (orders.unknown > 0) attention.push(`${orders.unknown} unknown, settle them`);
+  for (const { orderId, providerOrder } of unrecognized) {
+    attention.push(
+      `does not know ${providerOrder} of order ${orderId}, correct it with \`order settle --placed\``,
+    );
+  }
   if (outOfFundsAt !== null) attention.push(`out of funds since ${isoOf(outOfFundsAt)}`);
   if (due !== null && now - due > LATE_MS) {
     attention.push(`looking at orders is late since ${isoOf(due)}`);
   }
-  if (late > 0) attention.push(`${late} changed after their end, see \`order list --late\``);
+  if (late > 0)
+    attention.push(
+      `${late} changed after their end, see \`order list --late\`, then \`order late\` each`,
+    );
   return { ...provider, ...orders, attention };
 }
 

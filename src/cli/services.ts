@@ -2,8 +2,8 @@
 
 import { type Command, Option } from "commander";
 import type { Awaitable } from "../db/port.ts";
-import type { Service } from "../db/services.ts";
-import { jsonAmount } from "../domain/money.ts";
+import { findService, type Service } from "../db/services.ts";
+import { formatMicros, jsonAmount } from "../domain/money.ts";
 import { DEFAULT_CATEGORY, type PriceUnit, PRICE_UNITS } from "../domain/services.ts";
 import {
   type CommonOptions,
@@ -15,6 +15,8 @@ import {
 import { providerNames } from "./provider-names.ts";
 import { declareImport } from "./service-import.ts";
 import { declareServiceList, serviceJson } from "./service-lists.ts";
+import { addConfirmation, confirm, type ConfirmOptions } from "./confirm.ts";
+import { declareShow } from "./service-show.ts";
 import { declareReprice } from "./service-prices.ts";
 import { print } from "./output.ts";
 import { fields } from "./text-table.ts";
@@ -29,7 +31,7 @@ import {
   username,
 } from "./values.ts";
 
-interface ServiceOptions extends CommonOptions {
+interface ServiceOptions extends CommonOptions, ConfirmOptions {
   id?: string;
   name?: string;
   category?: string;
@@ -49,6 +51,7 @@ export function declareServices(admin: Command): void {
   declareUpdate(group);
 
   declareServiceList(group);
+  declareShow(group);
   declareReprice(group);
   declareSwitch(group, "activate", true, "offer a service again");
   declareSwitch(group, "deactivate", false, "stop offering a service; its orders go on");
@@ -94,7 +97,7 @@ function declareUpdate(group: Command): void {
     "change a service; what is not named stays as it is",
     "reseller admin service update followers --price 2.50",
   );
-  addServiceOptions(command, false)
+  addConfirmation(addServiceOptions(command, false))
     .argument("<id>", "the service", serviceId)
     .addOption(new Option("--public", "open to every reseller").conflicts("private"))
     .action(async (id: string, options: ServiceOptions, command: Command) => {
@@ -110,6 +113,7 @@ function declareUpdate(group: Command): void {
       if (named.length === 0 && service === undefined) {
         command.error("error: name at least one thing to change.");
       }
+      if (priceMicros === 0) await confirmFree(id, options);
       const link = providerName === undefined ? {} : { name: providerName };
       await changeService(options, ({ execute }) =>
         execute("updateService", {
@@ -119,6 +123,16 @@ function declareUpdate(group: Command): void {
         }),
       );
     });
+}
+
+/** Where it is not free already. */
+async function confirmFree(id: string, options: ServiceOptions): Promise<void> {
+  const service = await withDatabase(options, ({ store }) =>
+    store.read((reader) => findService(reader, id)),
+  );
+  if (!service || service.priceMicros === 0) return;
+  const now = formatMicros(service.priceMicros);
+  await confirm(options, `set the price of ${id} from ${now} USD to 0`, "a service for nothing");
 }
 
 function addServiceOptions(command: Command, mandatory: boolean): Command {

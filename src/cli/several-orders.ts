@@ -13,23 +13,15 @@ import {
 } from "./command.ts";
 import { databaseOf } from "./database-name.ts";
 import { sentenceOf } from "./errors.ts";
-import { type NamedOrder, orderJson, withNames } from "./order-output.ts";
+import { changedOrder, changeOrder, type NamedOrder, orderJson } from "./order-output.ts";
 import { dollars, print } from "./output.ts";
-import { fields, table } from "./text-table.ts";
+import { table } from "./text-table.ts";
 
 type Outcome = { id: string; order: NamedOrder } | { id: string; code: string; message: string };
 
 /** Order numbers and ids, also separated by commas. Given twice, an order is changed once. */
 export function orderIdsArgument(text: string, before: readonly string[] = []): string[] {
   return [...new Set([...before, ...text.split(",").map((id) => id.trim())])];
-}
-
-export async function changeOrder(
-  options: CommonOptions,
-  change: (session: Session) => Awaitable<Order>,
-): Promise<void> {
-  const order = await withDatabase(options, (session) => changedOrder(session, change));
-  print(options.json, orderJson(order), fields);
 }
 
 /** One order is printed as `order show` does; of several, what became of each. */
@@ -55,14 +47,6 @@ export async function changeOrders(
     `${refused} of ${outcomes.length} orders were not changed, for the reasons given${refused < outcomes.length ? "; the others were" : ""}`,
     "orders_not_changed",
   );
-}
-
-async function changedOrder(
-  session: Session,
-  change: (session: Session) => Awaitable<Order>,
-): Promise<NamedOrder> {
-  const changed = await change(session);
-  return session.store.read((reader) => withNames(reader, changed));
 }
 
 /** Throws internal errors. */

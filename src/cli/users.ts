@@ -4,15 +4,17 @@ import { type Command, Option } from "commander";
 import type { Reader } from "../db/port.ts";
 import { type ListedUser, listUsersAfter, type UserFilter } from "../db/user-lists.ts";
 import { findUserByAccount, type User } from "../db/users.ts";
-import { userBalances } from "../domain/responses.ts";
-import { jsonAmount } from "../domain/money.ts";
+import { discountPercent } from "../domain/prices.ts";
 import { USERNAME_FORM } from "../domain/users.ts";
 import { requireUser } from "../operations/users.ts";
+import { declareAdjustments } from "./adjustments.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
+import { declareDiscount } from "./discounts.ts";
 import { addPaging, type PageOptions, printMore, readPages } from "./list-pages.ts";
 import { dollars, print } from "./output.ts";
-import { fields, table } from "./text-table.ts";
-import { amount, note, searchText, userDisplayName, username } from "./values.ts";
+import { fields, type Row, table } from "./text-table.ts";
+import { stateJson, userJson } from "./user-output.ts";
+import { searchText, userDisplayName, username } from "./values.ts";
 
 export function declareUsers(admin: Command): void {
   const group = declareGroup(admin, "user", "resellers, child users and their balances");
@@ -35,7 +37,7 @@ export function declareUsers(admin: Command): void {
         });
         return store.read((reader) => withParent(reader, user));
       });
-      print(options.json, userJson(created), () => fields(userCells(created)));
+      print(options.json, userJson(created), () => userText(created));
     });
 
   declareList(group);
@@ -46,14 +48,28 @@ export function declareUsers(admin: Command): void {
       const user = await withDatabase(options, ({ store }) =>
         store.read((reader) => withParent(reader, requireUser(reader, name))),
       );
-      print(options.json, stateJson(user), () => fields(userCells(user)));
+      print(options.json, stateJson(user), () => userText(user));
     });
 
   declareUpdate(group);
   declareSwitch(group, "deactivate", false, "refuse a reseller's keys from the next request on");
   declareSwitch(group, "activate", true, "accept the keys of a deactivated reseller again");
-  declareAdjustment(group, "credit", "creditUser", "add to a user's balance");
-  declareAdjustment(group, "debit", "debitUser", "take from a user's balance");
+  declareAdjustments(group);
+  declareDiscount(group);
+  explainDelete(group);
+}
+
+/** Commander would suggest the nearest name, which is `debit`: whoever looks for this is told what there is in its place. */
+function explainDelete(group: Command): void {
+  group.on("command:*", ([word]: string[]) => {
+    if (/^(delete|remove|rm|erase)$/.test(word!)) {
+      group.error(
+        "error: users are never deleted, because the ledger refers to them: `reseller admin user deactivate` refuses their keys.",
+      );
+    }
+    // With suggestions, as for every other group.
+    (group as unknown as { unknownCommand(): void }).unknownCommand();
+  });
 }
 
 interface ListOptions extends CommonOptions, PageOptions {
@@ -132,7 +148,7 @@ function declareUpdate(group: Command): void {
           const { account } = await execute("updateUser", { username: user, changes });
           return store.read((reader) => withParent(reader, findUserByAccount(reader, account)!));
         });
-        print(options.json, stateJson(changed), () => fields(userCells(changed)));
+        print(options.json, stateJson(changed), () => userText(changed));
       },
     );
 }
@@ -146,56 +162,23 @@ function declareSwitch(group: Command, verb: string, active: boolean, descriptio
         const changed = await store.read((reader) => withParent(reader, requireUser(reader, user)));
         return { changed, keys };
       });
-      print(options.json, { ...stateJson(changed), keys }, () =>
-        fields({ ...userCells(changed), keys }),
-      );
+      print(options.json, { ...stateJson(changed), keys }, () => userText(changed, { keys }));
     });
-}
-
-function declareAdjustment(
-  group: Command,
-  verb: "credit" | "debit",
-  name: "creditUser" | "debitUser",
-  description: string,
-): void {
-  declare(group, verb, description, `reseller admin user ${verb} alice 25.50 --note "invoice 12"`)
-    .argument("<username>", "the user", username)
-    .argument("<amount>", "USD, at most six decimals", amount)
-    .option("--note <text>", "why, kept in the ledger", note)
-    .action(async (user: string, micros: number, options: CommonOptions & { note?: string }) => {
-      const adjusted = await withDatabase(options, ({ execute }) =>
-        execute(name, {
-          username: user,
-          amountMicros: micros,
-          note: options.note ?? null,
-        }),
-      );
-      const result = {
-        ...userJson(adjusted.user),
-        previousBalance: jsonAmount(adjusted.previousBalanceMicros),
-        amount: jsonAmount(micros),
-      };
-      print(options.json, result, () => {
-        const before = dollars(adjusted.previousBalanceMicros);
-        const after = dollars(adjusted.user.balanceMicros);
-        return `${adjusted.user.username}: ${before} → ${after} USD`;
-      });
-    });
-}
-
-function userJson(user: User) {
-  return { ...userBalances(user), resellerId: user.resellerId };
-}
-
-/** Of a user that may be inactive. */
-function stateJson(user: User) {
-  return { ...userJson(user), active: user.active };
 }
 
 function withParent(reader: Reader, user: User): User & { parent: string | null } {
   const { parentAccount } = user;
   const parent = parentAccount === null ? null : findUserByAccount(reader, parentAccount)!.username;
   return { ...user, parent };
+}
+
+/** The same cells for one, and what the list has no room for. */
+function userText(user: User & { parent: string | null }, more: Row = {}): string {
+  return fields({
+    ...userCells(user),
+    discount: `${discountPercent(user.discountPpm)} %`,
+    ...more,
+  });
 }
 
 /** For a person, in the list and by itself: the one balance that the user has, whether `balance` or `childBalance`. */

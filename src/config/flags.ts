@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { nearestOf } from "../domain/nearest.ts";
 import { readSmallFile } from "./small-files.ts";
-import { type Config, type Flag, type Setting, SETTINGS } from "./settings.ts";
+import { COMMAND_FLAGS, type Config, type Flag, type Setting, SETTINGS } from "./settings.ts";
 
 /** Wrong usage that no single flag causes. */
 export class ConfigError extends Error {
@@ -77,7 +77,13 @@ export function databaseOptions(): Option[] {
 /** The settings that only `serve` has. */
 export function serveOptions(): Option[] {
   const flags = Object.keys(SETTINGS) as Flag[];
-  return flags.filter((flag) => !DATABASE_FLAGS.includes(flag)).map(settingOption);
+  const others = [...DATABASE_FLAGS, ...COMMAND_FLAGS];
+  return flags.filter((flag) => !others.includes(flag)).map(settingOption);
+}
+
+/** The settings that only commands have, for `config show`. */
+export function commandOptions(): Option[] {
+  return COMMAND_FLAGS.map(settingOption);
 }
 
 /** Absolute path of the folder of the backups. */

@@ -84,6 +84,11 @@ export const SETTINGS = {
     "100",
     "credits, debits and refunds above this ask the panel's administrator for a password or code again",
   ),
+  "confirm-above": setting(
+    kinds.amount,
+    "1000000",
+    "commands that move more than this ask on a terminal first, and without one need --yes",
+  ),
   "disk-floor": setting(
     kinds.size,
     "64MiB",
@@ -147,6 +152,9 @@ export const SETTINGS = {
 } satisfies Record<string, Setting<unknown>>;
 
 export type Flag = keyof typeof SETTINGS;
+
+/** The settings of commands alone: `serve` takes none of them. */
+export const COMMAND_FLAGS: readonly Flag[] = ["confirm-above"];
 
 /** The settings with which a command finds the copies of backups. */
 export const REMOTE_FLAGS = [

@@ -5,10 +5,12 @@ import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import { NO_TEST_ORDER } from "./orders.ts";
 import { query } from "./query.ts";
 import { nullable, number, text } from "./table-definition.ts";
+import { listUnrecognized, type UnrecognizedOrder } from "./unrecognized-numbers.ts";
 import { type FailedWebhooks, listFailedWebhooks } from "./webhook-figures.ts";
 
-/** Late reports that are looked at: those of the newest orders. */
+/** Late reports that are counted: those of the newest orders. */
 const LATE_REPORTS_LIMIT = 10_000;
+const UNRECOGNIZED_LIMIT = 100;
 
 export interface ProviderAttention {
   name: string;
@@ -26,7 +28,9 @@ export interface ProviderAttention {
 
 export interface Attention {
   providers: ProviderAttention[];
-  /** Orders of which a provider reported a change after their end, since `lateSince`. */
+  /** Open orders whose providers do not know the numbers that they have. */
+  unrecognized: UnrecognizedOrder[];
+  /** Orders of which a provider reported a change after their end that nobody has decided. */
   lateOrders: number;
   /** Users whose webhooks were disabled because they failed, with how many. */
   failedWebhooks: FailedWebhooks[];
@@ -58,7 +62,6 @@ const PROVIDERS = query({
 });
 
 const FACTS = query({
-  takes: { since: number },
   gives: {
     lateOrders: number,
     lastTransferAt: nullable(number),
@@ -67,17 +70,20 @@ const FACTS = query({
   },
   text: `SELECT
     (SELECT count(DISTINCT newest.order_id) FROM (
-        SELECT order_id, created_at FROM late_reports ORDER BY order_id DESC LIMIT ${LATE_REPORTS_LIMIT}
+        SELECT order_id FROM late_reports WHERE decision IS NULL
+        ORDER BY order_id DESC LIMIT ${LATE_REPORTS_LIMIT}
       ) AS newest JOIN orders ON orders.order_id = newest.order_id
-      WHERE newest.created_at >= :since AND ${NO_TEST_ORDER}) AS "lateOrders",
+      WHERE ${NO_TEST_ORDER}) AS "lateOrders",
     (SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1) AS "lastTransferAt",
     (SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1) AS "lastOrderAt",
     (SELECT created_at FROM users ORDER BY account DESC LIMIT 1) AS "lastUserAt"`,
 });
 
-export function readAttention(reader: Reader, lateSince: number): Attention {
+export function readAttention(reader: Reader): Attention {
   const providers = reader.all(PROVIDERS);
-  const { lateOrders, ...times } = reader.one(FACTS, { since: lateSince })!;
+  const { lateOrders, ...times } = reader.one(FACTS)!;
   const lastRowAt = Math.max(0, ...Object.values(times).map((time) => time ?? 0)) || null;
-  return { providers, lateOrders, failedWebhooks: listFailedWebhooks(reader), lastRowAt };
+  const unrecognized = listUnrecognized(reader, UNRECOGNIZED_LIMIT);
+  const failedWebhooks = listFailedWebhooks(reader);
+  return { providers, unrecognized, lateOrders, failedWebhooks, lastRowAt };
 }

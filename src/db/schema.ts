@@ -4,6 +4,7 @@ import { customType, integer, primaryKey, sqliteTable, text } from "drizzle-orm/
 import type { AuditAction } from "../domain/audit.ts";
 import type { KeyScope, KeyType } from "../domain/keys.ts";
 import type { TransferKind } from "../domain/ledger.ts";
+import type { LateDecision } from "../domain/late-reports.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
 import { DEFAULT_CATEGORY, type PriceUnit } from "../domain/services.ts";
@@ -32,6 +33,7 @@ export const users = sqliteTable("users", {
   lowBalanceMicros: integer("low_balance_micros"),
   testOf: integer("test_of"),
   active: integer({ mode: "boolean" }).notNull().default(true),
+  discountPpm: integer("discount_ppm").notNull().default(0),
 });
 
 export const keys = sqliteTable("keys", {
@@ -148,9 +150,19 @@ export const lateReports = sqliteTable(
     reported: text().$type<OrderStatus>().notNull(),
     status: text().$type<OrderStatus>().notNull(),
     createdAt: integer("created_at").notNull(),
+    remains: integer(),
+    decision: text().$type<LateDecision>(),
+    decidedAt: integer("decided_at"),
   },
   (table) => [primaryKey({ columns: [table.orderId, table.reported] })],
 );
+
+export const unrecognizedNumbers = sqliteTable("unrecognized_numbers", {
+  orderId: integer("order_id").primaryKey(),
+  providerOrder: text("provider_order").notNull(),
+  cause: text().notNull(),
+  createdAt: integer("created_at").notNull(),
+});
 
 export const orderEvents = sqliteTable("order_events", {
   seq: integer().primaryKey(),
@@ -175,6 +187,13 @@ export const transfers = sqliteTable("transfers", {
   note: text(),
   createdAt: integer("created_at").notNull(),
   balanceAfterMicros: bigInteger("balance_after_micros").notNull(),
+});
+
+export const transferDetails = sqliteTable("transfer_details", {
+  seq: integer().primaryKey(),
+  account: integer().notNull(),
+  reference: text(),
+  publicNote: text("public_note"),
 });
 
 export const idempotency = sqliteTable("idempotency", {

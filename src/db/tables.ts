@@ -82,6 +82,8 @@ export const attempts = table(schema.placementAttempts, {
 
 export const lateReports = table(schema.lateReports, { key: ["orderId", "reported"] });
 
+export const unrecognizedNumbers = table(schema.unrecognizedNumbers, { key: ["orderId"] });
+
 export const orderEvents = table(schema.orderEvents, { key: ["seq"], numbered: "seq" });
 
 export const transfers = table(schema.transfers, {
@@ -89,6 +91,13 @@ export const transfers = table(schema.transfers, {
   numbered: "seq",
   unique: { onceAnOrder: ["orderId", "kind"] },
   lock: ({ debitAccount, creditAccount }) => Math.max(debitAccount, creditAccount),
+});
+
+/** Written beside their transfers. */
+export const transferDetails = table(schema.transferDetails, {
+  key: ["seq"],
+  unique: { byReference: ["account", "reference"] },
+  lock: ({ account }) => account,
 });
 
 export const idempotency = table(schema.idempotency, {
@@ -172,8 +181,10 @@ export const TABLES: readonly AnyTable[] = [
   orders,
   attempts,
   lateReports,
+  unrecognizedNumbers,
   orderEvents,
   transfers,
+  transferDetails,
   idempotency,
   uptime,
   servers,

@@ -23,6 +23,8 @@ export interface User {
   testOf: number | null;
   /** False: its keys are suspended. */
   active: boolean;
+  /** What it pays less than the catalogue says, in millionths of the price. */
+  discountPpm: number;
   /** The id of a child user's reseller; null for a reseller. */
   resellerId: string | null;
 }
@@ -101,9 +103,10 @@ export function insertUser(tx: Tx, user: NewUser): number {
 export function updateUserFields(
   tx: Tx,
   account: number,
-  changes: { name?: string; username?: string; active?: boolean },
+  changes: { name?: string; username?: string; active?: boolean; discountPpm?: number },
 ): Pick<User, "username" | "name"> {
   const before = tx.row(users.byKey, account)!;
   const { name = before.name, username = before.username, active = before.active } = changes;
-  return tx.update(users, before, { name, username, active });
+  const { discountPpm = before.discountPpm } = changes;
+  return tx.update(users, before, { name, username, active, discountPpm });
 }

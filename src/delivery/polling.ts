@@ -164,7 +164,7 @@ async function recordReports(
   const { pollIntervalMs } = settings;
   const reports = polls.flatMap(({ orderId, providerOrder }) => {
     const report = answered.get(providerOrder);
-    return report ? [{ orderId, report }] : [];
+    return report ? [{ orderId, providerOrder, report }] : [];
   });
   const notices = await writer.submit("recordReports", {
     providerId,

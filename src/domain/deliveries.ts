@@ -133,3 +133,13 @@ export function refuseSettlement(order: {
     throw new Refusal("order_not_unknown", { status, placement });
   }
 }
+
+/** The operator's own settlement, of which the provider has not reported anything yet: the number may be a wrong one. */
+export function isSettlementCorrectable(
+  order: { status: OrderStatus; delivery: Pick<Delivery, "placement" | "reported"> | null },
+  outcome: AttemptOutcome | undefined,
+): boolean {
+  const { status, delivery } = order;
+  const isOpen = status === "PROCESSING" && delivery?.placement === "placed";
+  return isOpen && delivery.reported === null && outcome === "unknown";
+}

@@ -11,6 +11,7 @@ import {
   orders,
   services,
   transfers,
+  unrecognizedNumbers,
   uptime,
   users,
 } from "../db/tables.ts";
@@ -44,7 +45,11 @@ const needs: { [Name in CommandName]?: (input: CommandInput<Name>) => Need[] } =
     needRow(attempts.byKey, attemptId),
     needNumbers(orderEvents),
   ],
-  recordReports: ({ reports }) => reports.map(({ orderId }) => needRow(orders.byKey, orderId)),
+  recordReports: ({ reports }) =>
+    reports.flatMap(({ orderId }) => [
+      needRow(orders.byKey, orderId),
+      needRow(unrecognizedNumbers.byKey, orderId),
+    ]),
 };
 
 /** Nothing for a command that is not among them. */

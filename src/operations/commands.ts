@@ -22,6 +22,7 @@ import {
   proveAgain,
   takeConfirmation,
 } from "./sign-ins.ts";
+import { adjustBalance, creditUser, debitUser } from "./adjustments.ts";
 import {
   after,
   type Awaitable,
@@ -45,6 +46,8 @@ import { placeOrders, placeOrdersOnce } from "./order-batches.ts";
 import { recharge, rechargeOnce } from "./recharges.ts";
 import { recordReports, takeDuePolls } from "./polling.ts";
 import { carryOver, skipSequences } from "./restore.ts";
+import { importGrants } from "./grants.ts";
+import { acceptLateReport, dismissLateReports } from "./late-reports.ts";
 import { endLease, renewLease } from "./server-leases.ts";
 import { settleOrder } from "./unknown-settlement.ts";
 import {
@@ -60,15 +63,7 @@ import { markInterruptedUnknown } from "./mark-unknown.ts";
 import { transitionTestOrder } from "./test-orders.ts";
 import { sendTestEvent } from "./test-webhooks.ts";
 import { addUptime } from "./uptime.ts";
-import {
-  addUser,
-  adjustBalance,
-  createUser,
-  creditUser,
-  debitUser,
-  setUserActive,
-  updateUser,
-} from "./users.ts";
+import { addUser, createUser, setDiscount, setUserActive, updateUser } from "./users.ts";
 import {
   recordWebhookAttempts,
   releaseWebhookDeliveries,
@@ -92,6 +87,7 @@ const commands = {
   setUserActive,
   creditUser,
   debitUser,
+  setDiscount,
   addUser,
   adjustBalance,
   createKey,
@@ -104,6 +100,7 @@ const commands = {
   changePrices,
   importServices,
   grantService,
+  importGrants,
   revokeService,
   placeOrder,
   placeOrders,
@@ -117,6 +114,8 @@ const commands = {
   finishAttempt,
   markInterruptedUnknown,
   settleOrder,
+  acceptLateReport,
+  dismissLateReports,
   takeDuePolls,
   recordReports,
   clampSchedules,

@@ -74,7 +74,9 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
   // First: a retry must get the existing order even if its service or the balance is gone since.
   refuseTakenReference(tx, resellerAccount, reference);
   const reseller = tx.row(users.byKey, resellerAccount)!;
-  const service = findOpenService(tx, reseller.testOf ?? resellerAccount, command.service);
+  const { testOf } = reseller;
+  const payer = testOf === null ? reseller : tx.row(users.byKey, testOf)!;
+  const service = findOpenService(tx, payer, command.service);
   if (!service) throw refusal("service_not_found");
   const { min, max } = service;
   if (quantity < min) throw new Refusal("quantity_below_minimum", { min });
@@ -133,12 +135,14 @@ export interface TransitionOrder {
   /** The refund that was confirmed; absent: whatever it comes to. */
   refundMicros?: Micros;
   note: string | null;
+  /** Told to the reseller with the refund. */
+  publicNote?: string | null;
   actor: Actor;
 }
 
 /**
- * The operator's transition of an order, with its refund, both or neither.
- * Refuses: order_not_found, order_transition_illegal, order_being_sent, remains_above_quantity, order_changed.
+ * The operator's transition of an order, with its refund, both or neither. Refuses: order_not_found,
+ * order_transition_illegal, order_being_sent, remains_above_quantity, order_changed, nothing_refunded.
  */
 export function transitionOrder(tx: Tx, command: TransitionOrder, context: Context): Order {
   const order = requireOrder(tx, command.id);
@@ -146,13 +150,9 @@ export function transitionOrder(tx: Tx, command: TransitionOrder, context: Conte
   const transition = decideTransition(order, command.to, command.remains);
   const { refundMicros = transition.refundMicros } = command;
   if (transition.refundMicros !== refundMicros) throw refusal("order_changed");
-  return applyTransition(
-    tx,
-    order,
-    transition,
-    { actor: command.actor, note: command.note },
-    context,
-  );
+  const { actor, note, publicNote = null } = command;
+  if (publicNote !== null && transition.refundMicros === 0) throw refusal("nothing_refunded");
+  return applyTransition(tx, order, transition, { actor, note, publicNote }, context);
 }
 
 export interface ProgressOrder {

@@ -16,10 +16,11 @@ import {
   wantsEvent,
 } from "../domain/webhook-events.ts";
 import { TEST_WEBHOOK_ATTEMPTS, WEBHOOK_ATTEMPTS } from "../domain/webhook-schedule.ts";
+import { priceFor } from "../domain/prices.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { Tx } from "../db/port.ts";
 import type { Order } from "../db/orders.ts";
-import type { Grant, Service } from "../db/services.ts";
+import { type Grant, listServices, type Service } from "../db/services.ts";
 import { grants, users, webhookDeliveries, webhookEvents } from "../db/tables.ts";
 import { findTestAccount } from "../db/users.ts";
 import { listWebhooks, type Webhook } from "../db/webhooks.ts";
@@ -158,8 +159,10 @@ export function recordServiceEvents(
   if (listeners.size === 0) return;
   tx.each([...listeners], ([account, endpoints]) => {
     const { testOf } = tx.row(users.byKey, account)!;
+    const { discountPpm } = tx.row(users.byKey, testOf ?? account)!;
     const grant = tx.row(grants.byKey, after.id, testOf ?? account);
-    const offers = { before: before && offerOf(before, grant), after: offerOf(after, grant) };
+    const terms = { grant, discountPpm };
+    const offers = { before: before && offerOf(before, terms), after: offerOf(after, terms) };
     insertServiceEvent(tx, account, offers, endpoints, context);
   });
 }
@@ -172,13 +175,44 @@ export function recordGrantEvents(
   grant: { before: Grant | undefined; after: Grant | undefined },
   context: Context,
 ): void {
-  const offers = { before: offerOf(service, grant.before), after: offerOf(service, grant.after) };
+  const { discountPpm } = tx.row(users.byKey, account)!;
+  const offerWith = (held: Grant | undefined) => offerOf(service, { grant: held, discountPpm });
+  const offers = { before: offerWith(grant.before), after: offerWith(grant.after) };
+  for (const { account: each, endpoints } of listenersOfSides(tx, account, context)) {
+    insertServiceEvent(tx, each, offers, endpoints, context);
+  }
+}
+
+/**
+ * Another discount, before it is written: an event for each service whose price it changes. The test side of the reseller is
+ * told too.
+ */
+export function recordDiscountEvents(
+  tx: Tx,
+  account: number,
+  discountPpm: { before: number; after: number },
+  context: Context,
+): void {
+  const sides = listenersOfSides(tx, account, context).filter(({ endpoints }) => endpoints.length);
+  if (sides.length === 0) return;
+  tx.each(listServices(tx), (service) => {
+    const grant = tx.row(grants.byKey, service.id, account);
+    const offerAt = (ppm: number) => offerOf(service, { grant, discountPpm: ppm });
+    const offers = { before: offerAt(discountPpm.before), after: offerAt(discountPpm.after) };
+    for (const { account: each, endpoints } of sides) {
+      insertServiceEvent(tx, each, offers, endpoints, context);
+    }
+  });
+}
+
+/** The endpoints of a reseller and of its test account that are told of services. */
+function listenersOfSides(tx: Tx, account: number, context: Context) {
   const test = findTestAccount(tx, account);
   const accounts = test ? [account, test.account] : [account];
-  const told = accounts.map((each) => endpointsFor(tx, each, "service.changed", context));
-  for (const [place, each] of accounts.entries()) {
-    insertServiceEvent(tx, each, offers, told[place]!, context);
-  }
+  return accounts.map((each) => ({
+    account: each,
+    endpoints: endpointsFor(tx, each, "service.changed", context),
+  }));
 }
 
 function insertServiceEvent(
@@ -193,10 +227,14 @@ function insertServiceEvent(
 }
 
 /** Null: the reseller may not order it. */
-function offerOf(service: Service, grant: Grant | undefined): OfferedService | null {
+function offerOf(
+  service: Service,
+  { grant, discountPpm }: { grant: Grant | undefined; discountPpm: number },
+): OfferedService | null {
   if (!service.active || (service.private && !grant)) return null;
   const { id, name, min, max } = service;
-  return { id, name, priceMicros: grant?.priceMicros ?? service.priceMicros, min, max };
+  const priceMicros = priceFor(service.priceMicros, grant?.priceMicros, discountPpm);
+  return { id, name, priceMicros, min, max };
 }
 
 function endpointsFor(tx: Tx, account: number, type: WebhookEventType, context: Context) {

@@ -79,8 +79,26 @@ const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
   order_changed: says("The order changed meanwhile: nothing was changed, look again"),
   order_not_unknown: {
     message: ({ status, placement }) =>
-      `The order is ${status} and its placement ${placement}: only a PENDING one that is unknown can be settled`,
+      `The order is ${status} and its placement ${placement}: only a PENDING one that is unknown can be settled, and its number corrected until its provider reports`,
     fields: ["settlement"],
+  },
+  adjustment_reference_taken: {
+    message: ({ direction, amountMicros, seq }) =>
+      `reference was used for a ${direction} of ${formatMicros(amountMicros)} USD: transaction ${seq}`,
+    fields: ["reference"],
+  },
+  child_cannot_hold_discount: says("A child user orders nothing: its parent has the discount"),
+  nothing_refunded: says("Nothing is refunded: nobody would be told this", "public-note"),
+  late_report_absent: says("No late report waits for a decision"),
+  late_report_inapplicable: {
+    message: ({ status, reported }) =>
+      `The order is ${status} and was reported ${reported}: nothing of that can be applied, dismiss it`,
+    fields: ["decision"],
+  },
+  late_remains_missing: says("remains is required: it was not stored with this report", "remains"),
+  grants_invalid: {
+    message: ({ rows }) => `${rows.length} rows are wrong`,
+    fields: ["csv"],
   },
   provider_not_found: says("Provider not found", "provider", "name").absence(),
   provider_name_taken: says("A provider has that name already: case does not count", "name"),

@@ -31,13 +31,9 @@ import {
 import { auditPage } from "./audit.tsx";
 import type { Action, Page } from "./call.ts";
 import { orderPage } from "./order.tsx";
-import {
-  changeOrder,
-  endOrderEarly,
-  noteOrder,
-  progressOrder,
-  settleOrder,
-} from "./order-actions.tsx";
+import { changeOrder, endOrderEarly, noteOrder, progressOrder } from "./order-actions.tsx";
+import { settleOrder } from "./order-settlement.tsx";
+import { decideLate } from "./late-reports.tsx";
 import { changeOrders, ordersPage } from "./orders.tsx";
 import { ordersCsv } from "./orders-csv.ts";
 import {
@@ -68,6 +64,7 @@ import { todayPage } from "./today.tsx";
 import { userPage } from "./user.tsx";
 import { activateUser, deactivateUser, renameUser } from "./user-account.tsx";
 import { adjustBalance } from "./user-balance.tsx";
+import { setDiscount } from "./user-discount.tsx";
 import { activateKey, createKey, deactivateKey, rotateKey } from "./user-keys.tsx";
 import { removeOwnPrice, setOwnPrice } from "./user-prices.tsx";
 import { transactionsCsv, transactionsPage } from "./user-transactions.tsx";
@@ -125,11 +122,13 @@ export const ROUTES: readonly Route[] = [
   post("/orders/:order/partial", "operator", endOrderEarly, "/orders/:order"),
   post("/orders/:order/progress", "operator", progressOrder, "/orders/:order"),
   post("/orders/:order/settle", "operator", settleOrder, "/orders/:order"),
+  post("/orders/:order/late", "operator", decideLate, "/orders/:order"),
   post("/orders/:order/note", "support", noteOrder, "/orders/:order"),
   get("/users", "support", usersPage, "Users"),
   post("/users", "operator", createUser, "/users"),
   get("/users/:user", "support", userPage),
   post("/users/:user/balance", "owner", adjustBalance, "/users/:user"),
+  post("/users/:user/discount", "operator", setDiscount, "/users/:user"),
   post("/users/:user/rename", "operator", renameUser, "/users/:user"),
   post("/users/:user/deactivate", "operator", deactivateUser, "/users/:user"),
   post("/users/:user/activate", "operator", activateUser, "/users/:user"),

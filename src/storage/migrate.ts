@@ -17,6 +17,7 @@ import serviceNumbers from "../../migrations/sqlite/0012_service_numbers.sql" wi
 import webhooks from "../../migrations/sqlite/0013_webhooks.sql" with { type: "text" };
 import sandbox from "../../migrations/sqlite/0014_sandbox.sql" with { type: "text" };
 import panel from "../../migrations/sqlite/0015_panel.sql" with { type: "text" };
+import money from "../../migrations/sqlite/0016_money.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -42,6 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 13, name: "0013_webhooks", sql: webhooks },
   { version: 14, name: "0014_sandbox", sql: sandbox },
   { version: 15, name: "0015_panel", sql: panel },
+  { version: 16, name: "0016_money", sql: money },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

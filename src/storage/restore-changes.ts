@@ -2,6 +2,7 @@
 
 import type { Database } from "bun:sqlite";
 import { formatMicros } from "../domain/money.ts";
+import { discountPercent } from "../domain/prices.ts";
 import { DEFAULT_CATEGORY } from "../domain/services.ts";
 
 export interface KeyState {
@@ -71,8 +72,11 @@ export function readSettings(sqlite: Database): Settings {
   read(
     `SELECT * FROM users WHERE ${IS_LIVE("username")} ORDER BY account`,
     ({ username }) => `user ${username}`,
-    // Before it could be deactivated every user was active.
-    ({ active = 1 }) => ({ active: yes(active) }),
+    // Before it could be deactivated every user was active, and paid the catalogue's prices.
+    ({ active = 1, discount_ppm: discount = 0 }) => ({
+      active: yes(active),
+      discount: `${discountPercent(Number(discount))} %`,
+    }),
   );
   read(
     `SELECT name, protocol, url, key FROM providers WHERE ${IS_LIVE("name")} ORDER BY name`,

@@ -32,7 +32,7 @@ test("by index searches", () => {
     return prepare(text, ...rest);
   }) as typeof sqlite.prepare;
   const { reader } = store;
-  readAttention(reader, 0);
+  readAttention(reader);
   readOrderTimeline(reader, findOrder(reader, String(orderId))!);
   readUserFigures(reader, account, 1000);
   listChildren(reader, account, 0, 50);

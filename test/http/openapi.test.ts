@@ -67,7 +67,8 @@ beforeAll(async () => {
   service.run("creditUser", {
     username: "demo",
     amountMicros: 100_000_000,
-    note: "quickstart",
+    note: null,
+    publicNote: "quickstart",
     actor: OPERATOR,
   });
   key = service.key("demo", "full").text;

@@ -13,7 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => market.stop());
 
-const QUIET = { providers: [], lateOrders: 0, failedWebhooks: [], lastRowAt: null };
+const QUIET = {
+  unrecognized: [],
+  providers: [],
+  lateOrders: 0,
+  failedWebhooks: [],
+  lastRowAt: null,
+};
 const PROVIDER = {
   name: "acme",
   outOfFundsAt: null,
@@ -90,7 +96,7 @@ test.each([
       "bad The last backup is 2d old",
       "bad The clock is behind: the last change is of 2026-11-22 01:00:00 UTC",
       "busy The disk has 900 MiB free",
-      "busy 2 orders changed at the provider after the end, within 7 days",
+      "busy 2 orders changed at the provider after the end",
     ],
   ],
   ["no backup", QUIET, { newestBackupAt: null }, ["bad There is no backup"]],

@@ -7,6 +7,7 @@ import serviceNumbers from "../../../migrations/postgres/0003_service_numbers.sq
 import webhooks from "../../../migrations/postgres/0004_webhooks.sql" with { type: "text" };
 import sandbox from "../../../migrations/postgres/0005_sandbox.sql" with { type: "text" };
 import panel from "../../../migrations/postgres/0006_panel.sql" with { type: "text" };
+import money from "../../../migrations/postgres/0007_money.sql" with { type: "text" };
 import type { Address } from "./address.ts";
 import { connect, type Connection } from "./connection.ts";
 import { sqlStateOf } from "./errors.ts";
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, name: "0004_webhooks", sql: webhooks },
   { version: 5, name: "0005_sandbox", sql: sandbox },
   { version: 6, name: "0006_panel", sql: panel },
+  { version: 7, name: "0007_money", sql: money },
 ];
 
 /** "rslr", as an advisory lock. */

@@ -1,7 +1,8 @@
 // A simulated operator: mostly valid commands, sometimes ones that must be refused.
 
 import { Refusal } from "../../../src/domain/refusals.ts";
-import type { Market } from "./simulate.ts";
+import { Finding, priceOf } from "./auditor.ts";
+import { CATALOGUE, type Market } from "./simulate.ts";
 
 /** An order is settled only once the provider's own book can be trusted to show it. */
 const SETTLE_AFTER_MS = 60_000;
@@ -12,8 +13,11 @@ export function operate(market: Market): void {
   const { world, auditor } = market;
   const { chance } = world;
   if (market.webhookAuditor.endpoints().length > 0 && chance.happens(0.3)) return tend(market);
+  if (chance.happens(0.15)) return price(market);
   const rows = auditor.rows();
   if (rows.length === 0) return;
+  if (chance.happens(0.2)) return decideLate(market, rows);
+  if (chance.happens(0.2)) return correct(market);
   const unknown = rows.filter((row) => row.status === "PENDING" && row.placement === "unknown");
   if (unknown.length > 0 && chance.happens(0.6)) settle(market, chance.pick(unknown));
   else move(market, chance.pick(rows));
@@ -29,10 +33,19 @@ function tend({ world, auditor, webhookAuditor, run }: Market): void {
   switch (chance.whole(1, 5)) {
     case 1:
       return attempt(world, `operator credits ${reseller}`, () => {
-        const amountMicros = chance.whole(1, 5_000_000);
-        run("creditUser", { username: reseller, amountMicros, note: null, actor });
-        auditor.credited(reseller, amountMicros);
-        webhookAuditor.credited(reseller);
+        // The same reference is always of the same amount, as in a script that runs twice.
+        const number = chance.whole(1, 4);
+        const [amountMicros, reference] = [number * 1_000_003, `r${number}`];
+        const { earlier } = run("creditUser", {
+          username: reseller,
+          amountMicros,
+          note: "own",
+          reference,
+          actor,
+        });
+        const isFirst = auditor.creditedOnce(reseller, reference, amountMicros);
+        if (isFirst !== (earlier === null)) throw new Finding(`${reseller} ${reference} ran twice`);
+        if (isFirst) webhookAuditor.credited(reseller);
       });
     case 2:
       return attempt(world, "operator changes a service", () => {
@@ -56,6 +69,57 @@ function tend({ world, auditor, webhookAuditor, run }: Market): void {
   }
 }
 
+/** Another discount for a reseller. */
+function price({ world, auditor, webhookAuditor, run }: Market): void {
+  const { chance } = world;
+  const username = chance.pick(["ana", "bob", "cleo"]);
+  const discountPpm = chance.pick([0, 1, 100_000, 333_333, 999_999]);
+  const actor = { keyId: null, operator: "sim" };
+  attempt(world, `operator gives ${username} a discount of ${discountPpm} ppm`, () => {
+    run("setDiscount", { username, discountPpm, actor });
+    const before = auditor.discounted(username, discountPpm);
+    const changed = CATALOGUE.filter(
+      ({ priceMicros }) => priceOf(priceMicros, before) !== priceOf(priceMicros, discountPpm),
+    );
+    webhookAuditor.repriced(username, changed.length);
+  });
+}
+
+/** Accepts or dismisses what was reported of an order that has ended; most have nothing to decide. */
+function decideLate({ world, auditor, run }: Market, rows: readonly Row[]): void {
+  const { chance } = world;
+  const actor = { keyId: null, operator: "sim" };
+  const ended = rows.filter(({ status }) => status === "COMPLETED" || status === "PARTIAL");
+  for (const { link, orderId } of ended) {
+    const id = String(orderId);
+    if (chance.happens(0.3)) {
+      attempt(world, `operator dismisses what came late of ${link}`, () =>
+        run("dismissLateReports", { id, note: null, actor }),
+      );
+    } else {
+      attempt(world, `operator accepts what came late of ${link}`, () => {
+        const { status } = run("acceptLateReport", { id, remains: null, note: null, actor });
+        auditor.operatorAccepted(link, status);
+      });
+    }
+  }
+}
+
+/** Puts right what was settled under a number that the provider never gave. */
+export function correct({ world, auditor, run, providers, mistakes }: Market): void {
+  const actor = { keyId: null, operator: "sim" };
+  for (const link of mistakes) {
+    const [providerOrder] = [...providers.values()].flatMap((each) => each.numberOf(link) ?? []);
+    const row = auditor.rows().find((each) => each.link === link);
+    if (providerOrder === undefined || !row) continue;
+    mistakes.delete(link);
+    attempt(world, `operator corrects ${link} to ${providerOrder}`, () => {
+      run("settleOrder", { id: String(row.orderId), providerOrder, actor });
+      auditor.operatorSettled(link, providerOrder);
+    });
+  }
+}
+
 function move({ world, auditor, run }: Market, row: Row): void {
   const { chance } = world;
   const to = chance.pick<Target>(["COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "REFUNDED"]);
@@ -68,7 +132,7 @@ function move({ world, auditor, run }: Market, row: Row): void {
 }
 
 /** Truthfully, from the provider's book; now and then with the number of another order. */
-function settle({ world, auditor, run, providers, sentAt }: Market, row: Row): void {
+function settle({ world, auditor, run, providers, sentAt, mistakes }: Market, row: Row): void {
   const { chance } = world;
   if (world.elapsed() - (sentAt.get(row.link) ?? 0) < SETTLE_AFTER_MS) return;
   const numbers = [...providers.values()].flatMap((provider) => provider.numberOf(row.link) ?? []);
@@ -77,11 +141,14 @@ function settle({ world, auditor, run, providers, sentAt }: Market, row: Row): v
     .find(
       (taken) => taken.providerOrder !== null && taken.providerId === row.providerId,
     )?.providerOrder;
-  const providerOrder = (chance.happens(0.1) ? other : undefined) ?? numbers[0] ?? null;
+  const isMistake = numbers.length > 0 && chance.happens(0.2);
+  const truth = isMistake ? `${chance.whole(900_000_000, 999_999_999)}` : (numbers[0] ?? null);
+  const providerOrder = (chance.happens(0.1) ? other : undefined) ?? truth;
   const actor = { keyId: null, operator: "sim" };
   attempt(world, `operator settles ${row.link} as ${providerOrder ?? "not placed"}`, () => {
     run("settleOrder", { id: String(row.orderId), providerOrder, actor });
     auditor.operatorSettled(row.link, providerOrder);
+    if (isMistake && providerOrder === truth) mistakes.add(row.link);
   });
 }
 

@@ -14,7 +14,7 @@ import { startWebhooks } from "../../../src/webhooks/worker.ts";
 import { type Asked, type Auditor, createAuditor, Finding } from "./auditor.ts";
 import { type Engine, openMarketDatabase } from "./databases.ts";
 import { addEndpoints } from "./endpoints.ts";
-import { operate } from "./operator.ts";
+import { correct, operate } from "./operator.ts";
 import { createReceivers } from "./receivers.ts";
 import { createProvider, type SimulatedProvider } from "./upstream.ts";
 import { createWebhookAuditor, type WebhookAuditor } from "./webhook-auditor.ts";
@@ -56,7 +56,7 @@ interface Catalogue {
   provider: string | null;
 }
 
-const CATALOGUE: readonly Catalogue[] = [
+export const CATALOGUE: readonly Catalogue[] = [
   { id: "a-likes", priceMicros: 2_320_001, per: "1000", provider: "a" },
   { id: "a-views", priceMicros: 7, per: "1", provider: "a" },
   { id: "b-pack", priceMicros: 333_333, per: "order", provider: "b" },
@@ -79,6 +79,8 @@ export interface Market {
   providers: Map<string, SimulatedProvider>;
   /** When each order was last sent: an operator looks later than that. */
   sentAt: Map<string, number>;
+  /** Orders that were settled under a number that no provider gave. */
+  mistakes: Set<string>;
   run: <Name extends CommandName>(name: Name, input: CommandInput<Name>) => CommandOutput<Name>;
 }
 
@@ -112,6 +114,8 @@ export async function simulate(
   for (let count = chance.whole(5, 40); count > 0; count -= 1) {
     world.later(chance.whole(0, TROUBLE_MS + CALM_MS / 4), null, () => operate(market));
   }
+  // The last word of a careful operator.
+  world.later(TROUBLE_MS + CALM_MS / 3, null, () => correct(market));
   for (let count = chance.whole(0, 3); count > 0; count -= 1) {
     const by = chance.whole(-2 * 60, 2 * 60) * MINUTE_MS;
     world.later(chance.whole(0, TROUBLE_MS), null, () => {
@@ -179,6 +183,7 @@ function openMarket(
     starts: 0,
     providers: new Map(),
     sentAt: new Map(),
+    mistakes: new Set(),
     run: (name, input) => database.execute(name, input, world.now()),
   };
   const actor = { keyId: null, operator: "sim" };
