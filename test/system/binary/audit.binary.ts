@@ -95,7 +95,9 @@ test("a refused or rolled-back change leaves no row, and no row is ever changed 
   const content = () => JSON.stringify(database.query("SELECT * FROM audit").values());
   const before = content();
   expect((await binary(folder, "admin", "user", "create", "alice")).code).toBe(1);
-  expect((await binary(folder, "admin", "user", "debit", "alice", "9000000")).code).toBe(1);
+  expect((await binary(folder, "admin", "user", "debit", "alice", "9000000", "--yes")).code).toBe(
+    1,
+  );
   await callApi(server.url, "POST", "/recharge", key, { username: "nobody", amount: 1 });
   expect(content()).toBe(before);
   for (const change of ["UPDATE audit SET operator = 'x'", "DELETE FROM audit"]) {

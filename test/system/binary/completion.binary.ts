@@ -183,7 +183,7 @@ test("a child user's balance is the same to a person in `user show` and `user li
   expect(list).toMatch(/^kid +kid +5\.50 +alice +yes +[a-z0-9]{24}$/m);
   const show = (await binary(folder, "admin", "user", "show", "kid")).stdout;
   expect(show).toMatch(
-    /^username +kid\nname +kid\nbalance usd +5\.50\nparent +alice\nactive +yes\nid +[a-z0-9]{24}\n$/,
+    /^username +kid\nname +kid\nbalance usd +5\.50\nparent +alice\nactive +yes\nid +[a-z0-9]{24}\ndiscount +0 %\n$/,
   );
   await stop(server);
 });
