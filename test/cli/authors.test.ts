@@ -64,6 +64,23 @@ test("of several orders each is changed by itself, and told", async () => {
   expect((await shop.cli("verify", "--json")).json).toMatchObject({ ok: true });
 });
 
+test("the refunds of several orders are confirmed together, and what is refused refunds nothing", async () => {
+  const [one, other] = [shop.order(100), shop.order(100)];
+  const ids = [String(one), String(other), "99"];
+  const cancel = (...more: string[]) => shop.cli("admin", "order", "cancel", ...ids, ...more);
+  const before = shop.dump();
+  const asked = await cancel("--confirm-above", "0.3");
+  expect([asked.code, shop.dump() === before]).toEqual([2, true]);
+  expect(asked.stderr).toContain("refund 0.464 USD of 3 orders: that is more than 0.3 USD");
+  const { json, code } = await cancel("--confirm-above", "0.3", "--yes", "--json");
+  expect(code).toBe(1);
+  expect(json).toMatchObject([
+    { done: true, order: { refunded: 0.232 } },
+    { done: true, order: { refunded: 0.232 } },
+    { done: false, code: "order_not_found" },
+  ]);
+});
+
 test("columns are chosen by their headings", async () => {
   const list = (...argv: string[]) => shop.cli("admin", "order", "list", ...argv);
   const heading = async (...argv: string[]) => (await list(...argv)).stdout.split("\n")[0];
