@@ -1,5 +1,11 @@
 // Places an order, then reads it. Node 18 or later, Bun, Deno.
 const { RESELLER_URL, RESELLER_KEY } = process.env;
+if (!RESELLER_URL || !RESELLER_KEY) {
+  console.error(
+    "Set RESELLER_URL (such as http://127.0.0.1:8080) and RESELLER_KEY (your API key).",
+  );
+  process.exit(2);
+}
 
 /** Sends one request until it is answered: its Idempotency-Key is the same for all tries. */
 async function call(method, path, body) {

@@ -1,6 +1,11 @@
 <?php
 // Places an order, then reads it. PHP 8, no extension needed.
 
+if (!getenv('RESELLER_URL') || !getenv('RESELLER_KEY')) {
+    fwrite(STDERR, "Set RESELLER_URL (such as http://127.0.0.1:8080) and RESELLER_KEY (your API key).\n");
+    exit(2);
+}
+
 /** Sends one request until it is answered: its Idempotency-Key is the same for all tries. */
 function call(string $method, string $path, ?array $body = null): array
 {

@@ -7,6 +7,9 @@ import urllib.error
 import urllib.request
 import uuid
 
+if not os.environ.get("RESELLER_URL") or not os.environ.get("RESELLER_KEY"):
+    raise SystemExit("Set RESELLER_URL (such as http://127.0.0.1:8080) and RESELLER_KEY (your API key).")
+
 
 def call(method, path, body=None):
     """Sends one request until it is answered: its Idempotency-Key is the same for all tries."""

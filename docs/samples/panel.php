@@ -1,6 +1,11 @@
 <?php
 // Orders as a panel does, by /api/v2, then reads the order's status. PHP 8, no extension needed.
 
+if (!getenv('RESELLER_URL') || !getenv('RESELLER_KEY')) {
+    fwrite(STDERR, "Set RESELLER_URL (such as http://127.0.0.1:8080) and RESELLER_KEY (your API key).\n");
+    exit(2);
+}
+
 /** Sends one form. Business errors come with status 200 and a member `error`; the others changed nothing, or say 500. */
 function panel(string $action, array $fields = []): array
 {

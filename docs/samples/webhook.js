@@ -3,6 +3,12 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
 const { PORT, WEBHOOK_SECRET } = process.env;
+if (!PORT || !WEBHOOK_SECRET) {
+  console.error(
+    "Set PORT (such as 8090) and WEBHOOK_SECRET (whsec_…, shown when the webhook was made).",
+  );
+  process.exit(2);
+}
 const key = Buffer.from(WEBHOOK_SECRET.replace("whsec_", ""), "base64");
 
 /** Whether the service signed these bytes within the last five minutes. */

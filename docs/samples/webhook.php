@@ -2,6 +2,11 @@
 // Receives webhooks and believes only what is signed. PHP 8, no extension needed:
 // php -S 127.0.0.1:$PORT webhook.php
 
+if (!getenv('WEBHOOK_SECRET')) {
+    http_response_code(500);
+    exit("Set WEBHOOK_SECRET (whsec_…, shown when the webhook was made).\n");
+}
+
 /** Whether the service signed these bytes within the last five minutes. */
 function isGenuine(string $body): bool
 {

@@ -8,6 +8,9 @@ import os
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+if not os.environ.get("PORT") or not os.environ.get("WEBHOOK_SECRET"):
+    raise SystemExit("Set PORT (such as 8090) and WEBHOOK_SECRET (whsec_…, shown when the webhook was made).")
+
 key = base64.b64decode(os.environ["WEBHOOK_SECRET"].replace("whsec_", ""))
 # The highest sequence of each order: an event may come twice, or after a later one. Keep it in your database.
 seen = {}

@@ -4,9 +4,15 @@ import type { Schema } from "./operation.ts";
 
 export interface OpenApiDocument {
   openapi: string;
-  info: { title: string; version: string; description: string };
+  info: {
+    title: string;
+    version: string;
+    description: string;
+    contact?: { name?: string; email?: string; url?: string };
+  };
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, OpenApiOperation>>;
+  webhooks: Record<string, Record<string, OpenApiOperation>>;
   components: { schemas: Record<string, Schema>; [member: string]: unknown };
   [member: string]: unknown;
 }

@@ -4,6 +4,10 @@ import type { PublicOrderStatus } from "../domain/responses.ts";
 
 /** An example of an id. */
 const ID = "tz4a98xxat96iws9zmbrgj3a";
+/** A UUID, as most programs make one, and not a number that the caller has for the order: that is its reference. */
+export const IDEMPOTENCY_KEY = "7d1f6b52-3c0e-4a87-9f21-5e8b0c4d6a13";
+/** A page of orders. */
+export const CURSOR = "b3JkZXJzOjEwMQ";
 export const CREATED_AT = "2026-01-31T09:30:00.000Z";
 
 export const REQUEST_ID = "5f0c2a1e-8a31-4d3e-9d54-3f1b2f6f6a10";

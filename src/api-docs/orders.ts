@@ -18,6 +18,7 @@ import {
   FOLLOWERS_STATUS,
   LIKES_CREATED,
   LIKES_STATUS,
+  CURSOR,
 } from "./examples.ts";
 import type { Operation, Parameter } from "./operation.ts";
 
@@ -98,15 +99,19 @@ const ISO = "ISO 8601, with its zone; a date alone is that whole day in UTC.";
 
 /** The parameters that all lists share. */
 export const PAGE_PARAMETERS: readonly Parameter[] = [
-  filter("from", `At or after this time. ${ISO}`, { type: "string" }),
-  filter("to", `At or before this time. ${ISO}`, { type: "string" }),
+  filter("from", `At or after this time. ${ISO}`, { type: "string", examples: ["2026-07-01"] }),
+  filter("to", `At or before this time. ${ISO}`, { type: "string", examples: ["2026-07-31"] }),
   filter("limit", "Most to return.", {
     type: "integer",
     minimum: 1,
     maximum: PAGE_LIMIT,
     default: PAGE_DEFAULT,
+    examples: [PAGE_DEFAULT],
   }),
-  filter("cursor", "The `nextCursor` of an earlier answer, as it is.", { type: "string" }),
+  filter("cursor", "The `nextCursor` of an earlier answer, as it is.", {
+    type: "string",
+    examples: [CURSOR],
+  }),
 ];
 
 export const listOrders: Operation = {
@@ -116,7 +121,11 @@ export const listOrders: Operation = {
   description: `Your orders, newest first, a page at a time; or with \`ids\` up to ${IDS_LIMIT} orders by id, in the order asked. Orders placed while you read move nothing: no order is left out or seen twice. \`nextCursor\` alone says whether the list ends: with \`service\` a page may be short, or empty, before that. ${NEEDS}`,
   parameters: [
     filter("status", "Only orders in this state.", { type: "string", enum: ORDER_STATUSES }),
-    filter("service", "Only orders of the service with this id.", { type: "string", minLength: 1 }),
+    filter("service", "Only orders of the service with this id.", {
+      type: "string",
+      minLength: 1,
+      examples: ["instagram-followers"],
+    }),
     filter("reference", "Only the order with this reference.", {
       type: "string",
       minLength: 1,

@@ -1,6 +1,7 @@
 // One endpoint on the documentation page: its parameters, its body, a call and its response, its errors.
 
 import type { Content, OpenApiDocument, OpenApiOperation } from "./document.ts";
+import { IDEMPOTENCY_KEY } from "./examples.ts";
 import { code, html, type Html, prose, table } from "./html.ts";
 import type { Schema } from "./operation.ts";
 
@@ -128,10 +129,7 @@ function renderCall({ path, method, operation }: Endpoint): Html {
   const url = `RESELLER_URL_HERE${written}${query && `?${query}`}`;
   const lines = ["curl -H 'x-api-key: RESELLER_KEY_HERE'"];
   if (method === "post") {
-    lines.push(
-      "-H 'Content-Type: application/json'",
-      `-H 'Idempotency-Key: my-${operation.operationId}-1'`,
-    );
+    lines.push("-H 'Content-Type: application/json'", `-H 'Idempotency-Key: ${IDEMPOTENCY_KEY}'`);
   }
   if (body) lines.push(`-d '${JSON.stringify(body)}'`);
   lines.push(`'${url}'`);

@@ -8,6 +8,7 @@ import { KEY_FORM } from "../domain/idempotency.ts";
 import { transitionsFrom } from "../domain/order-transitions.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import type { OpenApiOperation } from "./document.ts";
+import { IDEMPOTENCY_KEY } from "./examples.ts";
 import { code, html, type Html, prose, table, tabs } from "./html.ts";
 import { errorRows } from "./page-endpoints.ts";
 
@@ -18,11 +19,13 @@ export function renderOwnKey(): Html {
     <div class="row">
       <input
         id="key"
-        type="text"
+        type="password"
         spellcheck="false"
         autocapitalize="none"
+        autocomplete="off"
         placeholder="rk_…"
-      /><button type="submit">Check it</button>
+      /><button type="button" id="reveal" aria-controls="key" aria-pressed="false">Show</button
+      ><button type="submit">Check it</button>
     </div>
     <p>
       It fills the calls on this page. It stays in this page's memory and is gone when you leave.
@@ -43,7 +46,7 @@ export function renderQuickStart(): Html {
     ${code(
       `curl -H 'x-api-key: RESELLER_KEY_HERE' \\
   -H 'Content-Type: application/json' \\
-  -H 'Idempotency-Key: my-first-order' \\
+  -H 'Idempotency-Key: ${IDEMPOTENCY_KEY}' \\
   -d '{"service":"instagram-followers","link":"https://example.com/me","quantity":1000}' \\
   RESELLER_URL_HERE/api/v1/orders`,
       "Place an order",

@@ -85,6 +85,7 @@ export function renderPage(document: OpenApiDocument): Page {
       Version ${info.version}. Order catalogue services, follow the orders, read your balance and
       statement, look up users and add credit: JSON over HTTP, with the key that your operator gave
       you. Your own panel connects as it is: <a href="/docs/panels">by URL and key</a>.
+      ${contactOf(document)}
     </p>
     ${renderQuickStart()} ${renderGuides()} ${renderWebhooks()} ${renderTesting()} ${sections}
     ${renderErrors(operations.map(({ operation }) => operation))} ${renderSamples()}`;
@@ -103,9 +104,18 @@ export function renderPanelsPage(document: OpenApiDocument): Page {
     </ul>`;
   const main = html`<p class="lead">
       Version ${document.info.version}. ${prose(document.tags.at(-1)!.description)}
+      ${contactOf(document)}
     </p>
     ${renderOwnKey()} ${renderPanels()}`;
   return layout(document, `${document.info.title} for panels`, contents, main);
+}
+
+/** Where the operator is reached, if the settings say so. */
+function contactOf({ info: { contact } }: OpenApiDocument): Html | string {
+  if (contact === undefined) return "";
+  const { url, email } = contact;
+  const href = url ?? `mailto:${email}`;
+  return html`Questions: <a href="${href}" rel="noreferrer">${url ?? email}</a>.`;
 }
 
 function layout(document: OpenApiDocument, title: string, contents: Html, main: Html): Page {

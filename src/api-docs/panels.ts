@@ -16,8 +16,8 @@ const text = (description: string, more: Schema = {}): Schema => {
   return { type: "string", description, ...more };
 };
 /** Numbers and strings alike. */
-const number = (description: string): Schema => {
-  return { type: ["string", "integer"], description };
+const number = (description: string, examples?: string[]): Schema => {
+  return { type: ["string", "integer"], description, ...(examples && { examples }) };
 };
 const object = (description: string, properties: Record<string, Schema>): Schema => ({
   type: "object",
@@ -38,6 +38,7 @@ const FIELDS: Schema = {
     quantity: number("Of `add`: how many; not for a service of type Package."),
     reference: number(
       `Of \`add\`, if you like: your own name for the order, 1 to ${REFERENCE_LENGTH_LIMIT} characters. A second \`add\` with it returns the first order.`,
+      ["4c1d7e0a9b"],
     ),
     order: number("Of `status`: the number of an order."),
     orders: {

@@ -1,6 +1,7 @@
 // What the schemas are put together from.
 
 import { ORDER_ID_PATTERN } from "../domain/orders.ts";
+import { CURSOR } from "./examples.ts";
 import type { Schema } from "./operation.ts";
 
 export const usd = (description: string): Schema => ({
@@ -37,4 +38,5 @@ export const nextCursor = {
   type: ["string", "null"],
   description:
     "Give it as `cursor` to read on; null at the end. A page may hold fewer than `limit` before the end.",
+  examples: [CURSOR],
 };

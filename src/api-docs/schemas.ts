@@ -46,7 +46,9 @@ const balances = {
   username: text("Login name."),
   name: text("Display name."),
   balance: usd("Balance of a main user; 0 for a child user."),
-  childBalance: usd("Balance of a child user; 0 for a main user."),
+  childBalance: usd(
+    "Balance of a child user, 0 for a main user: what a customer of yours has paid in. It pays for no order here; orders are charged to your own balance.",
+  ),
 };
 
 const changed = (description: string): Schema => ({
@@ -119,7 +121,10 @@ export const SCHEMAS: Record<string, Schema> = {
     description: "Unknown fields are ignored.",
     properties: {
       status: schemaRef("OrderState"),
-      remains: whole("What is not delivered; for PARTIAL, which needs it.", 0, QUANTITY_LIMIT),
+      remains: {
+        ...whole("What is not delivered; for PARTIAL, which needs it.", 0, QUANTITY_LIMIT),
+        examples: [157],
+      },
     },
     required: ["status"],
   },
@@ -209,6 +214,7 @@ export const SCHEMAS: Record<string, Schema> = {
     resellerId: {
       type: ["string", "null"],
       description: "Id of a child user's reseller; null for a main user.",
+      examples: ["a6x0v2c1f8w9k4z3m5n7p0qd"],
     },
   }),
   UserAnswer: object("", {

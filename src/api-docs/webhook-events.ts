@@ -1,5 +1,6 @@
 // The `webhooks` section of the OpenAPI document: every event with its body, made as the server makes it.
 
+import type { OpenApiDocument, OpenApiOperation } from "./document.ts";
 import { CREATED_AT, FOLLOWERS } from "./examples.ts";
 import { type Schema, schemaRef } from "./operation.ts";
 import {
@@ -27,13 +28,13 @@ const SUMMARIES: Record<WebhookEventType, string> = {
 };
 
 /** An item for each type of event. */
-export function describeEvents(): Record<string, object> {
+export function describeEvents(): OpenApiDocument["webhooks"] {
   return Object.fromEntries(
     WEBHOOK_EVENT_TYPES.map((type) => [type, { post: operationOf(type) }] as const),
   );
 }
 
-function operationOf(type: WebhookEventType): object {
+function operationOf(type: WebhookEventType): OpenApiOperation & { security: [] } {
   return {
     operationId: `on.${type}`,
     tags: ["Webhooks"],
@@ -56,7 +57,9 @@ function operationOf(type: WebhookEventType): object {
         },
       },
     },
-    responses: { "2XX": { description: "The event is yours; it is not sent again." } },
+    responses: {
+      "2XX": { description: "The event is yours; it is not sent again.", headers: {}, content: {} },
+    },
   };
 }
 

@@ -93,6 +93,7 @@ export const WEBHOOK_SCHEMAS: Record<string, Schema> = {
       delivery: text("The id of a delivery."),
       since: text("All that failed of events since then, at most 14 days ago. ISO 8601.", {
         format: "date-time",
+        examples: ["2026-07-20T00:00:00Z"],
       }),
     },
   },

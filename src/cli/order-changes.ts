@@ -7,22 +7,25 @@ import { usernameOf } from "../db/users.ts";
 import { refuseOperatorTransition } from "../domain/deliveries.ts";
 import { formatMicros } from "../domain/money.ts";
 import { decideTransition } from "../domain/order-transitions.ts";
-import { refusal } from "../domain/refusals.ts";
+import { attempt, Refusal, refusal } from "../domain/refusals.ts";
 import { previewLateReport } from "../operations/late-reports.ts";
 import { type CommonOptions, declare, withDatabase } from "./command.ts";
 import { addMoneyConfirmation, type ConfirmOptions, confirmMoney } from "./confirm.ts";
 import { changeOrder } from "./order-output.ts";
+import { changeOrders, orderIdsArgument } from "./several-orders.ts";
 import { count, note } from "./values.ts";
 
 type Target = "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "REFUNDED";
 type Verb = "complete" | "fail" | "cancel" | "refund";
 
 const VERBS: Record<Verb, { to: Target; description: string }> = {
-  complete: { to: "COMPLETED", description: "mark an order as delivered" },
-  fail: { to: "FAILED", description: "mark an order as failed and refund its charge" },
-  cancel: { to: "CANCELLED", description: "cancel an order and refund its charge" },
-  refund: { to: "REFUNDED", description: "refund what is left of a delivered order's charge" },
+  complete: { to: "COMPLETED", description: "mark orders as delivered" },
+  fail: { to: "FAILED", description: "mark orders as failed and refund their charges" },
+  cancel: { to: "CANCELLED", description: "cancel orders and refund their charges" },
+  refund: { to: "REFUNDED", description: "refund what is left of the charges of delivered orders" },
 };
+
+const IDS = "orders by either of their ids; each is decided by itself";
 
 interface ChangeOptions extends CommonOptions, ConfirmOptions {
   note?: string;
@@ -42,9 +45,9 @@ function declareTransition(group: Command, verb: Verb): void {
     verb,
     description,
     `reseller admin order ${verb} 12 --note "by mail"`,
-  ).argument("<id>", "either of the order's ids");
+  ).argument("<ids...>", IDS, orderIdsArgument);
   (verb === "complete" ? addNote(command) : addNotes(command)).action(
-    (id: string, options: ChangeOptions) => transition(id, to, 0, options),
+    (ids: string[], options: ChangeOptions) => transition(ids, to, 0, options),
   );
 }
 
@@ -52,17 +55,20 @@ function declarePartial(group: Command): void {
   const command = declare(
     group,
     "partial",
-    "end a delivery early and refund what remains",
+    "end deliveries early and refund what remains",
     "reseller admin order partial 12 --remains 157",
   )
-    .argument("<id>", "either of the order's ids")
+    .argument("<ids...>", IDS, orderIdsArgument)
     .addOption(
-      new Option("--remains <number>", "what was not delivered, 0 to the quantity")
+      new Option(
+        "--remains <number>",
+        "what was not delivered, 0 to the quantity; of several orders the same",
+      )
         .argParser(count)
         .makeOptionMandatory(),
     );
-  addNotes(command).action((id: string, options: ChangeOptions & { remains: number }) =>
-    transition(id, "PARTIAL", options.remains, options),
+  addNotes(command).action((ids: string[], options: ChangeOptions & { remains: number }) =>
+    transition(ids, "PARTIAL", options.remains, options),
   );
 }
 
@@ -117,7 +123,7 @@ async function accept(id: string, options: LateOptions): Promise<void> {
     }),
   );
   const { refundMicros } = decided;
-  await confirmMoney(options, refundMicros, refundText(id, username, refundMicros));
+  await confirmMoney(options, refundMicros, refundText({ id, username, refundMicros }));
   await changeOrder(options, ({ execute }) =>
     execute("acceptLateReport", {
       id,
@@ -129,33 +135,67 @@ async function accept(id: string, options: LateOptions): Promise<void> {
 }
 
 async function transition(
-  id: string,
+  ids: readonly string[],
   to: Target,
   remains: number,
   options: ChangeOptions,
 ): Promise<void> {
   if (to === "COMPLETED") {
-    await changeOrder(options, ({ execute }) =>
+    return changeOrders(options, ids, ({ execute }, id) =>
       execute("transitionOrder", { id, to, note: options.note ?? null }),
     );
-    return;
   }
-  const { refundMicros, username } = await withDatabase(options, ({ store }) =>
-    store.read((reader) => {
-      const order = requireOrder(reader, id);
-      refuseOperatorTransition(order, to);
-      const decided = decideTransition(order, to, remains);
-      return { ...decided, username: usernameOf(reader, order.resellerAccount) };
+  const refunds = await refundsOf(ids, to, remains, options);
+  const total = refunds.reduce((sum, { refundMicros }) => sum + refundMicros, 0);
+  const [only, ...others] = refunds;
+  const what = others.length > 0 ? totalText(refunds.length, total) : refundText(only!);
+  await confirmMoney(options, total, what);
+  const confirmed = new Map(refunds.map(({ id, refundMicros }) => [id, refundMicros]));
+  await changeOrders(options, ids, ({ execute }, id) =>
+    execute("transitionOrder", {
+      id,
+      to,
+      remains,
+      refundMicros: confirmed.get(id)!,
+      ...notesOf(options),
     }),
-  );
-  await confirmMoney(options, refundMicros, refundText(id, username, refundMicros));
-  await changeOrder(options, ({ execute }) =>
-    execute("transitionOrder", { id, to, remains, refundMicros, ...notesOf(options) }),
   );
 }
 
-function refundText(id: string, username: string, micros: number): string {
-  return `refund ${formatMicros(micros)} USD of order ${id} to ${username}`;
+interface Refund {
+  id: string;
+  username: string;
+  refundMicros: number;
+}
+
+/** What each would refund now; 0 for one that is refused, so that it refunds nothing that was not confirmed. */
+function refundsOf(
+  ids: readonly string[],
+  to: Target,
+  remains: number,
+  options: ChangeOptions,
+): Promise<Refund[]> {
+  return withDatabase(options, ({ store }) =>
+    store.read((reader) =>
+      reader.each(ids, (id) => {
+        const refund = attempt(() => {
+          const order = requireOrder(reader, id);
+          refuseOperatorTransition(order, to);
+          const { refundMicros } = decideTransition(order, to, remains);
+          return { id, username: usernameOf(reader, order.resellerAccount), refundMicros };
+        });
+        return refund instanceof Refusal ? { id, username: "", refundMicros: 0 } : refund;
+      }),
+    ),
+  );
+}
+
+function totalText(orders: number, micros: number): string {
+  return `refund ${formatMicros(micros)} USD of ${orders} orders`;
+}
+
+function refundText({ id, username, refundMicros }: Refund): string {
+  return `refund ${formatMicros(refundMicros)} USD of order ${id} to ${username}`;
 }
 
 function notesOf({ note: own, publicNote }: ChangeOptions) {

@@ -3,7 +3,8 @@
 import { type Command, Option } from "commander";
 import type { Reader } from "../db/port.ts";
 import { type ListedUser, listUsersAfter, type UserFilter } from "../db/user-lists.ts";
-import { findUserByAccount } from "../db/users.ts";
+import { findUserByAccount, type User } from "../db/users.ts";
+import { discountPercent } from "../domain/prices.ts";
 import { USERNAME_FORM } from "../domain/users.ts";
 import { requireUser } from "../operations/users.ts";
 import { declareAdjustments } from "./adjustments.ts";
@@ -11,7 +12,7 @@ import { type CommonOptions, declare, declareGroup, withDatabase } from "./comma
 import { declareDiscount } from "./discounts.ts";
 import { addPaging, type PageOptions, printMore, readPages } from "./list-pages.ts";
 import { dollars, print } from "./output.ts";
-import { fields, table } from "./text-table.ts";
+import { fields, type Row, table } from "./text-table.ts";
 import { stateJson, userJson } from "./user-output.ts";
 import { searchText, userDisplayName, username } from "./values.ts";
 
@@ -28,14 +29,15 @@ export function declareUsers(admin: Command): void {
     .option("--name <name>", "display name (default: the username)", userDisplayName)
     .option("--parent <username>", "the reseller of a child user", username)
     .action(async (name: string, options: CommonOptions & { name?: string; parent?: string }) => {
-      const created = await withDatabase(options, ({ execute }) =>
-        execute("createUser", {
+      const created = await withDatabase(options, async ({ execute, store }) => {
+        const user = await execute("createUser", {
           username: name,
           name: options.name ?? name,
           parent: options.parent ?? null,
-        }),
-      );
-      print(options.json, userJson(created), userText);
+        });
+        return store.read((reader) => withParent(reader, user));
+      });
+      print(options.json, userJson(created), () => userText(created));
     });
 
   declareList(group);
@@ -44,9 +46,9 @@ export function declareUsers(admin: Command): void {
     .argument("<username>", "the user", username)
     .action(async (name: string, options: CommonOptions) => {
       const user = await withDatabase(options, ({ store }) =>
-        store.read((reader) => requireUser(reader, name)),
+        store.read((reader) => withParent(reader, requireUser(reader, name))),
       );
-      print(options.json, stateJson(user), fields);
+      print(options.json, stateJson(user), () => userText(user));
     });
 
   declareUpdate(group);
@@ -144,9 +146,9 @@ function declareUpdate(group: Command): void {
         };
         const changed = await withDatabase(options, async ({ execute, store }) => {
           const { account } = await execute("updateUser", { username: user, changes });
-          return store.read((reader) => findUserByAccount(reader, account)!);
+          return store.read((reader) => withParent(reader, findUserByAccount(reader, account)!));
         });
-        print(options.json, stateJson(changed), fields);
+        print(options.json, stateJson(changed), () => userText(changed));
       },
     );
 }
@@ -157,24 +159,42 @@ function declareSwitch(group: Command, verb: string, active: boolean, descriptio
     .action(async (user: string, options: CommonOptions) => {
       const { changed, keys } = await withDatabase(options, async ({ execute, store }) => {
         const { keys } = await execute("setUserActive", { username: user, active });
-        return { changed: await store.read((reader) => requireUser(reader, user)), keys };
+        const changed = await store.read((reader) => withParent(reader, requireUser(reader, user)));
+        return { changed, keys };
       });
-      print(options.json, { ...stateJson(changed), keys }, fields);
+      print(options.json, { ...stateJson(changed), keys }, () => userText(changed, { keys }));
     });
 }
 
-function userText(user: ReturnType<typeof userJson>): string {
-  return fields(user);
+function withParent(reader: Reader, user: User): User & { parent: string | null } {
+  const { parentAccount } = user;
+  const parent = parentAccount === null ? null : findUserByAccount(reader, parentAccount)!.username;
+  return { ...user, parent };
 }
 
-function userTable(users: ListedUser[]): string {
-  const rows = users.map((user) => ({
+/** The same cells for one, and what the list has no room for. */
+function userText(user: User & { parent: string | null }, more: Row = {}): string {
+  return fields({
+    ...userCells(user),
+    discount: `${discountPercent(user.discountPpm)} %`,
+    ...more,
+  });
+}
+
+/** For a person, in the list and by itself: the one balance that the user has, whether `balance` or `childBalance`. */
+function userCells(
+  user: Pick<ListedUser, "username" | "name" | "balanceMicros" | "parent" | "active" | "id">,
+) {
+  return {
     username: user.username,
     name: user.name,
     "balance usd": dollars(user.balanceMicros),
     parent: user.parent,
     active: user.active,
     id: user.id,
-  }));
-  return table(rows, "no users yet: create one with `reseller admin user create`");
+  };
+}
+
+function userTable(users: ListedUser[]): string {
+  return table(users.map(userCells), "no users yet: create one with `reseller admin user create`");
 }

@@ -56,6 +56,7 @@ export const serviceId = identifier;
 export const keyId = identifier;
 export const providerName = identifier;
 export const providerService = identifier;
+export const authorName = identifier;
 
 function identifier(text: string): string {
   return require(isIdentifier(text), text, `must be ${IDENTIFIER_FORM}`);

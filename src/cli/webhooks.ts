@@ -235,7 +235,7 @@ function webhookJson(webhook: ListedWebhook) {
   return { ...publicWebhook(webhook), username: name };
 }
 
-/** What its owner should be told. */
+/** What needs the attention of the endpoint's owner. */
 function attentionOf(webhook: ListedWebhook): string[] {
   const { disabledReason, disabledAt, failures, failingSince } = webhook;
   if (isDisabledByFailures(webhook))

@@ -3,6 +3,7 @@
 import { hostname } from "node:os";
 import { LOG_FORMATS, LOG_LEVELS } from "../monitoring/log.ts";
 import { isLoopback } from "./networks.ts";
+import { packagedData } from "./packaged-data.ts";
 import * as remote from "./remote-values.ts";
 import * as kinds from "./values.ts";
 
@@ -22,7 +23,11 @@ const CHECKPOINT_MODES = ["internal", "external"] as const;
 
 /** By flag. The order is that of help, `config show` and docs/configuration.md. */
 export const SETTINGS = {
-  data: setting(kinds.text("DIR"), "./data", "folder of the database (reseller.db)"),
+  data: setting(
+    kinds.text("DIR"),
+    packagedData() ?? "./data",
+    "folder of the database (reseller.db)",
+  ),
   database: optional(
     kinds.databaseAddress,
     "PostgreSQL database, postgres://user:password@host/name, in place of the one in --data",
@@ -50,6 +55,11 @@ export const SETTINGS = {
     kinds.rateLimit,
     "100/s",
     "requests of one key: N/s, N/m or N/h, at once twice that; 0: no limit, of addresses neither",
+  ),
+  brand: optional(kinds.brand, "name of your service, on the pages of its documentation"),
+  contact: optional(
+    kinds.contact,
+    "where resellers reach you, on those pages: an e-mail address or an https URL",
   ),
   "metrics-listen": {
     ...kinds.endpoint,

@@ -53,6 +53,28 @@ export function text(placeholder: string): ValueKind<string> {
   };
 }
 
+/** One line of text. */
+export const brand: ValueKind<string> = {
+  ...text("NAME"),
+  parse(given) {
+    if (!/^[^\p{Cc}]{1,100}$/u.test(given) || given.trim() === "") {
+      throw new InvalidArgumentError("must have 1 to 100 characters on one line.");
+    }
+    return given.trim();
+  },
+};
+
+export const contact: ValueKind<string> = {
+  ...text("CONTACT"),
+  parse(given) {
+    const isUrl = given.startsWith("https://") && URL.canParse(given);
+    if (!isUrl && !/^[^\s@<>"]+@[^\s@<>"]+$/.test(given)) {
+      throw new InvalidArgumentError("must be an e-mail address or an https URL.");
+    }
+    return given;
+  },
+};
+
 /**
  * The address of a PostgreSQL database. db/postgres/address.ts parses it when it is opened: a message about a wrong value
  * would repeat the password. Formatted without user and password.

@@ -1,5 +1,6 @@
 // Everything that happened to an order after its creation, oldest first: transfers, each attempt to submit it, each
-// transition with who caused it, notes, progress, and statuses that its provider reported after its final state.
+// transition with who caused it, notes, progress, statuses that its provider reported after its final state, and the
+// attempts to deliver its webhooks.
 
 import type { AuditFacts } from "../domain/audit.ts";
 import type { Actor } from "../domain/ledger.ts";
@@ -10,13 +11,14 @@ import type { Order } from "./orders.ts";
 import { type LateReport, listLateReports } from "./late-reports.ts";
 import type { Reader } from "./port.ts";
 import { listTransfersOfOrder } from "./transactions.ts";
+import { listWebhookAttemptsOfOrder } from "./webhook-deliveries.ts";
 
-/** Notes and progress of an order that are read: the newest. */
-const AUDIT_LIMIT = 200;
+/** Of notes, progress and webhooks the newest are read. */
+const LIMIT = 200;
 
 export interface TimelineEntry {
   at: number;
-  /** `status`, `late`, `late report accepted`, `number` (at the provider), `progress`, `note`, the kind of a transfer, or the state of an attempt: `sending`, then its outcome. */
+  /** `status`, `late`, `late report accepted`, `number` (at the provider), `progress`, `note`, the kind of a transfer, or the state of an attempt: `sending`, then its outcome; or `webhook`. */
   what: string;
   from: string | null;
   to: string | null;
@@ -51,6 +53,7 @@ export function readOrderTimeline(reader: Reader, order: Order): TimelineEntry[]
       const { createdAt: at, status: from, reported: to } = late;
       return { ...BLANK, at, what: "late", from, to, note: lateText(late) };
     }),
+    ...webhookEntries(reader, orderId),
   ].toSorted((a, b) => a.at - b.at);
 }
 
@@ -66,11 +69,25 @@ function attemptEntries(reader: Reader, orderId: number): TimelineEntry[] {
   ]);
 }
 
+function webhookEntries(reader: Reader, orderId: number): TimelineEntry[] {
+  return listWebhookAttemptsOfOrder(reader, orderId, LIMIT)
+    .toReversed()
+    .map(({ at, type, attempt, url, httpStatus, error }) => {
+      const outcome = [httpStatus, error].filter((each) => each !== null).join(" ");
+      return {
+        ...BLANK,
+        at,
+        what: "webhook",
+        note: `${type} to ${url}, attempt ${attempt}: ${outcome}`,
+      };
+    });
+}
+
 /** What is in the audit log alone: transitions are among the order's events. */
 function auditEntries(reader: Reader, orderId: number): TimelineEntry[] {
   return (["order.progress", "order.note", "order.settle", "order.late"] as const)
     .flatMap((action) =>
-      listAuditEntries(reader, { action, subject: String(orderId), limit: AUDIT_LIMIT }),
+      listAuditEntries(reader, { action, subject: String(orderId), limit: LIMIT }),
     )
     .map(({ createdAt: at, keyId, operator, action, before, after }) => {
       const actor = { keyId, operator };

@@ -91,14 +91,6 @@ export function readProviderOrders(reader: Reader, providerId: number): Provider
   return reader.one(ORDER_FIGURES, { providerId })!;
 }
 
-/** The earliest polledAt among the open placed orders of all providers; null without one. */
-export function oldestUncheckedAt(reader: Reader): number | null {
-  const times = reader
-    .each(listProviders(reader), ({ providerId }) => readProviderOrders(reader, providerId))
-    .flatMap(({ oldestUncheckedAt: time }) => time ?? []);
-  return times.length === 0 ? null : Math.min(...times);
-}
-
 /** When the next submission or poll of any provider is due, in the past if overdue; null when none is scheduled. */
 export function nextDueAt(reader: Reader): number | null {
   return reader.one(NEXT_DUE)!.dueAt;

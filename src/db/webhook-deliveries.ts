@@ -138,6 +138,28 @@ const ATTEMPTS = query({
     ORDER BY webhook_attempts.seq DESC LIMIT :limit`,
 });
 
+const ATTEMPTS_OF_ORDER = query({
+  takes: { orderId: number, limit: number },
+  gives: {
+    ...fields(webhookAttempts, "at", "attempt", "httpStatus", "error"),
+    type: textOf<WebhookEventType>(),
+    url: text,
+  },
+  text: `SELECT ${select(webhookAttempts, "at", "attempt", "httpStatus", "error")},
+      webhook_events.type AS type, webhooks.url AS url
+    FROM webhook_events
+    JOIN webhook_deliveries ON webhook_deliveries.event_id = webhook_events.event_id
+    JOIN webhook_attempts ON webhook_attempts.delivery_id = webhook_deliveries.delivery_id
+    JOIN webhooks ON webhooks.webhook_id = webhook_attempts.webhook_id
+    WHERE webhook_events.order_id = :orderId
+    ORDER BY webhook_attempts.seq DESC LIMIT :limit`,
+});
+
+/** The attempts to deliver the order's events, newest first, while they are kept; `url`: of the endpoint, as it is now. */
+export function listWebhookAttemptsOfOrder(reader: Reader, orderId: number, limit: number) {
+  return reader.all(ATTEMPTS_OF_ORDER, { orderId, limit });
+}
+
 const COUNT_WAITING = query({
   takes: { webhookId: number },
   gives: { waiting: number },

@@ -2,7 +2,7 @@
 
 import type { ReadStore } from "../db/port.ts";
 import type { Provider } from "../db/providers.ts";
-import type { SubmissionResult } from "../domain/deliveries.ts";
+import type { SubmissionOutcome } from "../domain/deliveries.ts";
 import type { ProviderApi } from "../providers/provider.ts";
 import type { Writer } from "../writer/writer.ts";
 import type { Logger } from "../monitoring/log.ts";
@@ -28,11 +28,9 @@ export interface DeliveryDeps {
   random: Random;
   settings: DeliverySettings;
   connect: (provider: Provider) => ProviderApi;
-  /** Called with the outcome of each submission. */
-  onSubmission?: (outcome: SubmissionOutcome) => void;
+  /** Called with the provider's name and the outcome of each submission. */
+  onSubmission?: (provider: string, outcome: SubmissionOutcome) => void;
 }
-
-export type SubmissionOutcome = SubmissionResult["outcome"] | "expired";
 
 export interface ProviderWorker {
   deps: DeliveryDeps;

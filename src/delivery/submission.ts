@@ -115,7 +115,7 @@ async function submitOnce(worker: ProviderWorker, orderId: number): Promise<Orde
   if (!started.send) {
     if (started.isGivenUp) {
       log.warn({ provider: worker.name, order: orderId, tries }, "given up and refunded");
-      onSubmission?.("expired");
+      onSubmission?.(worker.name, "expired");
     }
     return started.order;
   }
@@ -127,7 +127,7 @@ async function submitOnce(worker: ProviderWorker, orderId: number): Promise<Orde
   const input = { orderId, attemptId, result: received, placeRetryMs, backoffMs };
   const { finished, result } = await finish(worker, input);
   logResult(worker, result, finished);
-  onSubmission?.(result.outcome);
+  onSubmission?.(worker.name, result.outcome);
   return finished.order;
 }
 

@@ -47,6 +47,19 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
+/**
+ * Whether `name` is who made a change, where the log has `operator`: all of it, or one of the names in
+ * `reseller (alice) as nightly-import`.
+ */
+export function isAuthor(operator: string, name: string): boolean {
+  if (operator === name) return true;
+  const [, user, login, as] = AUTHOR.exec(operator) ?? [];
+  return [user, login, as].includes(name);
+}
+
+/** The operating system's user, who logged in, and the name of --as: cli/operator.ts. */
+const AUTHOR = /^(.+?)(?: \((.+)\))?(?: as (\S+))?$/;
+
 /** Names and values; amounts in micros have names that end in `Micros`, times in `At`. */
 export type AuditFacts = Record<string, string | number | bigint | boolean | null>;
 

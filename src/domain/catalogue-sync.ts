@@ -207,7 +207,7 @@ function targetServices(
       continue;
     }
     const read = isUnreadable ? entry.unreadable : targetService(entry, markupPercent);
-    // Which of them is meant cannot be told.
+    // The list does not say which of them is meant.
     const isRepeated = typeof read !== "string" && times.get(service) !== 1;
     const result = isRepeated ? "its service is listed more than once" : read;
     if (typeof result !== "string") target.set(result.service, result);

@@ -72,6 +72,16 @@ export type SubmissionResult =
   | { outcome: "not_sent"; cause: string; retryInMs?: number }
   | { outcome: "unknown"; cause: string };
 
+/** What may come of one submission; `expired`: it was tried for too long, and not sent again. */
+export const SUBMISSION_OUTCOMES = [
+  "accepted",
+  "refused",
+  "not_sent",
+  "unknown",
+  "expired",
+] as const satisfies readonly (SubmissionResult["outcome"] | "expired")[];
+export type SubmissionOutcome = (typeof SUBMISSION_OUTCOMES)[number];
+
 /** The number that a provider gives an order: a positive whole number, as text. */
 const PROVIDER_ORDER = /^[1-9][0-9]{0,18}$/;
 

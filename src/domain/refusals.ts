@@ -102,7 +102,7 @@ interface CommandLineOnlyRefusals {
 
 /** The refusals that only the panel meets. */
 interface PanelOnlyRefusals {
-  /** Name, password or state: which of them is not told. */
+  /** Name, password or state: the message does not say which, so that names cannot be tried. */
   sign_in_refused: null;
   sign_in_limited: { retryAfterSeconds: number };
   invitation_invalid: null;

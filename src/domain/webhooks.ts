@@ -15,6 +15,20 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** Endpoints of one reseller. */
 export const WEBHOOKS_LIMIT = 10;
+/** What may come of an attempt: docs/specification.md#webhook-deliveries. */
+export const WEBHOOK_OUTCOMES = [
+  "delivered",
+  "status",
+  "redirect",
+  "timeout",
+  "connection",
+  "tls",
+  "dns",
+  "blocked_address",
+  "url_not_allowed",
+  "internal",
+] as const;
+export type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number];
 export const WEBHOOK_SECRET_BYTES = 32;
 const SECRET_PREFIX = "whsec_";
 /** How long the old secret signs beside the new one, unless the rotation says otherwise, and at most. */

@@ -1,17 +1,24 @@
-// GET /openapi.json, GET /docs and GET /docs/panels: public, generated at the first request and cached.
+// GET /openapi.json, GET /docs, GET /docs/panels, and GET / which leads there: public, generated at the first request and cached.
 
 import type { OpenApiDocument } from "../api-docs/document.ts";
+import { shareErrors } from "../api-docs/shared-errors.ts";
 import { type Page, renderPage, renderPanelsPage } from "../api-docs/page.ts";
 import { withText } from "../http1/response.ts";
-import { createDocument } from "./openapi.ts";
+import { createDocument, type Operator } from "./openapi.ts";
 
 /** Revalidated at every visit: a newer server may document more. */
 const CACHING = { "cache-control": "no-cache", "x-content-type-options": "nosniff" };
 
+export interface DocumentationDeps {
+  operator: Operator;
+}
+
 /** Path and handler. */
-export function documentationRoutes(): [path: string, respond: () => Response][] {
-  const document = once(createDocument);
-  const json = once(() => JSON.stringify(document()));
+export function documentationRoutes({
+  operator,
+}: DocumentationDeps): [path: string, respond: () => Response][] {
+  const document = once(() => createDocument(operator));
+  const json = once(() => JSON.stringify(shareErrors(document())));
   const respond = (text: string, headers: Record<string, string>) =>
     withText(new Response(text, { headers: { ...CACHING, ...headers } }), text);
   const pageOf = (render: (document: OpenApiDocument) => Page) => {
@@ -24,6 +31,7 @@ export function documentationRoutes(): [path: string, respond: () => Response][]
       });
   };
   return [
+    ["/", () => new Response(null, { status: 302, headers: { ...CACHING, location: "/docs" } })],
     ["/openapi.json", () => respond(json(), { "content-type": "application/json" })],
     ["/docs", pageOf(renderPage)],
     ["/docs/panels", pageOf(renderPanelsPage)],

@@ -9,50 +9,33 @@ import type {
   ExampleRequest,
   OpenApiDocument,
   OpenApiOperation,
-  OpenApiResponse,
 } from "../api-docs/document.ts";
-import { REQUEST_ID } from "../api-docs/examples.ts";
+import { IDEMPOTENCY_KEY as IDEMPOTENCY_KEY_EXAMPLE, REQUEST_ID } from "../api-docs/examples.ts";
+import { withFieldExamples } from "../api-docs/field-examples.ts";
 import { INTRODUCTION } from "../api-docs/introduction.ts";
 import { type Example, type Operation, type Schema, schemaRef } from "../api-docs/operation.ts";
 import { PANEL_OPERATION, PANEL_PATH, PANEL_TAG } from "../api-docs/panels.ts";
 import { SCHEMAS } from "../api-docs/schemas.ts";
 import { describeEvents } from "../api-docs/webhook-events.ts";
-import { Refusal, refusal } from "../domain/refusals.ts";
+import { Refusal } from "../domain/refusals.ts";
 import { KEY_FORM, KEY_LENGTH_LIMIT, KEY_PATTERN } from "../domain/idempotency.ts";
-import { BODY_LIMIT_TEXT, REQUEST_ID_PATTERN } from "../domain/limits.ts";
-import type { RouteNeeds } from "./auth.ts";
-import { type ErrorResponse, errorResponseOf, errorMembers, INTERNAL } from "./errors.ts";
+import { REQUEST_ID_PATTERN } from "../domain/limits.ts";
+import { COMMON_HEADERS, errorsOf, REASONS, requestOf } from "./openapi-errors.ts";
 import { type Route, ROUTES } from "./routes.ts";
 
-/** The example of a 429: details of the default rate limit. */
-const RATE_EXAMPLE = {
-  by: "key",
-  requests: 100,
-  windowSeconds: 1,
-  burst: 200,
-  retryAfterSeconds: 1,
-} as const;
 /** In a query. */
 const REQUIRED: readonly string[] = ["username", "since"];
 const OPENAPI_VERSION = "3.1.1";
-const REASONS: Record<number, string> = {
-  200: "Success",
-  400: "The request was refused",
-  401: "No key, or an unknown one",
-  403: "The key may not do that",
-  404: "There is no such thing",
-  409: "The reference is taken",
-  413: `The body is over ${BODY_LIMIT_TEXT}`,
-  415: "The body is not announced as JSON",
-  422: "The Idempotency-Key was used for another request",
-  429: "Nothing was changed: come back later",
-  500: "A fault of the service",
-  502: "The provider refused",
-  503: "Nothing was changed: try again",
-};
+
+/** Who runs the service, as far as the settings say. */
+export interface Operator {
+  brand: string | null;
+  /** An e-mail address or an https URL. */
+  contact: string | null;
+}
 
 /** `version` of this program is the version of its document. */
-export function createDocument(): OpenApiDocument {
+export function createDocument({ brand, contact }: Operator): OpenApiDocument {
   const described = new Elysia();
   for (const route of ROUTES) {
     const [method, path] = route;
@@ -61,12 +44,18 @@ export function createDocument(): OpenApiDocument {
     described.route(method, written, () => null, { detail: detailOf(route) as object });
   }
   const { paths } = toOpenAPISchema(described, undefined, undefined, undefined, OPENAPI_VERSION);
-  return {
+  return withFieldExamples({
     openapi: OPENAPI_VERSION,
     info: {
-      title: "Reseller Ordering API",
+      title: brand === null ? "Reseller Ordering API" : `${brand} API`,
       version: packageFile.version,
       description: INTRODUCTION,
+      ...(contact !== null && {
+        contact: {
+          ...(brand !== null && { name: brand }),
+          ...(contact.startsWith("https://") ? { url: contact } : { email: contact }),
+        },
+      }),
     },
     servers: [{ url: "/", description: "The server that gave you this document" }],
     security: [{ apiKey: [] }],
@@ -95,7 +84,7 @@ export function createDocument(): OpenApiDocument {
         },
       },
     },
-  };
+  });
 }
 
 function detailOf([, , needs, , operation]: Route): OpenApiOperation {
@@ -115,14 +104,17 @@ function detailOf([, , needs, , operation]: Route): OpenApiOperation {
 
 function parametersOf({ parameters = [], idempotent, examples }: Operation) {
   const good = examples.filter(isGood);
-  const own = parameters.map((parameter) => ({
-    ...parameter,
-    required: parameter.in === "path" || REQUIRED.includes(parameter.name),
-    ...examplesOf(
-      good.filter(({ parameters: values }) => values?.[parameter.name] !== undefined),
-      ({ parameters: values }) => valueOf(values![parameter.name]!, parameter.schema),
-    ),
-  }));
+  const own = parameters.map((parameter) => {
+    const { name, schema } = parameter;
+    const [given] = good.flatMap(({ parameters: values }) => values?.[name] ?? []);
+    const [written] = (schema["examples"] ?? []) as unknown[];
+    return {
+      ...parameter,
+      required: parameter.in === "path" || REQUIRED.includes(name),
+      // One: tools that send requests read `example` alone.
+      example: given === undefined ? written : valueOf(given, schema),
+    };
+  });
   return idempotent ? [...own, IDEMPOTENCY_KEY, REQUEST_ID_GIVEN] : [...own, REQUEST_ID_GIVEN];
 }
 
@@ -137,7 +129,7 @@ const IDEMPOTENCY_KEY = {
   required: false,
   description: `Any text of your own, ${KEY_FORM}: new for every intent, the same for every retry of it. A request sent again with its key has no second effect and gets the first answer. Kept for at least 24 hours.`,
   schema: { type: "string", minLength: 1, maxLength: KEY_LENGTH_LIMIT, pattern: KEY_PATTERN },
-  example: "order-4711",
+  example: IDEMPOTENCY_KEY_EXAMPLE,
 };
 
 const REQUEST_ID_GIVEN = {
@@ -176,104 +168,6 @@ function successOf({ response, csv, examples, idempotent }: Operation) {
   return { description: REASONS[200]!, headers, content };
 }
 
-/** The error responses by status, each with its possible codes and an example of each. */
-function errorsOf(operation: Operation, needs: RouteNeeds): OpenApiOperation["responses"] {
-  const named = new Map<string, NamedError>();
-  for (const example of operation.examples) {
-    const { name, summary, response } = example;
-    if (!(response instanceof Refusal)) continue;
-    named.set(name, { summary, response: responseTo(response), request: requestOf(example) });
-  }
-  const known = new Set([...named.values()].map(({ response }) => response.message));
-  for (const response of [...commonRefusals(operation, needs).map(responseTo), INTERNAL]) {
-    if (known.has(response.message)) continue;
-    const name = named.has(response.code) ? `${response.code}_${named.size}` : response.code;
-    named.set(name, { summary: response.message, response });
-  }
-  const statuses = Object.groupBy(named, ([, { response }]) => response.status);
-  return Object.fromEntries(
-    Object.entries(statuses).map(([status, errors]) => [status, errorResponse(status, errors!)]),
-  );
-}
-
-/** The errors of an operation that its examples do not show. */
-function commonRefusals(operation: Operation, { permission }: RouteNeeds): Refusal[] {
-  const reading: Refusal[] = [
-    refusal("api_key_missing"),
-    refusal("api_key_invalid"),
-    refusal("api_key_inactive"),
-    refusal("api_key_expired"),
-    refusal("api_key_address_refused"),
-    new Refusal("permission_denied", { permission }),
-    new Refusal("too_many_requests", RATE_EXAMPLE),
-    refusal("service_unavailable"),
-    ...operation.refusals,
-  ];
-  if (operation.body === undefined) return reading;
-  const writing: Refusal[] = [
-    refusal("body_too_large"),
-    refusal("content_type_invalid"),
-    new Refusal("body_invalid", { must: "valid JSON" }),
-    new Refusal("body_invalid", { must: "a JSON object" }),
-  ];
-  const keyed: Refusal[] = [
-    new Refusal("field_invalid", { field: "Idempotency-Key", must: KEY_FORM }),
-    refusal("idempotency_key_reused"),
-  ];
-  return operation.idempotent ? [...reading, ...writing, ...keyed] : [...reading, ...writing];
-}
-
-interface NamedError {
-  summary: string;
-  response: ErrorResponse;
-  request?: ExampleRequest;
-}
-
-function responseTo(refused: Refusal): ErrorResponse {
-  const response = errorResponseOf(refused);
-  if (!response) throw new Error(`${refused.code} has no response`);
-  return response;
-}
-
-function errorResponse(
-  status: string,
-  errors: readonly (readonly [string, NamedError])[],
-): OpenApiOperation["responses"][string] {
-  const codes = [...new Set(errors.map(([, { response }]) => response.code))];
-  const retry = errors.some(([, { response }]) => response.headers?.["retry-after"] !== undefined);
-  return {
-    description: `${REASONS[Number(status)]}: ${codes.map((code) => `\`${code}\``).join(", ")}`,
-    headers: retry ? { ...COMMON_HEADERS, ...RETRY_HEADER } : COMMON_HEADERS,
-    content: {
-      "application/json": {
-        schema: { allOf: [schemaRef("Error"), { properties: { code: { enum: codes } } }] },
-        examples: Object.fromEntries(
-          errors.map(([name, { summary, response, request }]) => [
-            name,
-            {
-              summary,
-              value: { ...errorMembers(response), requestId: REQUEST_ID },
-              ...(request && { "x-request": request }),
-            },
-          ]),
-        ),
-      },
-    },
-  };
-}
-
-const COMMON_HEADERS: OpenApiResponse["headers"] = {
-  "x-request-id": {
-    description: "The request's id: yours if you gave one, else ours.",
-    required: true,
-    schema: { type: "string" },
-  },
-  "X-Test-Mode": {
-    description: "`true` in every answer to a test key.",
-    schema: { type: "string", const: "true" },
-  },
-};
-
 const REPLAYED_HEADER = {
   "Idempotent-Replayed": {
     description: "`true` when this is the answer of an earlier request with the same key.",
@@ -281,20 +175,8 @@ const REPLAYED_HEADER = {
   },
 };
 
-const RETRY_HEADER = {
-  "Retry-After": {
-    description: "Seconds to wait before the next try.",
-    required: true,
-    schema: { type: "integer", minimum: 0 },
-  },
-};
-
 function isGood({ response }: Example): boolean {
   return !(response instanceof Refusal);
-}
-
-function requestOf({ parameters, body }: Example): ExampleRequest {
-  return { ...(parameters && { parameters }), ...(body && { body }) };
 }
 
 function examplesOf(

@@ -6,7 +6,7 @@ import { type Address, listen, type Server } from "../http1/listen.ts";
 import type { IncomingRequest } from "../http1/request.ts";
 import type { Tls } from "../config/tls.ts";
 import { BODY_LIMIT_BYTES } from "../domain/limits.ts";
-import { documentationRoutes } from "./documentation.ts";
+import { type DocumentationDeps, documentationRoutes } from "./documentation.ts";
 import {
   respondInternalError,
   respondMalformed,
@@ -24,7 +24,7 @@ import { type HandlerDeps, methodsByPath, ROUTES } from "./routes.ts";
 /** Unreserved characters and slashes only: a decoded path of any others is not routed again. */
 const PLAIN_PATH = /^[A-Za-z0-9/._~-]+$/;
 
-export type ServerDeps = EndpointDeps & HandlerDeps & HealthDeps;
+export type ServerDeps = EndpointDeps & HandlerDeps & HealthDeps & DocumentationDeps;
 
 /** A path of another folder, with its own form of responses. */
 export interface MountedRoute {
@@ -69,7 +69,7 @@ function createRouter(deps: ServerDeps, mounted: readonly MountedRoute[]): Route
     addRoute(router, "GET", path, respond);
     others.set(path, ["GET"]);
   }
-  for (const [path, page] of documentationRoutes()) {
+  for (const [path, page] of documentationRoutes(deps)) {
     addRoute(router, "GET", path, openPage(deps, path, page));
     others.set(path, ["GET"]);
   }

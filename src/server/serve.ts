@@ -2,17 +2,19 @@
 
 import { rmSync } from "node:fs";
 import packageJson from "../../package.json" with { type: "json" };
-import { backupFolder, environmentWith } from "../config/flags.ts";
+import { backupFolder, environmentWith, wantsColor } from "../config/flags.ts";
 import { type Config, REMOTE_FLAGS } from "../config/settings.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
+import { REFUSAL_CODES } from "../http/errors.ts";
+import { ROUTES } from "../http/routes.ts";
 import { startServer } from "../http/server.ts";
-import { panelRoutes } from "../http-v2/routes.ts";
+import { PANEL_ROUTES, panelRoutes } from "../http-v2/routes.ts";
 import { type Backups, startBackups } from "../jobs/backups.ts";
 import { startExpiry } from "../jobs/expiry.ts";
 import { type Offsite, startOffsite } from "../jobs/offsite.ts";
 import { startKeyUsage } from "../jobs/key-usage.ts";
 import { createLog, type Logger } from "../monitoring/log.ts";
-import { createMetrics, type Metrics } from "../monitoring/metrics.ts";
+import { createMetrics, type KnownLabels, type Metrics } from "../monitoring/metrics.ts";
 import { readCertificate, reloadCertificate } from "./certificate.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
 import type { SystemFacts } from "../panel/system.tsx";
@@ -56,7 +58,7 @@ export async function startService(
   end: () => void,
   configuration: SystemFacts["configuration"] = [],
 ): Promise<Service> {
-  const log = createLog(config.logLevel, config.logFormat);
+  const log = createLog(config.logLevel, config.logFormat, wantsColor());
   const onFatal = () => void log.close().then(end);
   const tls = readCertificate(config);
 
@@ -78,7 +80,7 @@ export async function startService(
     const { version } = packageJson;
     const newestRemoteAt = () => offsite?.newestAt() ?? null;
     const figures = readGauges(config, database, log, newestRemoteAt);
-    metrics = createMetrics(figures, { version, server: config.server });
+    metrics = createMetrics(figures, { version, server: config.server }, knownLabels());
   }
   const keyUsage = startKeyUsage(writer, log);
   const closeDatabase = async () => {
@@ -164,6 +166,17 @@ export async function startService(
       log.info({}, "stopped");
       await log.close();
     },
+  };
+}
+
+function knownLabels(): KnownLabels {
+  return {
+    routes: [
+      // Requests with a test key are counted apart.
+      ...ROUTES.filter(([, , { test }]) => !test).map(([method, path]) => [method, path] as const),
+      ...PANEL_ROUTES.map((route) => ["POST", route] as const),
+    ],
+    codes: REFUSAL_CODES,
   };
 }
 

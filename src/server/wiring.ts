@@ -84,7 +84,7 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
     ),
     logReads: config.logReads,
     inFlight: new Map(),
-    onInternalError: (error) => database.onReadError(error),
+    onInternalError: internalErrors(started),
     placed: async (order) => (await delivery.promise).placed(order),
     readiness: createReadiness({
       writer,
@@ -92,6 +92,7 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
       isDeliveryOnTime: () => delivery.value()?.isOnTime() ?? true,
     }),
     template: responseTemplate(isTls),
+    operator: { brand: config.brand, contact: config.contact },
     checkWebhookUrl: (text) => checkNewUrl(text, webhookPolicy(config)),
   };
 }
@@ -108,9 +109,10 @@ export interface PanelFacts {
 
 export function panelDeps(
   config: Config,
-  { database, log }: Started,
+  started: Started,
   { configuration, readiness, backups, newestRemoteAt }: PanelFacts,
 ): PanelDeps {
+  const { database, log } = started;
   const { store, slowStore, settlesAfterMs, writer, file } = database;
   const activity = createActivityCounter(slowStore, settlesAfterMs);
   return {
@@ -134,7 +136,14 @@ export function panelDeps(
       backups: database.file === null ? null : backupFacts(backups),
     },
     trustedProxy: config.trustedProxy,
-    onInternalError: (error) => database.onReadError(error),
+    onInternalError: internalErrors(started),
+  };
+}
+
+function internalErrors({ database, metrics }: Started): (error: unknown) => void {
+  return (error) => {
+    metrics?.internalError();
+    database.onReadError(error);
   };
 }
 
@@ -175,7 +184,7 @@ export function deliveryDeps(config: Config, { database, log, metrics }: Started
         now: () => systemClock.now(),
         orders: async (numbers) => store.read((reader) => listSandboxOrders(reader, numbers)),
       }),
-    onSubmission: (outcome) => metrics?.placement(outcome),
+    onSubmission: (provider, outcome) => metrics?.placement(provider, outcome),
   };
 }
 

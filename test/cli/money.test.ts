@@ -47,7 +47,7 @@ describe("credit and debit", () => {
     expect(shop.dump()).toBe(before);
     const { code, stdout } = await shop.cli("admin", "user", "show", "bob");
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^balance +9000000000$/m);
+    expect(stdout).toMatch(/^balance usd +9000000000\.00$/m);
   });
 
   test("an amount that a double cannot hold is printed to the micro, as text and as JSON", async () => {

@@ -166,9 +166,8 @@ describe("an order is accepted, and", () => {
 
   test("the maker responds to it before its own provider has", async () => {
     last.always("add", "hang");
-    const started = performance.now();
     const { order, link } = await place("s2");
-    expect(performance.now() - started).toBeLessThan(SETTINGS.providerTimeout);
+    // Had the maker waited for its provider as long as the shop for the maker, the shop would not know the outcome.
     expect(order.status).toBe("PROCESSING");
     await eventually("its outcome is unknown at the maker", () => {
       const [row] = maker.query<{ placement: string }>(

@@ -178,7 +178,7 @@ const ROWS: Row[] = [
   ["order another reseller's number", 404, "Order not found", () => get("/orders/1")],
   ["username unknown", 404, "User not found", () => recharge({ username: MARKER })],
   ["path unknown", 404, "Not found", () => get(`/${MARKER}`)],
-  ["path above the API", 404, "Not found", () => get("/../../")],
+  ["path above the API", 404, "Not found", () => get("/../../x")],
   [
     "body over 64 KiB",
     413,

@@ -6,8 +6,13 @@ import { parseCatalogue } from "../../src/cli/service-import.ts";
 import type {
   DocumentExample,
   ExampleRequest,
+  OpenApiDocument,
   OpenApiOperation,
+  OpenApiResponse,
 } from "../../src/api-docs/document.ts";
+import type { Schema } from "../../src/api-docs/operation.ts";
+import { renderPage, renderPanelsPage } from "../../src/api-docs/page.ts";
+import { createDocument } from "../../src/http/openapi.ts";
 import { WEBHOOK_EVENT_TYPES } from "../../src/domain/webhook-events.ts";
 import { EVENT_ID, REQUEST_ID, WEBHOOK_ID } from "../../src/api-docs/examples.ts";
 import { parseNetwork } from "../../src/config/networks.ts";
@@ -147,12 +152,116 @@ test.each(["/docs", "/docs/panels", "/openapi.json"])(
   },
 );
 
+test("GET / leads to the documentation", async () => {
+  const response = await fetch(`${service.url}/`, { redirect: "manual" });
+  expect([response.status, response.headers.get("location")]).toEqual([302, "/docs"]);
+});
+
+interface SharedDocument extends OpenApiDocument {
+  components: OpenApiDocument["components"] & { responses: Record<string, OpenApiResponse> };
+}
+
+function operationsOf({ paths, webhooks }: OpenApiDocument): OpenApiOperation[] {
+  const items = [...Object.values(paths), ...Object.values(webhooks)];
+  return items.flatMap((methods) => Object.values(methods));
+}
+
+/** Every reference to a response replaced by the response. */
+function withErrors({ components: { responses, ...components }, ...rest }: SharedDocument) {
+  const prefix = '{"$ref":"#/components/responses/';
+  const text = JSON.stringify({ ...rest, components });
+  return JSON.parse(
+    text
+      .split(prefix)
+      .map((part, place) => {
+        if (place === 0) return part;
+        const end = part.indexOf('"}');
+        return JSON.stringify(responses[part.slice(0, end)]) + part.slice(end + 2);
+      })
+      .join(""),
+  ) as unknown;
+}
+
 describe("the document", () => {
   test("is returned by GET /openapi.json, without a key", async () => {
     const response = await fetch(`${service.url}/openapi.json`);
     expect(response.headers.get("content-type")).toBe("application/json");
-    expect(await response.json()).toEqual(JSON.parse(JSON.stringify(document)));
+    const published = (await response.json()) as SharedDocument;
+    expect(withErrors(published)).toEqual(JSON.parse(JSON.stringify(document)));
     expect(document.openapi).toStartWith("3.1.");
+  });
+
+  test("holds each error response once, under components/responses", async () => {
+    const published = (await (await fetch(`${service.url}/openapi.json`)).json()) as SharedDocument;
+    const { responses } = published.components;
+    for (const { operationId, responses: own } of operationsOf(published)) {
+      for (const [status, response] of Object.entries(own)) {
+        const isShared = "$ref" in response;
+        expect([operationId, status, isShared]).toEqual([
+          operationId,
+          status,
+          status !== "200" && status !== "2XX",
+        ]);
+      }
+    }
+    expect(Object.keys(responses)).toContain("Error401");
+    const texts = Object.entries(responses).map(
+      ([name, each]) => name.slice(-3) + JSON.stringify(each),
+    );
+    expect(new Set(texts).size).toBe(texts.length);
+  });
+
+  test("has an example of every parameter and of every member of a body", () => {
+    const lacking: string[] = [];
+    const seen = new Set<object>();
+    const look = (schema: Schema | undefined, path: string) => {
+      if (schema === undefined || seen.has(schema)) return;
+      seen.add(schema);
+      const { properties, items, additionalProperties } = schema as Record<string, Schema>;
+      for (const [name, property] of Object.entries((properties ?? {}) as Record<string, Schema>)) {
+        const { $ref, examples, const: only, enum: words, type } = property;
+        const isPlain = $ref === undefined && type !== "object";
+        if (isPlain && (examples ?? only ?? words) === undefined) lacking.push(`${path}.${name}`);
+        look(property, `${path}.${name}`);
+      }
+      for (const word of ["anyOf", "oneOf", "allOf"]) {
+        for (const each of (schema[word] ?? []) as Schema[]) look(each, path);
+      }
+      look(items, `${path}[]`);
+      if (typeof additionalProperties === "object") look(additionalProperties, `${path}{}`);
+    };
+    for (const [name, schema] of Object.entries(document.components.schemas)) look(schema, name);
+    for (const { operationId, parameters, requestBody, responses } of operationsOf(document)) {
+      for (const { name, example, examples } of parameters) {
+        if ((example ?? examples) === undefined) lacking.push(`${operationId} ?${name}`);
+      }
+      for (const each of [requestBody, ...Object.values(responses)]) {
+        for (const { schema } of Object.values(each?.content ?? {})) look(schema, operationId);
+      }
+    }
+    expect(lacking).toEqual([]);
+  });
+
+  test("and the pages name the operator and where it is reached, once the settings do", () => {
+    const contacts = [
+      ["help@shop.example", "mailto:help@shop.example", { email: "help@shop.example" }],
+      [
+        "https://shop.example/help",
+        "https://shop.example/help",
+        { url: "https://shop.example/help" },
+      ],
+    ] as const;
+    for (const [contact, link, member] of contacts) {
+      const brand = "<b>Shop & Sons</b>";
+      const named = createDocument({ brand, contact });
+      expect(named.info.contact).toEqual({ name: brand, ...member });
+      for (const { html } of [renderPage(named), renderPanelsPage(named)]) {
+        expect(html).toContain("<h1>&lt;b&gt;Shop &amp; Sons&lt;/b&gt; API");
+        expect(html).toContain(`<a href="${link}" rel="noreferrer">${contact}</a>`);
+      }
+    }
+    expect(document.info.title).toBe("Reseller Ordering API");
+    expect(renderPage(document).html).not.toContain("Questions:");
   });
 
   test("has every route, and no other", () => {

@@ -81,7 +81,6 @@ describe("is Not found, with a key or without:", () => {
     ["another version", "/api/v2/services"],
     ["another case", "/api/v1/Services"],
     ["no version", "/services"],
-    ["the root", "/"],
     ["an escape that is no UTF-8 in front of an id", `/api/v1/%FFrders/${MARKER}`],
   ])("%s", async (_title, target) => {
     for (const headers of [[], [`x-api-key: ${market.keyOf("full")}`]]) {

@@ -46,7 +46,7 @@ async function enrol(cookie: string): Promise<{ secret: string; codes: string[];
   const codes = /<pre id="codes">([^<]+)</.exec(reply.text)![1]!.split("\n");
   return { secret, codes, cookie: cookieOf(reply) };
 }
-const codeNow = (secret: string, steps = 0) => codeOf(secret, stepAt(Date.now()) + steps);
+const codeNow = (secret: string, steps = 0) => codeOf(secret, stepAt(panel.clock.now) + steps);
 
 describe("an invitation", () => {
   test("makes an administrator once, signed in with the role that it was for", async () => {

@@ -59,7 +59,7 @@ test("a webhook is made with a secret that is shown once; what is wrong is said 
   expect(child.text).toContain("A child user cannot hold a webhook");
 });
 
-test("it is changed, and an order of the panel is told to it", async () => {
+test("it is changed, and the end of an order is an event for it", async () => {
   const changed = await market.post(path, {
     url: URL_GIVEN,
     events: "order.completed",
@@ -93,6 +93,12 @@ test("it is tested; an attempt is shown and sent again", async () => {
     "SELECT id FROM webhook_events WHERE event_id = ?",
     event!,
   ) as [{ id: string }];
+  const [{ order_id: order }] = market.query("SELECT order_id FROM orders") as [
+    Record<string, number>,
+  ];
+  expect((await market.get(`/orders/${order}`)).text).toContain(
+    `order.completed to ${URL_GIVEN}, attempt 1: 500 status`,
+  );
   const { text } = await market.get(path);
   expect(text).toContain("&lt;b>broken&lt;/b>");
   expect(text).toMatch(/badge bad">500 status</);

@@ -7,7 +7,7 @@ import type { OpenApiOperation } from "../../src/api-docs/document.ts";
 import { createDocument } from "../../src/http/openapi.ts";
 import type { Answer } from "./service.ts";
 
-export const document = createDocument();
+export const document = createDocument({ brand: null, contact: null });
 
 const DOCUMENT_ID = "openapi";
 const ajv = new Ajv2020({ strict: false, allErrors: true });

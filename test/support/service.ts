@@ -344,6 +344,7 @@ export function apiOf<Parts extends Pick<ServerDatabase, "store" | "findKey" | "
     }),
     checkWebhookUrl: (text) => checkNewUrl(text, { allow: [], allowHttp: false }, resolvePublic),
     template: responseTemplate(false),
+    operator: { brand: null, contact: null },
   };
 }
 

@@ -7,9 +7,18 @@ const output = document.querySelector("#checked");
 for (const place of document.querySelectorAll(".url")) place.textContent = location.origin;
 
 field.addEventListener("input", () => {
-  const key = field.value.trim();
-  for (const place of document.querySelectorAll(".key")) place.textContent = key || "YOUR_API_KEY";
+  fill();
   tell("", false);
+});
+
+// Masked until it is revealed, here and in the calls, so that nobody reads it on a shared screen; copied calls have it.
+const reveal = document.querySelector("#reveal");
+reveal.addEventListener("click", () => {
+  const shown = field.type === "password";
+  field.type = shown ? "text" : "password";
+  reveal.textContent = shown ? "Hide" : "Show";
+  reveal.setAttribute("aria-pressed", String(shown));
+  fill();
 });
 
 document.querySelector("#own").addEventListener("submit", async (event) => {
@@ -49,6 +58,14 @@ const fold = () => (menu.open = !narrow.matches);
 narrow.addEventListener("change", fold);
 menu.addEventListener("click", (event) => event.target.closest("a") && fold());
 fold();
+
+function fill() {
+  const key = field.value.trim();
+  for (const place of document.querySelectorAll(".key")) {
+    place.textContent = key || "YOUR_API_KEY";
+    place.classList.toggle("masked", key !== "" && field.type === "password");
+  }
+}
 
 function tell(text, bad) {
   output.textContent = text;

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { type Serving, stall, stop } from "../../support/binary.ts";
 import { freshFolder } from "../../support/service.ts";
+import { axeFindings } from "../panel/browser.ts";
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const FLAGS = [
@@ -98,7 +99,7 @@ describe.each([...VIEWS])("the documentation page, $name", (snapshot) => {
   test("uses the reader's key, does not store it, and calls this server only", async () => {
     const { page, requests, complaints } = await open(snapshot);
     await page.fill("#key", key);
-    await page.click("#own button");
+    await page.click("#own button[type=submit]");
     await page.locator("#checked", { hasText: "Your key works. Balance: 1000000 USD." }).waitFor();
     expect(await page.locator("pre").first().textContent()).toBe(
       `curl -H 'x-api-key: ${key}' ${server.url}/api/v1/services`,
@@ -114,6 +115,33 @@ describe.each([...VIEWS])("the documentation page, $name", (snapshot) => {
     await page.context().close();
   });
 });
+
+test("the key is masked, in its field and in the calls, until it is revealed", async () => {
+  const { page } = await open(VIEWS[0]);
+  const masked = () =>
+    read(
+      page,
+      "[document.querySelector('#key').type, getComputedStyle(document.querySelector('.key')).webkitTextSecurity]",
+    );
+  await page.fill("#key", key);
+  expect(await masked()).toEqual(["password", "disc"]);
+  await page.click("#reveal");
+  expect(await masked()).toEqual(["text", "none"]);
+  await page.click("#reveal");
+  expect(await masked()).toEqual(["password", "disc"]);
+  await page.context().close();
+});
+
+test.each(["/docs", "/docs/panels"])(
+  "axe-core finds nothing on %s, light and dark",
+  async (path) => {
+    for (const view of VIEWS) {
+      const { page } = await open(view, path);
+      expect(await axeFindings(page)).toEqual([]);
+      await page.context().close();
+    }
+  },
+);
 
 test("every link of the contents leads somewhere, and a phone's menu closes after it was used", async () => {
   const { page } = await open(VIEWS[2]);
@@ -135,7 +163,7 @@ test("the samples can be switched, and the page says why a key does not work", a
   expect(await shown("webhook-sample-1")).toContain("hmac.compare_digest");
   expect(await shown("sample-2")).toContain("import urllib.request");
   await page.fill("#key", "rk_nonsense");
-  await page.click("#own button");
+  await page.click("#own button[type=submit]");
   await page.locator("#checked", { hasText: "401 api_key_invalid: Invalid API key" }).waitFor();
   await page.context().close();
 });

@@ -101,6 +101,22 @@ for (const [file, interpreter] of Object.entries(INTERPRETERS)) {
     expect(await countOrders()).toBe(before + 1);
   });
 
+  test(`${file} says what to set where the address or the key is missing`, async () => {
+    for (const [missing, given] of [
+      ["RESELLER_URL", { RESELLER_KEY: key }],
+      ["RESELLER_KEY", { RESELLER_URL: server.url }],
+    ] as const) {
+      const sample = Bun.spawn([...interpreter, join(SAMPLES, file)], {
+        env: { PATH: process.env["PATH"] ?? "", ...given },
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      expect(await sample.stderr.text()).toContain(missing);
+      expect(await sample.stdout.text()).toBe("");
+      expect(await sample.exited).not.toBe(0);
+    }
+  });
+
   test(`${file} prints a refusal`, async () => {
     const sample = Bun.spawn([...interpreter, join(SAMPLES, file)], {
       env: { PATH: process.env["PATH"] ?? "", RESELLER_URL: server.url, RESELLER_KEY: "rk_wrong" },
