@@ -89,7 +89,7 @@ export const SETTINGS = {
   ),
   "confirm-above": setting(
     kinds.amount,
-    "1000000",
+    "1000",
     "commands that move more than this ask on a terminal first, and without one need --yes",
   ),
   "disk-floor": setting(

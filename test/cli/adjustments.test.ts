@@ -81,14 +81,15 @@ describe("a large amount", () => {
     const { code, stdout, stderr } = await ran;
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toBe(
-      "error: credit alice 50000000 USD: that is more than 1000000 USD (--confirm-above), and there is no terminal to ask on: nothing was changed, add --yes if it is meant\n",
+      "error: credit alice 50000000 USD: that is more than 1000 USD (--confirm-above), and there is no terminal to ask on: nothing was changed, add --yes if it is meant\n",
     );
     expect(shop.dump()).toBe(before);
   });
 
   test.each([
     ["with --yes", ["50000000", "--yes"], 0],
-    ["up to the limit", ["1000000"], 0],
+    ["up to the limit", ["1000"], 0],
+    ["above the limit", ["1000.000001"], 2],
     ["up to a limit that is set", ["10", "--confirm-above", "10"], 0],
     ["above a limit that is set", ["10.000001", "--confirm-above", "10"], 2],
   ] as const)("%s", async (_, argv, code) => {

@@ -197,7 +197,7 @@ describe("changes", () => {
       shop,
       ["admin", "provider", "update", "apex"],
       2,
-      "--url, --key-stdin or --rename",
+      "--url, --key-stdin, --rename or --low-balance",
     );
     await expectFailure(
       shop,

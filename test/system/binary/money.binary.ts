@@ -85,7 +85,7 @@ describe("a large credit", () => {
   ] as const)("on a terminal is asked for; %j ends with %d", async (answer, code, added) => {
     const before = await balance();
     const ran = await onTerminal(answer, "user", "credit", "alice", "2000000");
-    expect(ran.shown).toContain("credit alice 2000000 USD: that is more than 1000000 USD");
+    expect(ran.shown).toContain("credit alice 2000000 USD: that is more than 1000 USD");
     expect(ran.code).toBe(code);
     expect(await balance()).toBe(before + added);
   });
