@@ -1,4 +1,5 @@
-// Import of services: all rows of a list or, if one is wrong, none; every row that is wrong is shown.
+// Import of services: all rows of a list or, if one is wrong, none; every row that is wrong is shown. Of grants:
+// grant-import.tsx.
 
 /** @jsxImportSource preact */
 
