@@ -60,6 +60,7 @@ import {
   servicePage,
   updateService,
 } from "./service.tsx";
+import { grantsPage, importGrants } from "./grant-import.tsx";
 import { importPage, importServices } from "./service-import.tsx";
 import { changePrices } from "./service-prices.tsx";
 import { createService, servicesPage } from "./services.tsx";
@@ -161,6 +162,8 @@ export const ROUTES: readonly Route[] = [
   post("/service-prices", "operator", changePrices, "/services"),
   get("/import-services", "operator", importPage),
   post("/import-services", "operator", importServices, "/import-services"),
+  get("/import-grants", "operator", grantsPage),
+  post("/import-grants", "operator", importGrants, "/import-grants"),
   get("/services/:service", "support", servicePage),
   post("/services/:service", "operator", updateService, "/services/:service"),
   post("/services/:service/activate", "operator", activateService, "/services/:service"),

@@ -1,5 +1,4 @@
-// Import of services: all rows of a list or, if one is wrong, none; every row that is wrong is shown. Of grants:
-// grant-import.tsx.
+// Import of services: all rows of a list or, if one is wrong, none; every row that is wrong is shown.
 
 /** @jsxImportSource preact */
 
