@@ -8,15 +8,17 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO reseller;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO reseller;
 
 -- Append-only.
-GRANT INSERT ON transfers, order_events, late_reports, audit, order_costs TO reseller;
+GRANT INSERT ON transfers, transfer_details, order_events, service_changes, audit, order_costs TO reseller;
 -- UPDATE also for the locks of rows.
 GRANT INSERT, UPDATE ON accounts, users, keys, providers, services, orders, placement_attempts,
-  order_requests, webhooks, provider_rates, daily_totals TO reseller;
+  late_reports, order_requests, webhooks, provider_rates, daily_totals TO reseller;
 GRANT UPDATE ON catalogue_version, uptime, totals_position TO reseller;
 -- What is deleted: grants that were withdrawn, routes that were removed, answers that are older than their time, leases and markers that have ended,
--- webhooks that are done with.
+-- webhooks that are done with, numbers that a provider did not know.
 GRANT INSERT, UPDATE, DELETE ON grants, service_routes, idempotency, servers, batches, webhook_deliveries TO reseller;
 GRANT DELETE ON webhooks TO reseller;
 -- Those that nothing refers to.
 GRANT DELETE ON providers, services TO reseller;
-GRANT INSERT, DELETE ON webhook_events, webhook_attempts TO reseller;
+GRANT INSERT, DELETE ON webhook_events, webhook_attempts, unrecognized_numbers TO reseller;
+-- Alerts that ended long ago.
+GRANT INSERT, UPDATE, DELETE ON alerts TO reseller;

@@ -2,7 +2,9 @@
 
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bashCompletion, manPage } from "./command-line.ts";
+import { completionScript, SHELLS } from "../src/cli/completion-scripts.ts";
+import { createProgram } from "../src/cli/program.ts";
+import { manPage } from "./command-line.ts";
 import { compile, ROOT } from "./compile.ts";
 import { buildDeb } from "./deb/build.ts";
 import { billOfMaterials } from "./sbom.ts";
@@ -49,7 +51,9 @@ for (const name of chosen) {
 }
 writeFileSync(join(FOLDER, "reseller.cdx.json"), billOfMaterials(date));
 writeFileSync(join(FOLDER, "reseller.1"), manPage(date));
-writeFileSync(join(FOLDER, "reseller.bash"), bashCompletion());
+for (const shell of SHELLS) {
+  writeFileSync(join(FOLDER, `reseller.${shell}`), completionScript(shell, createProgram()));
+}
 const url = process.env["RELEASE_URL"] ?? ADDRESS;
 const script = readFileSync(join(ROOT, "deploy/install.sh"), "utf8").replaceAll(ADDRESS, url);
 writeFileSync(join(FOLDER, "install.sh"), script, { mode: 0o755 });

@@ -267,7 +267,11 @@ const g = await import("./g.ts");
 describe("only its owner touches", () => {
   test("the network: fetch is called in providers/, for webhooks and by `health`", () => {
     const callers = filesWith(/\bfetch\(/).filter((path) => !path.startsWith("providers/"));
-    expect(callers.toSorted()).toEqual(["cli/health.ts", "webhooks/sender.ts"]);
+    expect(callers.toSorted()).toEqual([
+      "cli/health.ts",
+      "webhooks/sender.ts",
+      "webhooks/telegram.ts",
+    ]);
   });
 
   test("the S3 client: offsite/store.ts", () => {
@@ -300,6 +304,22 @@ describe("only its owner touches", () => {
   test("a transfer: db/ledger.ts", () => {
     expect(filesWith(/\.insert\(\s*transfers\b|INSERT\s+INTO\s+transfers/i)).toEqual([
       "db/ledger.ts",
+    ]);
+  });
+
+  test("services, grants and discounts: operations/service-changes.ts, which tells resellers", () => {
+    const WRITES =
+      /\.(insert|update|delete)\(\s*(services|grants)\b|(INTO|UPDATE|FROM) (services|grants) SET/;
+    expect(filesWith(WRITES)).toEqual(["db/services.ts"]);
+    const writers = /\b(insertService|updateService|putGrant|deleteGrant)\b/;
+    const importers = sources.filter(({ imports }) =>
+      imports.some(
+        ({ specifier, names }) => specifier.endsWith("/db/services.ts") && writers.test(names),
+      ),
+    );
+    expect(importers.map(({ path }) => path)).toEqual(["operations/service-changes.ts"]);
+    expect(filesWith(/updateUserFields\(tx, [^)]*discountPpm/)).toEqual([
+      "operations/service-changes.ts",
     ]);
   });
 

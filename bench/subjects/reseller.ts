@@ -79,7 +79,10 @@ export function market(): Promise<Market> {
 async function makeMarket(): Promise<Market> {
   const folder = freshFolder();
   const admin = (...words: string[]) =>
-    runToEnd([BINARY, "admin", ...words, "--data", folder, "--json"]);
+    // By variable: builds that are compared may not know the flag.
+    runToEnd([BINARY, "admin", ...words, "--data", folder, "--json"], {
+      RESELLER_CONFIRM_ABOVE: String(BALANCE),
+    });
   await (await serve(folder, [])).stop();
   const rows = Array.from({ length: SERVICES }, (_, index) =>
     index === 0

@@ -14,11 +14,19 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import packageJson from "../../package.json" with { type: "json" };
-import { bashCompletion, manPage } from "../command-line.ts";
+import { completionScript, type Shell } from "../../src/cli/completion-scripts.ts";
+import { createProgram } from "../../src/cli/program.ts";
+import { manPage } from "../command-line.ts";
 import { ROOT } from "../compile.ts";
 import { type License, licensesJson } from "../licenses.ts";
 
 const SCRIPTS = ["postinst", "prerm", "postrm"];
+/** Where each shell of Debian looks for them. */
+const COMPLETIONS: Record<Shell, string> = {
+  bash: "usr/share/bash-completion/completions/reseller",
+  zsh: "usr/share/zsh/vendor-completions/_reseller",
+  fish: "usr/share/fish/vendor_completions.d/reseller.fish",
+};
 
 /** `date`: in seconds since 1970. Returns the path of the package. */
 export function buildDeb(
@@ -41,7 +49,10 @@ export function buildDeb(
     cpSync(program, join(staging, "usr/bin/reseller"));
     chmodSync(join(staging, "usr/bin/reseller"), 0o755);
     add("usr/lib/systemd/system/reseller.service", unit());
-    add("usr/share/bash-completion/completions/reseller", bashCompletion());
+    for (const [shell, path] of Object.entries(COMPLETIONS)) {
+      add(path, completionScript(shell as Shell, createProgram()));
+    }
+    add("usr/lib/reseller/data", "/var/lib/reseller\n");
     add("usr/share/man/man1/reseller.1.gz", gzip(manPage(date)));
     add("usr/share/doc/reseller/copyright", copyright());
     add(

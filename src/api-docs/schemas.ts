@@ -54,6 +54,11 @@ const balances = {
   ),
 };
 
+const changed = (description: string): Schema => ({
+  type: ["string", "number", "boolean", "null"],
+  description,
+});
+
 const errorMembers = {
   status: text("Always `error`.", { const: "error" }),
   message: text("For people. Its wording is fixed too."),
@@ -102,6 +107,21 @@ export const SCHEMAS: Record<string, Schema> = {
   Services: object("Sorted by name, then id.", {
     status: success,
     services: listOf(schemaRef("Service"), "What you may order, at your price."),
+  }),
+  ServiceChange: object("A field of a service, for you and at your price.", {
+    seq: whole("Number in the feed. Only grows, with gaps; a cursor too.", 1),
+    service: text("The service's id."),
+    at: time("When it changed."),
+    field: text("`available`: whether you may order it.", {
+      enum: ["name", "price", "min", "max", "available"],
+    }),
+    before: changed("null where you could not order the service before."),
+    after: changed("As it is from then on."),
+  }),
+  ServiceChanges: object("", {
+    status: success,
+    changes: listOf(schemaRef("ServiceChange"), "Oldest first."),
+    nextCursor: text("`since` of the next request. The same as yours: nothing more is there."),
   }),
   OrderRequest: {
     type: "object",
@@ -224,7 +244,7 @@ export const SCHEMAS: Record<string, Schema> = {
       type: ["integer", "null"],
       description: "Number of the order; null when there is none.",
     },
-    note: { type: ["string", "null"], description: "What the operator wrote with it." },
+    note: { type: ["string", "null"], description: "What the operator tells you of it." },
     createdAt: time("When it was posted."),
   }),
   Transactions: object("", {

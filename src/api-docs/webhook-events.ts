@@ -8,10 +8,10 @@ import {
   balanceLowData,
   eventBody,
   orderEventData,
-  serviceChangedData,
   WEBHOOK_EVENT_TYPES,
   type WebhookEventType,
 } from "../domain/webhook-events.ts";
+import { serviceChangedData } from "../domain/service-changes.ts";
 
 const SUMMARIES: Record<WebhookEventType, string> = {
   "order.processing": "The provider has the order",

@@ -26,17 +26,29 @@ import { execute } from "../operations/execute.ts";
 import { type DatabaseName, databaseOf } from "./database-name.ts";
 import { sentenceOf } from "./errors.ts";
 import { operator } from "./operator.ts";
+import { authorName } from "./values.ts";
+
+const SIGNED_GROUPS = new Set(["admin", "panel"]);
 
 export interface CommonOptions {
   data: string;
   /** Of PostgreSQL; null: the database in `data`. Holds a password: never printed. */
   database: string | null;
   json?: true;
+  /** The name of --as. */
+  as?: string;
 }
 
-/** A failure, with one sentence for the operator. Exit 1. */
+/** A failure, with one sentence for the operator, and a code for programs. Exit 1. */
 export class CommandFailure extends Error {
   override name = "CommandFailure";
+
+  constructor(
+    message: string,
+    readonly code = "failed",
+  ) {
+    super(message);
+  }
 }
 
 /** Declares `usage` (name and arguments) below `parent`. */
@@ -48,9 +60,17 @@ export function declare(
 ): Command {
   const command = parent.command(usage).description(description);
   for (const option of databaseOptions()) command.addOption(option);
+  if (isSigned(parent)) {
+    command.option("--as <name>", "for scripts: a name beside yours in the audit log", authorName);
+  }
   return command
     .option("--json", "print the result as one JSON document")
     .addHelpText("after", `\nExample:\n  ${example}`);
+}
+
+/** Whether the commands of a group have an author in the audit log. */
+function isSigned(group: Command): boolean {
+  return SIGNED_GROUPS.has(group.name()) || (group.parent !== null && isSigned(group.parent));
 }
 
 /** Declares a command that only has subcommands. */
@@ -77,7 +97,7 @@ export async function withDatabase<T>(
   try {
     const { store, close } = await open(database);
     try {
-      return await body(sessionOn(store));
+      return await body(sessionOn(store, options.as));
     } finally {
       await close();
     }
@@ -97,34 +117,43 @@ async function open(
   return { store: connection.store, close: () => closeForCommand(connection) };
 }
 
-function sessionOn(store: Store): Session {
+function sessionOn(store: Store, as: string | undefined): Session {
   return {
     store,
-    execute: (name, input) => execute(store, name, signed(input), Date.now()),
+    execute: (name, input) => execute(store, name, signed(input, as), Date.now()),
   };
 }
 
 /** A command's input with the operator as the author of the change. */
-export function signed<Name extends CommandName>(input: UnsignedInput<Name>): CommandInput<Name> {
-  return { ...input, actor: operator() } as unknown as CommandInput<Name>;
+export function signed<Name extends CommandName>(
+  input: UnsignedInput<Name>,
+  as?: string,
+): CommandInput<Name> {
+  return { ...input, actor: operator(as) } as unknown as CommandInput<Name>;
 }
 
 /** An error as a sentence for the operator; an internal error is returned as it is. */
 export function asFailure(error: unknown, database: DatabaseName): unknown {
   const { address, shown } = database;
-  if (error instanceof Refusal) return new CommandFailure(`${sentenceOf(error)} (${shown})`);
+  if (error instanceof Refusal) {
+    return new CommandFailure(`${sentenceOf(error)} (${shown})`, error.code);
+  }
   if (error instanceof BackupError) return new CommandFailure(error.message);
   if (error instanceof OutcomeUnknownError) {
     return new CommandFailure(
       `the connection to ${shown} was lost while the change was committed: look whether it was made before you make it again`,
+      "outcome_unknown",
     );
   }
   const cause = causeOf(error);
   const openError =
     databaseOpenErrorOf(cause, shown) ?? (address === null ? openErrorOf(cause, shown) : undefined);
-  if (openError) return new CommandFailure(openError.message);
+  if (openError) return new CommandFailure(openError.message, "database_error");
   if (!(error instanceof TransientError)) return error;
-  return new CommandFailure(`${shown} is busy or away: nothing was changed, try again`);
+  return new CommandFailure(
+    `${shown} is busy or away: nothing was changed, try again`,
+    "service_unavailable",
+  );
 }
 
 /** What an engine met, below what the port makes of it. */

@@ -3,15 +3,21 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
-import { serveOptions, showSettings, unknownVariables } from "../config/flags.ts";
+import {
+  commandOptions,
+  serveOptions,
+  showSettings,
+  type UnknownVariable,
+  unknownVariables,
+} from "../config/flags.ts";
 import { type Config, conflictOf } from "../config/settings.ts";
 import { formatRemote, missingForRemote } from "../config/remote-values.ts";
 import { refusedWithPostgres } from "../config/sqlite-settings.ts";
-import { formatEndpoint } from "../config/values.ts";
 import { readTls, TlsError } from "../config/tls.ts";
 import { requireRecipient } from "../offsite/encryption.ts";
 import { BackupError } from "../storage/backup.ts";
 import type { State } from "../storage/findings.ts";
+import { checkAddresses } from "./config-addresses.ts";
 import { CommandFailure, type CommonOptions, declare, declareGroup } from "./command.ts";
 import { print } from "./output.ts";
 import { table } from "./text-table.ts";
@@ -20,7 +26,7 @@ import { table } from "./text-table.ts";
 const CERTIFICATE_DAYS = 14;
 const DAY_MS = 24 * 3_600_000;
 
-interface SettingCheck {
+export interface SettingCheck {
   check: string;
   state: State;
   detail: string;
@@ -34,7 +40,7 @@ export function declareConfig(program: Command): void {
     "print every setting with its value and where it comes from",
     "reseller config show --port 9000",
   );
-  for (const option of serveOptions()) show.addOption(option);
+  for (const option of [...serveOptions(), ...commandOptions()]) show.addOption(option);
   show.action((options: CommonOptions) => {
     print(options.json, showSettings(show), (rows) =>
       table(
@@ -56,7 +62,7 @@ export function declareConfig(program: Command): void {
       checkVariables(),
       checkData(options.data),
       checkTls(options),
-      checkAddresses(options),
+      await checkAddresses(options),
       checkProxies(options),
       await checkRemote(options),
     ];
@@ -86,8 +92,12 @@ function checkVariables(): SettingCheck {
   return settingCheck(
     "variables",
     "fail",
-    `no setting is called ${unknown.join(", ")}: correct the name`,
+    `no setting is called ${unknown.map(unknownText).join(", ")}: correct the name`,
   );
+}
+
+function unknownText({ name, nearest }: UnknownVariable): string {
+  return nearest === null ? name : `${name} (did you mean ${nearest}?)`;
 }
 
 function checkData(data: string): SettingCheck {
@@ -129,20 +139,6 @@ function checkTls(config: Config): SettingCheck {
     if (!(error instanceof TlsError)) throw error;
     return settingCheck("tls", "fail", error.message);
   }
-}
-
-function checkAddresses({ host, port, metricsListen }: Config): SettingCheck {
-  const api = formatEndpoint({ host, port });
-  if (metricsListen === null) return settingCheck("addresses", "ok", `${api}, no metrics`);
-  const metrics = formatEndpoint(metricsListen);
-  if (port !== 0 && port === metricsListen.port && host === metricsListen.host) {
-    return settingCheck(
-      "addresses",
-      "fail",
-      `the API and the metrics are both to listen on ${api}`,
-    );
-  }
-  return settingCheck("addresses", "ok", `${api}, metrics on ${metrics}`);
 }
 
 async function checkRemote(config: Config): Promise<SettingCheck> {

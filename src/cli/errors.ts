@@ -1,5 +1,6 @@
 // One table from refusal to a sentence for the operator: what is wrong and what to do.
 
+import { ALERT_ENDPOINTS_LIMIT } from "../domain/alert-endpoints.ts";
 import type { CommandLineCode, Refusal, RefusalCode, Refusals } from "../domain/refusals.ts";
 import {
   AMOUNT_LIMIT_MICROS,
@@ -83,7 +84,20 @@ const SENTENCES = {
     "that cannot be decided for the request as it stands: see `reseller admin request list`",
   order_changed: () => "the order changed meanwhile: nothing was changed, look again",
   order_not_unknown: ({ status, placement }) =>
-    `the order is ${status} and its placement ${placement}: only a PENDING one that is unknown can be settled`,
+    `the order is ${status} and its placement ${placement}: only a PENDING one that is unknown can be settled, and the number that a settlement gave be corrected with --placed while its provider has reported nothing; otherwise end it with \`reseller admin order fail\``,
+  adjustment_reference_taken: ({ direction, amountMicros, createdAt, seq }) =>
+    `the reference was used on ${new Date(createdAt).toISOString()} for a ${direction} of ${formatMicros(amountMicros)} USD (transaction ${seq}): nothing was changed, choose another reference`,
+  child_cannot_hold_discount: () =>
+    "that user is a child user, which orders nothing: give the discount to the parent",
+  nothing_refunded: () =>
+    "nothing is refunded, so that nobody would be told the --public-note: leave it out",
+  late_report_absent: () =>
+    "no change was reported after the order's end that is not decided yet: see `reseller admin order list --late`",
+  late_report_inapplicable: ({ status, reported }) =>
+    `the order is ${status} and was reported ${reported} since: nothing of that can be applied, dismiss it with --dismiss`,
+  late_remains_missing: () =>
+    "what remained was not stored with this report: ask the provider and give --remains",
+  grants_invalid: ({ rows }) => `${rows.length} rows are wrong`,
   provider_not_found: () => "no provider has that name: see `reseller admin provider list`",
   provider_name_taken: () =>
     "a provider has that name already (case does not count): choose another",
@@ -111,6 +125,9 @@ const SENTENCES = {
     "the catalogue changed while the provider's list was compared: nothing was changed, run it again",
   price_too_large: ({ id }) =>
     `the price of service ${id} would pass ${formatMicros(AMOUNT_LIMIT_MICROS)} USD: nothing was changed, choose a smaller percentage`,
+  alert_endpoint_not_found: () => "no alert endpoint has that id: see `reseller admin alert list`",
+  alert_endpoints_too_many: () =>
+    `there are ${ALERT_ENDPOINTS_LIMIT} alert endpoints already: delete one of them`,
   administrator_not_found: () =>
     "no administrator of the panel has that name: see `reseller panel list`",
   administrator_name_taken: () =>

@@ -27,6 +27,27 @@ export function declareHealth(program: Command): void {
     });
 }
 
+/** Whether the server of this data directory answers, ready or not. */
+export async function isServing(data: string): Promise<boolean> {
+  const path = addressPath(data);
+  if (!existsSync(path)) return false;
+  try {
+    const url = new URL("/livez", readFileSync(path, "utf8").trim());
+    return (await getOwn(url)).ok;
+  } catch {
+    return false;
+  }
+}
+
+/** From the server of this data directory. Its certificate may be for another host name; nothing secret is sent. */
+function getOwn(url: URL): Promise<Response> {
+  return get(url, { tls: { rejectUnauthorized: false } });
+}
+
+function get(url: URL, options: BunFetchRequestInit = {}): Promise<Response> {
+  return fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), ...options });
+}
+
 function addressIn(data: string): string {
   const path = addressPath(data);
   if (!existsSync(path)) {
@@ -41,14 +62,11 @@ interface ReadinessResponse {
   checks?: Record<string, { ok: boolean; detail?: string }>;
 }
 
-/** `own`: the server of this data directory. Its certificate may be for another host name; nothing secret is sent. */
+/** `own`: the server of this data directory. */
 async function ask(url: string, own: boolean): Promise<void> {
   let response: Response;
   try {
-    response = await fetch(new URL("/readyz", url), {
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      ...(own ? { tls: { rejectUnauthorized: false } } : {}),
-    });
+    response = await (own ? getOwn : get)(new URL("/readyz", url));
   } catch (error) {
     const timedOut = error instanceof Error && error.name === "TimeoutError";
     throw new CommandFailure(

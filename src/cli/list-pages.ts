@@ -34,14 +34,28 @@ export function addPaging(
     );
 }
 
-/** `--from` and `--to`, both included. */
-export function addWindow(command: Command): Command {
-  return command
-    .option("--from <when>", "a date, a time in ISO 8601, or a duration such as 24h", since)
-    .option("--to <when>", "the same; of a date the whole day", until);
+/** `--from` and `--to`, both included. `begin`, `end`: other names, beside which these go on. */
+export function addWindow(command: Command, begin = "from", end = "to"): Command {
+  const from = "a date, a time in ISO 8601, or a duration such as 24h";
+  const to = "the same; of a date the whole day";
+  if (begin !== "from") {
+    command
+      .addOption(new Option(`--${begin} <when>`, from).argParser(since).conflicts("from"))
+      .addOption(new Option(`--${end} <when>`, to).argParser(until).conflicts("to"))
+      .addOption(new Option("--from <when>", from).argParser(since).hideHelp())
+      .addOption(new Option("--to <when>", to).argParser(until).hideHelp());
+    return command;
+  }
+  return command.option("--from <when>", from, since).option("--to <when>", to, until);
 }
 
-export function windowOf({ from, to }: { from?: number; to?: number }): TimeWindow {
+export function windowOf({
+  from,
+  to,
+}: {
+  from?: number | undefined;
+  to?: number | undefined;
+}): TimeWindow {
   return { from: from ?? null, to: to ?? null };
 }
 

@@ -17,7 +17,8 @@ import {
   readPages,
   windowOf,
 } from "./list-pages.ts";
-import { type NamedOrder, orderJson, orderTable, withProvider } from "./order-output.ts";
+import { addColumns, type ColumnOptions, listTable } from "./list-columns.ts";
+import { type NamedOrder, orderJson, ORDER_LIST, withProvider } from "./order-output.ts";
 import { print } from "./output.ts";
 import { providerNames } from "./provider-names.ts";
 import {
@@ -35,7 +36,7 @@ const LIST_DEFAULT = 50;
 /** Of nobody: accounts of users are above 2. */
 const NO_ACCOUNT = 0;
 
-interface ListOptions extends CommonOptions, PageOptions {
+interface ListOptions extends CommonOptions, PageOptions, ColumnOptions {
   status?: OrderStatus;
   user?: string;
   service?: string;
@@ -75,6 +76,7 @@ export function declareOrderList(group: Command): void {
     .option("--late", "only those of which a change was reported after their end")
     .option("--test", "only test orders, which are listed nowhere else");
   addWindow(command);
+  addColumns(command, ORDER_LIST);
   addPaging(command, { what: "order", parse: orderNumber }, LIST_DEFAULT).action(
     async (options: ListOptions) => {
       const orders = await withDatabase(options, async ({ store }) => {
@@ -89,7 +91,7 @@ export function declareOrderList(group: Command): void {
         );
         return found.map((order): NamedOrder => withProvider(names, order));
       });
-      print(options.json, orders.map(orderJson), () => orderTable(orders));
+      print(options.json, orders.map(orderJson), () => listTable(ORDER_LIST, orders, options));
       printMore(options, orders, () => orders.at(-1)!.orderId);
     },
   );

@@ -1,6 +1,6 @@
 // Orders on standard output: as a table, as fields, as JSON.
 
-import type { Reader } from "../db/port.ts";
+import type { Awaitable, Reader } from "../db/port.ts";
 import type { ListedOrder, Order } from "../db/orders.ts";
 import { findUserByAccount } from "../db/users.ts";
 import type { OrderCost } from "../domain/costs.ts";
@@ -9,8 +9,16 @@ import { orderStatus } from "../domain/responses.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { isTestOrder } from "../domain/sandbox.ts";
 import { type ProviderNames, providerNames } from "./provider-names.ts";
-import { dollars } from "./output.ts";
-import { table } from "./text-table.ts";
+import { type CommonOptions, type Session, withDatabase } from "./command.ts";
+import type { List } from "./list-columns.ts";
+import { dollars, print } from "./output.ts";
+import { fields } from "./text-table.ts";
+
+const AGE_UNITS = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+] as const;
 
 /** An order with the names of its reseller and its provider. */
 export interface NamedOrder extends ListedOrder {
@@ -50,19 +58,49 @@ export function costJson(cost: OrderCost | null) {
   };
 }
 
-export function orderTable(orders: NamedOrder[]): string {
-  const rows = orders.map((order) => ({
-    order: order.orderId,
-    status: order.status,
-    placement: placementOf(order.delivery),
-    user: order.username,
-    service: order.serviceName,
-    quantity: order.quantity,
-    remains: order.remains,
-    "charge usd": dollars(order.chargeMicros),
-    "refunded usd": dollars(order.refundedMicros),
-    created: new Date(order.createdAt).toISOString(),
-    link: order.link,
-  }));
-  return table(rows, "no orders to list");
+/** The columns of `order list`: the ones shown leave room for the others on 80 columns; the link is last, and whole. */
+export const ORDER_LIST: List<NamedOrder> = {
+  columns: {
+    order: ({ orderId }) => orderId,
+    status: ({ status }) => status,
+    placement: ({ delivery }) => placementOf(delivery),
+    user: ({ username }) => username,
+    service: ({ serviceName }) => serviceName,
+    quantity: ({ quantity }) => quantity,
+    remains: ({ remains }) => remains,
+    "charge usd": ({ chargeMicros }) => dollars(chargeMicros),
+    "refunded usd": ({ refundedMicros }) => dollars(refundedMicros),
+    age: ({ createdAt }) => ageText(Date.now() - createdAt),
+    created: ({ createdAt }) => new Date(createdAt).toISOString(),
+    provider: ({ provider }) => provider,
+    "provider order": ({ delivery }) => delivery?.providerOrder ?? null,
+    reference: ({ reference }) => reference,
+    id: ({ id }) => id,
+    link: ({ link }) => link,
+  },
+  shown: ["order", "status", "user", "service", "quantity", "charge usd", "age", "link"],
+  empty: "no orders to list",
+};
+
+/** `42s`, `5m`, `3h`, `12d`: the largest unit of which there is a whole one. */
+function ageText(ms: number): string {
+  const [unit, length] = AGE_UNITS.find(([, least]) => ms >= least) ?? ["s", 1000];
+  return `${Math.max(Math.floor(ms / length), 0)}${unit}`;
+}
+
+/** Makes a change and prints the order as it is then. */
+export async function changeOrder(
+  options: CommonOptions,
+  change: (session: Session) => Awaitable<Order>,
+): Promise<void> {
+  const order = await withDatabase(options, (session) => changedOrder(session, change));
+  print(options.json, orderJson(order), fields);
+}
+
+export async function changedOrder(
+  session: Session,
+  change: (session: Session) => Awaitable<Order>,
+): Promise<NamedOrder> {
+  const changed = await change(session);
+  return session.store.read((reader) => withNames(reader, changed));
 }

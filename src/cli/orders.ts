@@ -1,42 +1,25 @@
 // `admin order …`
 
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { findCost } from "../db/costs.ts";
-import type { Awaitable } from "../db/port.ts";
-import { findOrder, type Order } from "../db/orders.ts";
+import { findOrder } from "../db/orders.ts";
 import { refusal } from "../domain/refusals.ts";
-import {
-  type CommonOptions,
-  declare,
-  declareGroup,
-  type Session,
-  withDatabase,
-} from "./command.ts";
+import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
+import { declareOrderChanges } from "./order-changes.ts";
 import { declareOrderList } from "./order-lists.ts";
-import { costJson, orderJson, withNames } from "./order-output.ts";
+import { changeOrder, costJson, orderJson, withNames } from "./order-output.ts";
+import { declareSettle } from "./order-settlement.ts";
 import { timelineOf } from "./order-timeline.ts";
 import { print } from "./output.ts";
 import { fields, table } from "./text-table.ts";
-import { count, note, providerOrder } from "./values.ts";
-
-type TransitionVerb = "complete" | "fail" | "cancel" | "refund";
-
-const TRANSITIONS: Record<TransitionVerb, { to: TransitionTarget; description: string }> = {
-  complete: { to: "COMPLETED", description: "mark an order as delivered" },
-  fail: { to: "FAILED", description: "mark an order as failed and refund its charge" },
-  cancel: { to: "CANCELLED", description: "cancel an order and refund its charge" },
-  refund: { to: "REFUNDED", description: "refund what is left of a delivered order's charge" },
-};
-
-type TransitionTarget = "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "REFUNDED";
+import { count, note } from "./values.ts";
 
 export function declareOrders(admin: Command): void {
   const group = declareGroup(admin, "order", "orders, and delivering them by hand");
   declareOrderList(group);
   declareShow(group);
   declareProgress(group);
-  for (const verb of Object.keys(TRANSITIONS) as TransitionVerb[]) declareTransition(group, verb);
-  declarePartial(group);
+  declareOrderChanges(group);
   declareSettle(group);
   declareNote(group);
 }
@@ -90,73 +73,6 @@ function declareProgress(group: Command): void {
     );
 }
 
-function declareTransition(group: Command, verb: TransitionVerb): void {
-  const { to, description } = TRANSITIONS[verb];
-  declare(group, verb, description, `reseller admin order ${verb} 12 --note "by mail"`)
-    .argument("<id>", "either of the order's ids")
-    .option("--note <text>", "why, kept with the order", note)
-    .action(async (id: string, options: CommonOptions & { note?: string }) => {
-      await changeOrder(options, ({ execute }) =>
-        execute("transitionOrder", { id, to, note: options.note ?? null }),
-      );
-    });
-}
-
-function declarePartial(group: Command): void {
-  declare(
-    group,
-    "partial",
-    "end a delivery early and refund what remains",
-    "reseller admin order partial 12 --remains 157",
-  )
-    .argument("<id>", "either of the order's ids")
-    .addOption(
-      new Option("--remains <number>", "what was not delivered, 0 to the quantity")
-        .argParser(count)
-        .makeOptionMandatory(),
-    )
-    .option("--note <text>", "why, kept with the order", note)
-    .action(async (id: string, options: CommonOptions & { remains: number; note?: string }) => {
-      await changeOrder(options, ({ execute }) =>
-        execute("transitionOrder", {
-          id,
-          to: "PARTIAL",
-          remains: options.remains,
-          note: options.note ?? null,
-        }),
-      );
-    });
-}
-
-function declareSettle(group: Command): void {
-  declare(
-    group,
-    "settle",
-    "say what became of an order whose placement is unknown",
-    "reseller admin order settle 12 --placed 23501",
-  )
-    .argument("<id>", "either of the order's ids")
-    .option("--placed <number>", "the provider has it under this number: follow it", providerOrder)
-    .addOption(
-      new Option("--not-placed", "the provider never had it: refund it").conflicts("placed"),
-    )
-    .action(
-      async (
-        id: string,
-        options: CommonOptions & { placed?: string; notPlaced?: true },
-        command: Command,
-      ) => {
-        const { placed = null, notPlaced } = options;
-        if (placed === null && !notPlaced) {
-          command.error("error: give --placed with the provider's order number, or --not-placed.");
-        }
-        await changeOrder(options, ({ execute }) =>
-          execute("settleOrder", { id, providerOrder: placed }),
-        );
-      },
-    );
-}
-
 function declareNote(group: Command): void {
   declare(
     group,
@@ -172,15 +88,4 @@ function declareNote(group: Command): void {
         return store.read((reader) => findOrder(reader, id)!);
       });
     });
-}
-
-async function changeOrder(
-  options: CommonOptions,
-  change: (session: Session) => Awaitable<Order>,
-): Promise<void> {
-  const order = await withDatabase(options, async (session) => {
-    const changed = await change(session);
-    return session.store.read((reader) => withNames(reader, changed));
-  });
-  print(options.json, orderJson(order), fields);
 }

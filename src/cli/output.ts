@@ -17,6 +17,11 @@ export function printError(message: string): void {
   process.stderr.write(`${showHidden(message)}\n`);
 }
 
+/** The error of a command with --json: one JSON document on stderr, as the API's errors are. */
+export function printFailure(message: string, code: string): void {
+  process.stderr.write(`${JSON.stringify({ status: "error", code, message })}\n`);
+}
+
 /** A result that cannot be printed ends the process; the command itself is done by then and is not undone. */
 let onOutputFailure = (code: string): void => {
   if (code === BROKEN_PIPE) process.exit(BROKEN_PIPE_EXIT);

@@ -3,13 +3,18 @@
 
 import { Command, CommanderError, Help, type Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { ConfigError, readValueFiles, refuseSecretFlags } from "../config/flags.ts";
+import { ConfigError, readValueFiles, refuseSecretFlags, restoreNulls } from "../config/flags.ts";
+import { nearestOf } from "../domain/nearest.ts";
 import { showHidden } from "../domain/text.ts";
 import { CommandFailure, declareGroup, stackOf } from "./command.ts";
+import { declareAlerts } from "./alerts.ts";
+import { findCommand } from "./command-tree.ts";
 import { declareAudit } from "./audit.ts";
 import { declareBackup } from "./backup.ts";
+import { declareCompletion } from "./completion.ts";
 import { declareConfig } from "./config.ts";
 import { declareDoctor } from "./doctor.ts";
+import { declareGrants } from "./grants.ts";
 import { declareHealth } from "./health.ts";
 import { declareKeys } from "./keys.ts";
 import { declareLicenses } from "./licenses.ts";
@@ -23,7 +28,7 @@ import { declareReports } from "./reports.ts";
 import { declareRestore } from "./restore.ts";
 import { declareServe } from "./serve.ts";
 import { declareServices } from "./services.ts";
-import { printError } from "./output.ts";
+import { printError, printFailure } from "./output.ts";
 import { usageError } from "./usage.ts";
 import { declareTransactions } from "./transactions.ts";
 import { declareUsers } from "./users.ts";
@@ -33,48 +38,89 @@ import { declareWebhooks } from "./webhooks.ts";
 
 const REFUSED = 1;
 const WRONG_USAGE = 2;
+const FAULT = "a fault in this program, please report it with these lines:";
 
 /** Runs one command line. Returns the exit code; undefined while a server runs. */
 export async function run(argv: readonly string[]): Promise<number | undefined> {
+  const json = asksForJson(argv);
+  const fail = (message: string, code: string) =>
+    json ? printFailure(message, code) : printError(`error: ${message}`);
   try {
-    await createProgram().parseAsync(helpLast(argv), { from: "user" });
+    const program = createProgram(json);
+    refuseUnknownHelp(program, argv);
+    await program.parseAsync(shortForms(argv), { from: "user" });
     return undefined;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
-    if (error instanceof ConfigError) {
-      printError(`error: ${error.message}`);
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return 0;
+      // Without --json commander has printed it.
+      if (json)
+        printFailure(
+          usageError(error.message)
+            .trim()
+            .replace(/^error: /, ""),
+          "wrong_usage",
+        );
       return WRONG_USAGE;
     }
-    if (error instanceof CommandFailure) {
-      printError(`error: ${error.message}`);
-      return REFUSED;
+    if (error instanceof ConfigError) {
+      fail(error.message, "wrong_usage");
+      return WRONG_USAGE;
     }
-    printError(
-      `error: a fault in this program, please report it with these lines:\n${stackOf(error)}`,
-    );
+    if (error instanceof CommandFailure) fail(error.message, error.code);
+    else fail(`${FAULT}\n${stackOf(error)}`, "internal_error");
     return REFUSED;
   }
 }
 
-/** `help admin user` prints the same as `admin user --help`. */
-function helpLast(argv: readonly string[]): string[] {
-  return argv[0] === "help" ? [...argv.slice(1), "--help"] : [...argv];
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return argv.slice(0, end < 0 ? undefined : end).includes("--json");
 }
 
-export function createProgram(): Command {
+/** `help admin user` prints the same as `admin user --help`; `-v` is `-V`. */
+function shortForms(argv: readonly string[]): string[] {
+  if (argv[0] === "help") return [...argv.slice(1), "--help"];
+  return argv[0] === "-v" ? ["-V", ...argv.slice(1)] : [...argv];
+}
+
+/** Commander prints the help of what it does know, and exit 0, where a command is asked for that there is none of. */
+function refuseUnknownHelp(program: Command, argv: readonly string[]): void {
+  const isHelp = argv[0] === "help";
+  if (!isHelp && !argv.some((word) => word === "--help" || word === "-h")) return;
+  const words = isHelp ? argv.slice(1) : argv;
+  const end = words.findIndex((word) => word.startsWith("-"));
+  const { command, unknown } = findCommand(program, end < 0 ? words : words.slice(0, end));
+  const takesWords = command.registeredArguments.length > 0 && !isHelp;
+  if (unknown === null || takesWords) return;
+  const nearest = nearestOf(
+    unknown,
+    command.commands.map((child) => child.name()),
+  );
+  const hint = nearest === null ? "" : `\n(Did you mean ${nearest}?)`;
+  command.error(`error: unknown command '${unknown}'${hint}`);
+}
+
+/** `json`: errors are printed by run, as JSON. */
+export function createProgram(json = false): Command {
   const program = new Command("reseller")
     .description("A self-hosted reseller ordering service.")
     .exitOverride()
-    .showHelpAfterError("(add --help to see how it is used)")
-    .version(packageJson.version, "--version", "print the version")
+    .showHelpAfterError(json ? false : "(add --help to see how it is used)")
+    .version(packageJson.version, "-V, --version", "print the version (also -v)")
     .configureHelp({ optionDescription: describeOption })
-    .configureOutput({ outputError: (message, write) => write(showHidden(usageError(message))) })
+    .configureOutput(
+      json
+        ? { writeErr() {}, outputError() {} }
+        : { outputError: (message, write) => write(showHidden(usageError(message))) },
+    )
     .helpCommand(false)
     // `backup` has options and subcommands with the same options.
     .enablePositionalOptions()
     .hook("preAction", (_, command) => {
       refuseSecretFlags(command);
       readValueFiles(command);
+      restoreNulls(command);
     })
     .addHelpText(
       "after",
@@ -86,10 +132,12 @@ export function createProgram(): Command {
   declareUsers(admin);
   declareKeys(admin);
   declareServices(admin);
+  declareGrants(admin);
   declareProviders(admin);
   declareOrders(admin);
   declareOrderRequests(admin);
   declareWebhooks(admin);
+  declareAlerts(admin);
   declareTransactions(admin);
   declareAudit(admin);
   declareReports(program);
@@ -103,6 +151,7 @@ export function createProgram(): Command {
   declareHealth(program);
   declareVersion(program);
   declareLicenses(program);
+  declareCompletion(program);
   return program;
 }
 

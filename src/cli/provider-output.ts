@@ -1,15 +1,22 @@
 // What the commands of providers print: a provider with what needs attention at it.
 
 import { countForeignCosts } from "../db/costs.ts";
-import { countLate, oldestDuePoll } from "../db/polling.ts";
+import { countLate } from "../db/late-reports.ts";
+import { oldestDuePoll } from "../db/polling.ts";
 import type { Reader } from "../db/port.ts";
 import { type Provider, readProviderOrders } from "../db/providers.ts";
+import { listUnrecognizedNumbers } from "../db/unrecognized-numbers.ts";
+import { lowBalance } from "../domain/alerts.ts";
 import { expectedCurrency } from "../domain/costs.ts";
+import { jsonAmount } from "../domain/money.ts";
 import { formatDuration } from "../domain/units.ts";
 import type { Row } from "./text-table.ts";
 
 /** Polls that are overdue by this long are late, whatever the running server's poll interval. */
 const LATE_MS = 5 * 60_000;
+
+/** Numbers that a provider does not know that are named. */
+const UNRECOGNIZED_SHOWN = 5;
 
 interface ProviderStatus extends Provider {
   open: number;
@@ -26,6 +33,12 @@ export function statusOf(reader: Reader, provider: Provider, now: number): Provi
   const late = countLate(reader, provider.providerId);
   const attention: string[] = [];
   if (orders.unknown > 0) attention.push(`${orders.unknown} unknown, settle them`);
+  const unrecognized = listUnrecognizedNumbers(reader, provider.providerId, UNRECOGNIZED_SHOWN);
+  for (const { orderId, providerOrder } of unrecognized) {
+    attention.push(
+      `does not know ${providerOrder} of order ${orderId}, correct it with \`order settle --placed\``,
+    );
+  }
   if (outOfFundsAt !== null) attention.push(`out of funds since ${isoOf(outOfFundsAt)}`);
   if (due !== null && now - due > LATE_MS) {
     attention.push(`looking at orders is late since ${isoOf(due)}`);
@@ -40,7 +53,13 @@ export function statusOf(reader: Reader, provider: Provider, now: number): Provi
       `costs of ${uncounted} orders are not counted: it charged in ${provider.foreignCurrency ?? "another currency"}, see \`provider update --rate-to-usd\``,
     );
   }
-  if (late > 0) attention.push(`${late} changed after their end, see \`order list --late\``);
+  if (late > 0) {
+    attention.push(
+      `${late} changed after their end, see \`order list --late\`, then \`order late\` each`,
+    );
+  }
+  const low = lowBalance(provider);
+  if (low !== null) attention.push(low);
   return { ...provider, ...orders, attention };
 }
 
@@ -53,6 +72,11 @@ export function providerJson(provider: ProviderStatus) {
     unknown: provider.unknown,
     lastSuccessAt: isoOf(provider.lastSuccessAt),
     oldestUncheckedAt: isoOf(provider.oldestUncheckedAt),
+    ...(provider.lowBalanceMicros !== null && {
+      lowBalance: jsonAmount(provider.lowBalanceMicros),
+      lastBalance: provider.balanceMicros === null ? null : jsonAmount(provider.balanceMicros),
+      lastBalanceAt: isoOf(provider.balanceAt),
+    }),
     rateToUsd: provider.rateToUsd,
     currency: expectedCurrency(provider),
     active: provider.active,

@@ -27,7 +27,7 @@ import { readStdin } from "./stdin.ts";
 import { addSyncSettings, type SyncSettingOptions, syncSettingsOf } from "./sync-settings.ts";
 import { fields, table } from "./text-table.ts";
 import { declareSync } from "./provider-sync.ts";
-import { providerName, providerUrl } from "./values.ts";
+import { amount, providerName, providerUrl } from "./values.ts";
 
 export interface CallOptions extends CommonOptions {
   providerTimeout: number;
@@ -119,20 +119,32 @@ function declareUpdate(group: Command): void {
     .option("--url <url>", "where its API is", providerUrl)
     .option("--key-stdin", "read another key from stdin, up to its end")
     .option("--rename <name>", `another name: ${IDENTIFIER_FORM}`, providerName)
+    .addOption(
+      new Option(
+        "--low-balance <amount>",
+        "alert when our balance there falls below it, in the provider's currency",
+      ).argParser(amount),
+    )
+    .option("--no-low-balance", "no such alert any more")
     .action(
       async (
         name: string,
         options: CommonOptions &
           CurrencyOptions &
-          SyncSettingOptions & { url?: string; keyStdin?: true; rename?: string },
+          SyncSettingOptions & {
+            url?: string;
+            keyStdin?: true;
+            rename?: string;
+            lowBalance?: number | false;
+          },
         command: Command,
       ) => {
-        const { url, keyStdin, rename } = options;
+        const { url, keyStdin, rename, lowBalance: low } = options;
         const settings = { ...syncSettingsOf(options), ...currencyOf(options) };
-        const isEmpty = url === undefined && !keyStdin && rename === undefined;
+        const isEmpty = [url, keyStdin, rename, low].every((given) => given === undefined);
         if (isEmpty && Object.keys(settings).length === 0) {
           command.error(
-            "error: give --url, --key-stdin, --rename, --rate-to-usd, --currency, --markup or a flag of scheduled syncs.",
+            "error: give --url, --key-stdin, --rename, --rate-to-usd, --currency, --low-balance, --markup or a flag of scheduled syncs.",
           );
         }
         const changes = {
@@ -140,6 +152,7 @@ function declareUpdate(group: Command): void {
           ...(url === undefined ? {} : { url }),
           ...(keyStdin ? { key: await readKey(command) } : {}),
           ...(rename === undefined ? {} : { name: rename }),
+          ...(low === undefined ? {} : { lowBalanceMicros: low || null }),
         };
         const provider = await withDatabase(options, async ({ store, execute }) => {
           const { providerId } = await execute("updateProvider", { name, changes });

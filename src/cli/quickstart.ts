@@ -79,7 +79,8 @@ async function seedDemo(options: CommonOptions): Promise<string | null> {
   const credit = {
     username: DEMO_USER,
     amountMicros: DEMO_BALANCE_MICROS,
-    note: "quickstart",
+    note: null,
+    publicNote: "quickstart",
   };
   const services = command("importServices", { services: parseCatalogue(catalogue) }, now);
   const commands = [

@@ -4,10 +4,12 @@ import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { isRemote, parseRemote } from "../config/remote-values.ts";
 import type { Store } from "../db/port.ts";
+import { MICROS_PER_DOLLAR } from "../domain/money.ts";
 import type { SinceBackup } from "../storage/replaced-database.ts";
 import { restoreDatabase } from "../storage/restore.ts";
 import { execute } from "../operations/execute.ts";
 import { asFailure, CommandFailure, declare, signed } from "./command.ts";
+import { addMoneyConfirmation, type ConfirmOptions, confirmMoney } from "./confirm.ts";
 import { type DatabaseName, databaseOf, refusePostgres } from "./database-name.ts";
 import { print } from "./output.ts";
 import { addRemoteOptions, identityOption, openRemote, type RemoteOptions } from "./remote.ts";
@@ -16,7 +18,7 @@ import { type Outcome, report, result } from "./restore-report.ts";
 import { orderNumber } from "./values.ts";
 import { verifyShown } from "./verify.ts";
 
-interface RestoreOptions extends RemoteOptions {
+interface RestoreOptions extends RemoteOptions, ConfirmOptions {
   orderNumbersFrom?: number;
 }
 
@@ -27,7 +29,7 @@ export function declareRestore(program: Command): void {
     "put a backup in the place of the database, which is kept aside; refused while a server runs",
     "reseller restore /backup/reseller-monday.db --data /var/lib/reseller",
   );
-  addRemoteOptions(command)
+  addMoneyConfirmation(addRemoteOptions(command))
     .addOption(identityOption())
     .addOption(
       new Option(
@@ -81,6 +83,9 @@ async function restore(
   let floors: SinceBackup["floors"] | undefined;
   let webhooksWaiting = 0;
   const carryOver = async (staged: Store, since: SinceBackup) => {
+    const moved = BigInt(since.movedDollars) * BigInt(MICROS_PER_DOLLAR);
+    const what = `take back ${since.movedDollars} USD in transactions that the backup does not have`;
+    await confirmMoney(options, moved, what);
     floors = floorsOf(since, options.orderNumbersFrom);
     const endedKeys = since.keys.ended.map(({ id }) => id);
     await execute(staged, "skipSequences", null, now);

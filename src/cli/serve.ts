@@ -1,7 +1,7 @@
 // `serve`: the server, until a signal stops it.
 
 import type { Command } from "commander";
-import { freezeConfig, serveOptions, showSettings } from "../config/flags.ts";
+import { freezeConfig, serveOptions, showSettings, unknownVariables } from "../config/flags.ts";
 import { type Config, conflictOf } from "../config/settings.ts";
 import { missingForRemote } from "../config/remote-values.ts";
 import { refusedWithPostgres } from "../config/sqlite-settings.ts";
@@ -70,6 +70,9 @@ export async function serve(options: Config, command: Command): Promise<Service>
   const service = await start(options, command);
   const { log, url } = service;
   logConsole(log);
+  for (const variable of unknownVariables()) {
+    log.warn(variable, "no setting has this variable: it has no effect");
+  }
   const fail = (error: unknown, message: string) => {
     log.error({ error: maskKeys(stackOf(error)) }, message);
     void log.close().then(() => process.exit(1));

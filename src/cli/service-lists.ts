@@ -6,6 +6,7 @@ import { type ListedService, listServicesAfter, type ServiceFilter } from "../db
 import { findService, type Service } from "../db/services.ts";
 import { refusal } from "../domain/refusals.ts";
 import { jsonAmount } from "../domain/money.ts";
+import { priceFor } from "../domain/prices.ts";
 import { panelTerms } from "../domain/services.ts";
 import { requireProvider } from "../operations/providers.ts";
 import { requireUser } from "../operations/users.ts";
@@ -36,14 +37,14 @@ export function declareServiceList(group: Command): void {
     declare(group, "list", "list the catalogue", "reseller admin service list --user alice"),
   ).option("--user <username>", "what this reseller may order, at its prices", username);
   addPaging(command, { what: "id", parse: serviceId }).action(async (options: ListOptions) => {
-    const { services, names } = await withDatabase(options, async ({ store }) => {
-      const { filter, names } = await store.read((reader) => {
+    const { services, names, discountPpm } = await withDatabase(options, async ({ store }) => {
+      const { filter, names, discountPpm } = await store.read((reader) => {
         const { user, cursor } = options;
         if (cursor !== undefined && !findService(reader, cursor))
           throw refusal("service_not_found");
-        const account = user === undefined ? null : requireUser(reader, user).account;
-        const filter = { ...serviceFilter(reader, options), resellerAccount: account };
-        return { filter, names: providerNames(reader) };
+        const payer = user === undefined ? null : requireUser(reader, user);
+        const filter = { ...serviceFilter(reader, options), resellerAccount: payer?.account };
+        return { filter, names: providerNames(reader), discountPpm: payer?.discountPpm ?? 0 };
       });
       const services = await readPages<ListedService, string | undefined>(
         options,
@@ -51,10 +52,10 @@ export function declareServiceList(group: Command): void {
         (after, most) =>
           store.read((reader) => listServicesAfter(reader, filter, after ?? null, most)),
       );
-      return { services, names };
+      return { services, names, discountPpm };
     });
     const ofUser = options.user !== undefined;
-    const priced = services.map((service) => ({ ...service, ...pricesOf(service) }));
+    const priced = services.map((service) => ({ ...service, ...pricesOf(service, discountPpm) }));
     const shown = priced.map((service) => withProvider(service, names));
     print(
       options.json,
@@ -92,8 +93,11 @@ export function serviceFilter(reader: Reader, options: FilterOptions): ServiceFi
 type PricedService = ListedService & { standardPriceMicros: number };
 
 /** What the reseller of the list pays, and everyone else. */
-function pricesOf({ priceMicros, ownPriceMicros }: ListedService) {
-  return { priceMicros: ownPriceMicros ?? priceMicros, standardPriceMicros: priceMicros };
+function pricesOf({ priceMicros: list, ownPriceMicros }: ListedService, discountPpm: number) {
+  return {
+    priceMicros: priceFor(list, ownPriceMicros, discountPpm),
+    standardPriceMicros: list,
+  };
 }
 
 function withProvider(service: PricedService, names: ProviderNames) {

@@ -7,40 +7,57 @@ import { findService, type Service } from "../db/services.ts";
 import { planPrices, type PriceChange } from "../domain/services.ts";
 import { refusal } from "../domain/refusals.ts";
 import { jsonAmount } from "../domain/money.ts";
-import { type CommonOptions, declare, withDatabase } from "./command.ts";
+import { asFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
+import { addConfirmation, confirm, CONFIRM_ROWS, type ConfirmOptions } from "./confirm.ts";
+import { databaseOf } from "./database-name.ts";
 import { dollars, print, printError } from "./output.ts";
 import { addFilters, type FilterOptions, serviceFilter } from "./service-lists.ts";
 import { table } from "./text-table.ts";
 import { percent, serviceId } from "./values.ts";
 
-interface RepriceOptions extends CommonOptions, FilterOptions {
+interface RepriceOptions extends CommonOptions, FilterOptions, ConfirmOptions {
   percent: bigint;
   dryRun?: true;
 }
 
 export function declareReprice(group: Command): void {
-  addFilters(
+  const command = addFilters(
     declare(
       group,
       "reprice",
       "change the prices of many services by a percentage",
       "reseller admin service reprice --provider acme --percent 5 --dry-run",
     ),
-  )
+  );
+  addConfirmation(command)
     .argument("[ids...]", "these services (default: all that the filters leave)", ids)
     .requiredOption("--percent <percent>", "such as 10 or -2.5, rounded up to a micro", percent)
     .option("--dry-run", "only show what it would do")
     .action(async (named: string[], options: RepriceOptions) => {
-      const { prices, services } = await withDatabase(options, async ({ store, execute }) => {
-        const services = await store.read((reader) => selected(reader, named, options));
-        const prices = planPrices(services, options.percent);
-        if (!options.dryRun && prices.length > 0) await execute("changePrices", { prices });
-        return { prices, services };
-      });
+      const services = await withDatabase(options, ({ store }) =>
+        store.read((reader) => selected(reader, named, options)),
+      );
+      const prices = planOf(services, options);
+      if (!options.dryRun && prices.length > 0) {
+        if (prices.length > CONFIRM_ROWS) {
+          await confirm(options, `change ${prices.length} prices`, `more than ${CONFIRM_ROWS}`);
+        }
+        // Refused if one changed since it was read.
+        await withDatabase(options, ({ execute }) => execute("changePrices", { prices }));
+      }
       const names = new Map(services.map(({ id, name }) => [id, name]));
       print(options.json, prices.map(changeJson), () => priceTable(prices, names));
       if (options.dryRun && !options.json) printError("dry run, nothing was changed");
     });
+}
+
+/** Refusals of the rules are those of the command. */
+function planOf(services: readonly Service[], options: RepriceOptions): PriceChange[] {
+  try {
+    return planPrices(services, options.percent);
+  } catch (error) {
+    throw asFailure(error, databaseOf(options));
+  }
 }
 
 function ids(text: string, before: readonly string[] = []): string[] {

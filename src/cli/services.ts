@@ -2,20 +2,11 @@
 
 import { type Command, Option } from "commander";
 import type { Awaitable } from "../db/port.ts";
-import type { Service } from "../db/services.ts";
-import { jsonAmount } from "../domain/money.ts";
-import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
+import { findService, type Service } from "../db/services.ts";
+import { formatMicros, jsonAmount } from "../domain/money.ts";
 import { attempt, Refusal } from "../domain/refusals.ts";
 import { NO_PROVIDER } from "../domain/providers.ts";
-import {
-  DEFAULT_SERVICE_TYPE,
-  isPackage,
-  refuseUnfitType,
-  SERVICE_TYPES,
-  type ServiceType,
-  standardUnit,
-} from "../domain/service-types.ts";
-import { DEFAULT_CATEGORY, type PriceUnit, PRICE_UNITS } from "../domain/services.ts";
+import { DEFAULT_SERVICE_TYPE, refuseUnfitType, standardUnit } from "../domain/service-types.ts";
 import {
   type CommonOptions,
   declare,
@@ -29,39 +20,19 @@ import { declareExport } from "./service-export.ts";
 import { declareImport } from "./service-import.ts";
 import { declareServiceList, serviceJson } from "./service-lists.ts";
 import { declareRoutes } from "./service-routes.ts";
+import { addConfirmation, confirm } from "./confirm.ts";
+import {
+  addServiceOptions,
+  boundsOf,
+  refuseCrossedBounds,
+  requestTermsOf,
+  type ServiceOptions,
+} from "./service-terms.ts";
+import { declareShow } from "./service-show.ts";
 import { declareReprice } from "./service-prices.ts";
 import { print } from "./output.ts";
 import { fields } from "./text-table.ts";
-import {
-  category,
-  price,
-  providerName,
-  providerService,
-  quantity,
-  refillDays,
-  serviceId,
-  serviceName,
-  username,
-} from "./values.ts";
-
-interface ServiceOptions extends CommonOptions {
-  id?: string;
-  name?: string;
-  category?: string;
-  price?: number;
-  min?: number;
-  max?: number;
-  per?: PriceUnit;
-  type?: ServiceType;
-  dripfeed?: boolean;
-  private?: true;
-  public?: true;
-  provider?: string;
-  providerService?: string;
-  cancel?: boolean;
-  refill?: boolean;
-  refillDays?: number;
-}
+import { price, serviceId, username } from "./values.ts";
 
 export function declareServices(admin: Command): void {
   const group = declareGroup(admin, "service", "the catalogue");
@@ -69,6 +40,7 @@ export function declareServices(admin: Command): void {
   declareUpdate(group);
 
   declareServiceList(group);
+  declareShow(group);
   declareReprice(group);
   declareSwitch(group, "activate", true, "offer a service again");
   declareSwitch(group, "deactivate", false, "stop offering a service; its orders go on");
@@ -125,7 +97,7 @@ function declareUpdate(group: Command): void {
     "change a service; what is not named stays as it is",
     "reseller admin service update followers --price 2.50",
   );
-  addServiceOptions(command, false)
+  addConfirmation(addServiceOptions(command, false))
     .argument("<id>", "the service", serviceId)
     .addOption(new Option("--public", "open to every reseller").conflicts("private"))
     .action(async (id: string, options: ServiceOptions, command: Command) => {
@@ -146,6 +118,7 @@ function declareUpdate(group: Command): void {
       if (named.length === 0 && service === undefined && !isManual) {
         command.error("error: name at least one thing to change.");
       }
+      if (priceMicros === 0) await confirmFree(id, options);
       const link = providerName === undefined ? {} : { name: providerName };
       const linked = service === undefined ? {} : { provider: { ...link, service } };
       await changeService(options, ({ execute }) =>
@@ -158,88 +131,14 @@ function declareUpdate(group: Command): void {
     });
 }
 
-function addServiceOptions(command: Command, mandatory: boolean): Command {
-  const option = (flags: string, description: string, parse: (text: string) => unknown) =>
-    new Option(flags, description).argParser(parse).makeOptionMandatory(mandatory);
-  return command
-    .addOption(option("--name <name>", "display name", serviceName))
-    .addOption(option("--price <price>", "USD, at most six decimals", price))
-    .option("--min <quantity>", "smallest order", quantity)
-    .option("--max <quantity>", "largest order", quantity)
-    .addOption(
-      new Option(
-        "--per <unit>",
-        mandatory
-          ? "what the price buys (default: 1000, of a package order)"
-          : "what the price buys",
-      ).choices(PRICE_UNITS),
-    )
-    .addOption(
-      new Option(
-        "--type <type>",
-        mandatory ? "which fields its orders take (default: default)" : "which fields orders take",
-      ).choices(SERVICE_TYPES),
-    )
-    .option("--dripfeed", "take orders in runs, one each interval")
-    .option("--no-dripfeed", mandatory ? "do not (default)" : "do not")
-    .option(
-      "--category <category>",
-      mandatory ? `where panels list it (default: ${DEFAULT_CATEGORY})` : "where panels list it",
-      category,
-    )
-    .option("--private", "only for resellers with a grant")
-    .option(
-      "--provider <name>",
-      mandatory ? "who delivers it (default: you, by hand)" : "who delivers it; none: you, by hand",
-      providerName,
-    )
-    .option("--provider-service <id>", "its id at the provider", providerService)
-    .option("--cancel", "its orders can be cancelled on request")
-    .option("--no-cancel", "they cannot")
-    .option("--refill", "what is lost of its orders is delivered again on request")
-    .option("--no-refill", "it is not")
-    .option(
-      "--refill-days <days>",
-      mandatory
-        ? `for how many days after an order's end (default: ${REFILL_DAYS_DEFAULT})`
-        : "for how many days after an order's end",
-      refillDays,
-    );
-}
-
-/** Those that were given. */
-function requestTermsOf({ cancel, refill, refillDays: days }: ServiceOptions) {
-  return {
-    ...(cancel === undefined ? {} : { cancel }),
-    ...(refill === undefined ? {} : { refill }),
-    ...(days === undefined ? {} : { refillDays: days }),
-  };
-}
-
-/** Of a new service: a package has one size, 1 unless it is given; any other must be given both. */
-function boundsOf(
-  command: Command,
-  options: ServiceOptions,
-  type: ServiceType,
-): { min: number; max: number } {
-  const { min, max } = options;
-  if (isPackage(type)) return { min: min ?? max ?? 1, max: max ?? min ?? 1 };
-  for (const [name, value] of Object.entries({ min, max })) {
-    if (value === undefined) {
-      command.error(`error: required option '--${name} <quantity>' not specified`);
-    }
-  }
-  return { min: min!, max: max! };
-}
-
-/** Wrong usage, known without reading the database: exit 2. */
-function refuseCrossedBounds(
-  command: Command,
-  { min, max }: Pick<ServiceOptions, "min" | "max">,
-): void {
-  if (min !== undefined && max !== undefined && min > max) {
-    command.error("error: --min must not be above --max.");
-  }
+/** Where it is not free already. */
+async function confirmFree(id: string, options: ServiceOptions): Promise<void> {
+  const service = await withDatabase(options, ({ store }) =>
+    store.read((reader) => findService(reader, id)),
+  );
+  if (!service || service.priceMicros === 0) return;
+  const now = formatMicros(service.priceMicros);
+  await confirm(options, `set the price of ${id} from ${now} USD to 0`, "a service for nothing");
 }
 
 function declareSwitch(group: Command, verb: string, active: boolean, description: string): void {

@@ -6,6 +6,11 @@ import { CommandFailure } from "./command.ts";
 /** Longer than any secret with its white space. */
 const STDIN_LIMIT_BYTES = 64 * 1024;
 
+/** All of it: a file that a command takes as `-`. */
+export function readStdinText(): Promise<string> {
+  return Bun.stdin.text();
+}
+
 /** Null when it is longer than any secret; reading stops there. */
 export async function readStdin(): Promise<string | null> {
   const chunks: Uint8Array[] = [];

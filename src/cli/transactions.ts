@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import { listTransactionsBelow, type TransactionRow } from "../db/transactions.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { TRANSFER_KINDS, type TransferKind } from "../domain/ledger.ts";
+import { transactionCells, TRANSACTIONS_HEADER } from "../monitoring/transactions-csv.ts";
 import { requireUser } from "../operations/users.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
 import {
@@ -22,6 +23,9 @@ const LIST_DEFAULT = 50;
 
 interface ListOptions extends CommonOptions, PageOptions {
   user: string;
+  csv?: true;
+  since?: number;
+  until?: number;
   kind?: TransferKind;
   order?: number;
   from?: number;
@@ -35,22 +39,27 @@ export function declareTransactions(admin: Command): void {
     group,
     "list",
     "list a user's transactions, newest first",
-    "reseller admin transaction list --user alice --from 2026-11-01",
+    "reseller admin transaction list --user alice --since 2026-11-01 --until 2026-11-30 --csv",
   )
     .addOption(new Option("--user <username>", "whose").argParser(username).makeOptionMandatory())
     .addOption(new Option("--kind <kind>", "only these").choices(TRANSFER_KINDS))
-    .option("--order <number>", "only those of this order", orderNumber);
-  addWindow(command);
+    .option("--order <number>", "only those of this order", orderNumber)
+    .addOption(new Option("--csv", "print them as CSV, all unless --limit").conflicts("json"));
+  addWindow(command, "since", "until");
   addPaging(command, { what: "seq", parse: orderNumber }, LIST_DEFAULT).action(
     async (options: ListOptions) => {
+      const isLimited = command.getOptionValueSource("limit") !== "default";
+      const paging = options.csv && !isLimited ? {} : options;
       const { kind = null, order: orderId = null, cursor = Number.MAX_SAFE_INTEGER } = options;
       const rows = await withDatabase(options, async ({ store }) => {
         const { account } = await store.read((reader) => requireUser(reader, options.user));
-        const filter = { account, kind, orderId, window: windowOf(options) };
-        return readPages(options, cursor, (below, most) =>
+        const window = windowOf({ from: options.since, to: options.until, ...options });
+        const filter = { account, kind, orderId, window };
+        return readPages(paging, cursor, (below, most) =>
           store.read((reader) => listTransactionsBelow(reader, filter, below, most)),
         );
       });
+      if (options.csv) return print(undefined, rows, csvOf);
       print(options.json, rows.map(transactionJson), () => transactionTable(rows));
       printMore(options, rows, () => rows.at(-1)!.seq);
     },
@@ -66,7 +75,15 @@ function transactionJson(row: TransactionRow) {
     balance: jsonAmount(row.balanceAfterMicros),
     orderId: row.orderId,
     note: row.note,
+    publicNote: row.publicNote,
+    reference: row.reference,
+    by: row.operator,
   };
+}
+
+/** Ends without a line break: print adds one. */
+function csvOf(rows: readonly TransactionRow[]): string {
+  return [TRANSACTIONS_HEADER, ...rows.map((row) => transactionCells(row).join(","))].join("\n");
 }
 
 function transactionTable(rows: readonly TransactionRow[]): string {
@@ -77,7 +94,9 @@ function transactionTable(rows: readonly TransactionRow[]): string {
     "amount usd": dollars(row.amountMicros),
     "balance usd": dollars(row.balanceAfterMicros),
     order: row.orderId,
+    reference: row.reference,
     note: row.note,
+    "public note": row.publicNote,
   }));
   return table(shown, "no transactions to list");
 }

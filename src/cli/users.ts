@@ -4,23 +4,18 @@ import { type Command, Option } from "commander";
 import type { Reader } from "../db/port.ts";
 import { type ListedUser, listUsersAfter, type UserFilter } from "../db/user-lists.ts";
 import { findUserByAccount, type User } from "../db/users.ts";
-import { userBalances } from "../domain/responses.ts";
-import { jsonAmount } from "../domain/money.ts";
+import { discountPercent } from "../domain/prices.ts";
 import { USERNAME_FORM } from "../domain/users.ts";
-import { eraseWholly } from "../operations/erasures.ts";
 import { requireUser } from "../operations/users.ts";
-import { ask } from "./ask.ts";
-import {
-  CommandFailure,
-  type CommonOptions,
-  declare,
-  declareGroup,
-  withDatabase,
-} from "./command.ts";
+import { declareAdjustments } from "./adjustments.ts";
+import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
+import { declareDiscount } from "./discounts.ts";
+import { declareErase } from "./user-erase.ts";
 import { addPaging, type PageOptions, printMore, readPages } from "./list-pages.ts";
-import { dollars, print, printError } from "./output.ts";
-import { fields, table } from "./text-table.ts";
-import { amount, note, searchText, userDisplayName, username } from "./values.ts";
+import { dollars, print } from "./output.ts";
+import { fields, type Row, table } from "./text-table.ts";
+import { stateJson, userJson } from "./user-output.ts";
+import { searchText, userDisplayName, username } from "./values.ts";
 
 export function declareUsers(admin: Command): void {
   const group = declareGroup(admin, "user", "resellers, child users and their balances");
@@ -35,14 +30,15 @@ export function declareUsers(admin: Command): void {
     .option("--name <name>", "display name (default: the username)", userDisplayName)
     .option("--parent <username>", "the reseller of a child user", username)
     .action(async (name: string, options: CommonOptions & { name?: string; parent?: string }) => {
-      const created = await withDatabase(options, ({ execute }) =>
-        execute("createUser", {
+      const created = await withDatabase(options, async ({ execute, store }) => {
+        const user = await execute("createUser", {
           username: name,
           name: options.name ?? name,
           parent: options.parent ?? null,
-        }),
-      );
-      print(options.json, userJson(created), userText);
+        });
+        return store.read((reader) => withParent(reader, user));
+      });
+      print(options.json, userJson(created), () => userText(created));
     });
 
   declareList(group);
@@ -51,17 +47,31 @@ export function declareUsers(admin: Command): void {
     .argument("<username>", "the user", username)
     .action(async (name: string, options: CommonOptions) => {
       const user = await withDatabase(options, ({ store }) =>
-        store.read((reader) => requireUser(reader, name)),
+        store.read((reader) => withParent(reader, requireUser(reader, name))),
       );
-      print(options.json, stateJson(user), fields);
+      print(options.json, stateJson(user), () => userText(user));
     });
 
   declareUpdate(group);
   declareSwitch(group, "deactivate", false, "refuse a reseller's keys from the next request on");
   declareSwitch(group, "activate", true, "accept the keys of a deactivated reseller again");
   declareErase(group);
-  declareAdjustment(group, "credit", "creditUser", "add to a user's balance");
-  declareAdjustment(group, "debit", "debitUser", "take from a user's balance");
+  declareAdjustments(group);
+  declareDiscount(group);
+  explainDelete(group);
+}
+
+/** Commander would suggest the nearest name, which is `debit`: whoever looks for this is told what there is in its place. */
+function explainDelete(group: Command): void {
+  group.on("command:*", ([word]: string[]) => {
+    if (/^(delete|remove|rm)$/.test(word!)) {
+      group.error(
+        "error: users are never deleted, because the ledger refers to them: `reseller admin user deactivate` refuses their keys, `erase` takes their personal data away.",
+      );
+    }
+    // With suggestions, as for every other group.
+    (group as unknown as { unknownCommand(): void }).unknownCommand();
+  });
 }
 
 interface ListOptions extends CommonOptions, PageOptions {
@@ -138,9 +148,9 @@ function declareUpdate(group: Command): void {
         };
         const changed = await withDatabase(options, async ({ execute, store }) => {
           const { account } = await execute("updateUser", { username: user, changes });
-          return store.read((reader) => findUserByAccount(reader, account)!);
+          return store.read((reader) => withParent(reader, findUserByAccount(reader, account)!));
         });
-        print(options.json, stateJson(changed), fields);
+        print(options.json, stateJson(changed), () => userText(changed));
       },
     );
 }
@@ -151,102 +161,42 @@ function declareSwitch(group: Command, verb: string, active: boolean, descriptio
     .action(async (user: string, options: CommonOptions) => {
       const { changed, keys } = await withDatabase(options, async ({ execute, store }) => {
         const { keys } = await execute("setUserActive", { username: user, active });
-        return { changed: await store.read((reader) => requireUser(reader, user)), keys };
+        const changed = await store.read((reader) => withParent(reader, requireUser(reader, user)));
+        return { changed, keys };
       });
-      print(options.json, { ...stateJson(changed), keys }, fields);
+      print(options.json, { ...stateJson(changed), keys }, () => userText(changed, { keys }));
     });
 }
 
-function declareErase(group: Command): void {
-  declare(
-    group,
-    "erase",
-    "erase a user's personal data for good: names, links, notes; balance and amounts stay",
-    'reseller admin user erase alice --reason "asked for by letter, 2026-11-22"',
-  )
-    .argument("<username>", "the user, inactive and without open orders", username)
-    .requiredOption("--reason <text>", "why, kept in the audit log: nothing personal", note)
-    .option("--yes", "do not ask")
-    .action(async (user: string, options: CommonOptions & { reason: string; yes?: true }) => {
-      if (!options.yes) await requireErasure(user);
-      const { username: left, rows } = await withDatabase(options, ({ execute }) =>
-        eraseWholly({
-          user: () => execute("eraseUser", { username: user, reason: options.reason }),
-          piece: (piece) => execute("eraseHistory", piece),
-        }),
-      );
-      print(options.json, { username: left, erased: true, rows }, fields);
-      if (!options.json) {
-        printError("backups and off-site copies hold the data until they are deleted");
-      }
-    });
+function withParent(reader: Reader, user: User): User & { parent: string | null } {
+  const { parentAccount } = user;
+  const parent = parentAccount === null ? null : findUserByAccount(reader, parentAccount)!.username;
+  return { ...user, parent };
 }
 
-async function requireErasure(user: string): Promise<void> {
-  const answer = await ask(`This cannot be undone. Type ${user} again to erase its data:`);
-  if (answer === user) return;
-  throw new CommandFailure(
-    answer === null
-      ? "this cannot be undone, and nobody can be asked here: give --yes to do it all the same"
-      : "that is another name: nothing was erased",
-  );
+/** The same cells for one, and what the list has no room for. */
+function userText(user: User & { parent: string | null }, more: Row = {}): string {
+  return fields({
+    ...userCells(user),
+    discount: `${discountPercent(user.discountPpm)} %`,
+    ...more,
+  });
 }
 
-function declareAdjustment(
-  group: Command,
-  verb: "credit" | "debit",
-  name: "creditUser" | "debitUser",
-  description: string,
-): void {
-  declare(group, verb, description, `reseller admin user ${verb} alice 25.50 --note "invoice 12"`)
-    .argument("<username>", "the user", username)
-    .argument("<amount>", "USD, at most six decimals", amount)
-    .option("--note <text>", "why, kept in the ledger", note)
-    .action(async (user: string, micros: number, options: CommonOptions & { note?: string }) => {
-      const adjusted = await withDatabase(options, ({ execute }) =>
-        execute(name, {
-          username: user,
-          amountMicros: micros,
-          note: options.note ?? null,
-        }),
-      );
-      const result = {
-        ...userJson(adjusted.user),
-        previousBalance: jsonAmount(adjusted.previousBalanceMicros),
-        amount: jsonAmount(micros),
-      };
-      print(options.json, result, () => {
-        const before = dollars(adjusted.previousBalanceMicros);
-        const after = dollars(adjusted.user.balanceMicros);
-        return `${adjusted.user.username}: ${before} → ${after} USD`;
-      });
-    });
-}
-
-function userJson(user: User) {
-  return { ...userBalances(user), resellerId: user.resellerId };
-}
-
-/** Of a user that may be inactive. */
-function stateJson(user: User) {
-  const { active, erasedAt } = user;
-  const erased: Record<string, string> =
-    erasedAt === null ? {} : { erasedAt: new Date(erasedAt).toISOString() };
-  return { ...userJson(user), active, ...erased };
-}
-
-function userText(user: ReturnType<typeof userJson>): string {
-  return fields(user);
-}
-
-function userTable(users: ListedUser[]): string {
-  const rows = users.map((user) => ({
+/** For a person, in the list and by itself: the one balance that the user has, whether `balance` or `childBalance`. */
+function userCells(
+  user: Pick<ListedUser, "username" | "name" | "balanceMicros" | "parent" | "active" | "id">,
+) {
+  return {
     username: user.username,
     name: user.name,
     "balance usd": dollars(user.balanceMicros),
     parent: user.parent,
     active: user.active,
     id: user.id,
-  }));
-  return table(rows, "no users yet: create one with `reseller admin user create`");
+  };
+}
+
+function userTable(users: ListedUser[]): string {
+  return table(users.map(userCells), "no users yet: create one with `reseller admin user create`");
 }

@@ -4,7 +4,13 @@ import { InvalidArgumentError } from "commander";
 import { formatNetwork, parseNetwork } from "../config/networks.ts";
 import { ADMINISTRATOR_NAME_FORM, isAdministratorName } from "../domain/administrators.ts";
 import { KEY_LABEL_LENGTH_LIMIT, KEY_NETWORKS_LIMIT } from "../domain/keys.ts";
-import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/money.ts";
+import {
+  AMOUNT_LIMIT_MICROS,
+  formatMicros,
+  MICROS_PER_DOLLAR,
+  parseMicros,
+} from "../domain/money.ts";
+import { parseDiscount } from "../domain/prices.ts";
 import { CUID, NUMERIC_ID } from "../db/orders.ts";
 import {
   isReference,
@@ -52,6 +58,7 @@ export const serviceId = identifier;
 export const keyId = identifier;
 export const providerName = identifier;
 export const providerService = identifier;
+export const authorName = identifier;
 
 function identifier(text: string): string {
   return require(isIdentifier(text), text, `must be ${IDENTIFIER_FORM}`);
@@ -109,11 +116,12 @@ export function percent(text: string): bigint {
 /** Micros of an amount of money to credit or debit. */
 export function amount(text: string): number {
   const micros = parseMicros(text);
+  if (isAboveLimit(text, micros)) {
+    const most = formatMicros(AMOUNT_LIMIT_MICROS);
+    throw new InvalidArgumentError(`must be at most ${most}, the limit of one credit or debit.`);
+  }
   if (micros === null || micros === 0) {
     throw new InvalidArgumentError("must be a positive number with at most six decimals.");
-  }
-  if (micros > AMOUNT_LIMIT_MICROS) {
-    throw new InvalidArgumentError(`must be at most ${formatMicros(AMOUNT_LIMIT_MICROS)}.`);
   }
   return micros;
 }
@@ -121,12 +129,29 @@ export function amount(text: string): number {
 /** Micros of a price; 0 is a free service. */
 export function price(text: string): number {
   const micros = parseMicros(text);
-  if (micros === null || micros > AMOUNT_LIMIT_MICROS) {
+  if (isAboveLimit(text, micros)) {
+    const most = formatMicros(AMOUNT_LIMIT_MICROS);
+    throw new InvalidArgumentError(`must be at most ${most}, the limit of a price.`);
+  }
+  if (micros === null) {
     throw new InvalidArgumentError(
       `must be a number from 0 to ${formatMicros(AMOUNT_LIMIT_MICROS)} with at most six decimals.`,
     );
   }
   return micros;
+}
+
+/** Digits that are more than any amount are one all the same: what is wrong with them is their size. */
+function isAboveLimit(text: string, micros: number | null): boolean {
+  if (micros !== null) return micros > AMOUNT_LIMIT_MICROS;
+  return /^\d+(\.\d{1,6})?$/.test(text) && Number(text) > AMOUNT_LIMIT_MICROS / MICROS_PER_DOLLAR;
+}
+
+/** Millionths of a price, of a percentage such as `10%` or `12.5`. */
+export function discount(text: string): number {
+  const ppm = parseDiscount(text);
+  return require(ppm !== null, ppm ??
+    0, "must be a percentage from 0 to 100 with at most four decimals, such as 10 or 12.5%");
 }
 
 /** A `min` or `max` of a service. */

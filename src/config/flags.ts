@@ -3,8 +3,9 @@
 
 import { join, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { nearestOf } from "../domain/nearest.ts";
 import { readSmallFile } from "./small-files.ts";
-import { type Config, type Flag, type Setting, SETTINGS } from "./settings.ts";
+import { COMMAND_FLAGS, type Config, type Flag, type Setting, SETTINGS } from "./settings.ts";
 
 /** Wrong usage that no single flag causes. */
 export class ConfigError extends Error {
@@ -28,7 +29,7 @@ export function settingOption(flag: Flag): Option {
   const option = new Option(`--${flag} ${argument}`, row.help)
     .env(variableOf(flag))
     .default(row.default, row.defaultText);
-  if (row.isSecret) option.hideHelp();
+  if (row.isSecret || row.isHidden) option.hideHelp();
   if (preset !== undefined) option.preset(preset);
   return row.choices ? option.choices(row.choices) : option.argParser((given) => row.parse(given));
 }
@@ -76,7 +77,13 @@ export function databaseOptions(): Option[] {
 /** The settings that only `serve` has. */
 export function serveOptions(): Option[] {
   const flags = Object.keys(SETTINGS) as Flag[];
-  return flags.filter((flag) => !DATABASE_FLAGS.includes(flag)).map(settingOption);
+  const others = [...DATABASE_FLAGS, ...COMMAND_FLAGS];
+  return flags.filter((flag) => !others.includes(flag)).map(settingOption);
+}
+
+/** The settings that only commands have, for `config show`. */
+export function commandOptions(): Option[] {
+  return COMMAND_FLAGS.map(settingOption);
 }
 
 /** Absolute path of the folder of the backups. */
@@ -87,6 +94,15 @@ export function backupFolder({ data, backupDir }: Pick<Config, "data" | "backupD
 /** The Config of `serve` from its parsed options. */
 export function freezeConfig(options: Config): Config {
   return Object.freeze({ ...options });
+}
+
+/** Commander keeps "" for a value that was parsed as null, such as `--panel-listen 0`. */
+export function restoreNulls(command: Command): void {
+  for (const option of command.options) {
+    const name = option.attributeName();
+    if (command.getOptionValue(name) !== "" || option.defaultValue !== null) continue;
+    command.setOptionValueWithSource(name, null, command.getOptionValueSource(name));
+  }
 }
 
 /** Reads the files that variables with the suffix _FILE name, for settings given neither by flag nor by variable. */
@@ -146,13 +162,30 @@ export function showSettings(command: Command): ShownSetting[] {
   });
 }
 
+export interface UnknownVariable {
+  name: string;
+  /** The variable that was most likely meant. */
+  nearest: string | null;
+}
+
 /** Variables with the prefix RESELLER_ that belong to no setting: most likely a typing error. */
-export function unknownVariables(): string[] {
-  const known = new Set(Object.keys(SETTINGS).map(variableOf));
+export function unknownVariables(): UnknownVariable[] {
+  const variables = Object.keys(SETTINGS).map(variableOf);
+  const known = new Set(variables.flatMap((name) => [name, name + FILE_SUFFIX]));
   return Object.keys(process.env)
-    .filter((name) => name.startsWith(PREFIX))
-    .filter((name) => !known.has(name) && !known.has(name.replace(/_FILE$/, "")))
-    .toSorted();
+    .filter((name) => name.startsWith(PREFIX) && !known.has(name))
+    .toSorted()
+    .map((name) => ({ name, nearest: nearestOf(name, known) }));
+}
+
+/** Whether a person reads standard error on a terminal and did not turn colours off: https://no-color.org. */
+export function wantsColor(): boolean {
+  return process.stderr.isTTY && !process.env["NO_COLOR"];
+}
+
+/** Who ran sudo, as it says; anyone may set the variable. */
+export function sudoUser(): string | undefined {
+  return process.env["SUDO_USER"];
 }
 
 function originOf(flag: Flag, source: string | undefined): string {

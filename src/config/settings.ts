@@ -3,6 +3,7 @@
 import { hostname } from "node:os";
 import { LOG_FORMATS, LOG_LEVELS } from "../monitoring/log.ts";
 import { isLoopback } from "./networks.ts";
+import { packagedData } from "./packaged-data.ts";
 import * as remote from "./remote-values.ts";
 import * as kinds from "./values.ts";
 
@@ -13,13 +14,20 @@ export interface Setting<Value> extends kinds.ValueKind<Value> {
   help: string;
   /** Given by variable or file only: the command line of a process can be read by everyone on the machine. */
   isSecret?: true;
+  /** Not in the help of a command: for tests. */
+  isHidden?: true;
 }
 
+const TELEGRAM_API = "https://api.telegram.org";
 const CHECKPOINT_MODES = ["internal", "external"] as const;
 
 /** By flag. The order is that of help, `config show` and docs/configuration.md. */
 export const SETTINGS = {
-  data: setting(kinds.text("DIR"), "./data", "folder of the database (reseller.db)"),
+  data: setting(
+    kinds.text("DIR"),
+    packagedData() ?? "./data",
+    "folder of the database (reseller.db)",
+  ),
   database: optional(
     kinds.databaseAddress,
     "PostgreSQL database, postgres://user:password@host/name, in place of the one in --data",
@@ -79,6 +87,11 @@ export const SETTINGS = {
     "100",
     "credits, debits and refunds above this ask the panel's administrator for a password or code again",
   ),
+  "confirm-above": setting(
+    kinds.amount,
+    "1000",
+    "commands that move more than this ask on a terminal first, and without one need --yes",
+  ),
   "disk-floor": setting(
     kinds.size,
     "64MiB",
@@ -107,6 +120,13 @@ export const SETTINGS = {
     help: "networks that are not public and that webhooks may be sent to all the same",
   },
   "webhook-allow-http": setting(kinds.toggle, "off", "webhooks may be sent to http addresses too"),
+  "telegram-api": {
+    ...remote.httpUrl,
+    default: TELEGRAM_API,
+    defaultText: TELEGRAM_API,
+    help: "address of Telegram's Bot API, which alerts are sent to; another one for tests",
+    isHidden: true,
+  },
   "backup-every": setting(kinds.duration(0), "24h", "time between two backups; 0 turns them off"),
   "backup-dir": {
     ...optional(kinds.text("DIR"), "folder of the backups; services may share one"),
@@ -142,6 +162,9 @@ export const SETTINGS = {
 } satisfies Record<string, Setting<unknown>>;
 
 export type Flag = keyof typeof SETTINGS;
+
+/** The settings of commands alone: `serve` takes none of them. */
+export const COMMAND_FLAGS: readonly Flag[] = ["confirm-above"];
 
 /** The settings with which a command finds the copies of backups. */
 export const REMOTE_FLAGS = [

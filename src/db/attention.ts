@@ -6,13 +6,19 @@ import { NO_TEST_ORDER } from "./orders.ts";
 import { countOpenRequests, type RequestFigures } from "./order-request-lists.ts";
 import { query } from "./query.ts";
 import { nullable, number, text } from "./table-definition.ts";
+import { listUnrecognized, type UnrecognizedOrder } from "./unrecognized-numbers.ts";
 import { type FailedWebhooks, listFailedWebhooks } from "./webhook-figures.ts";
 
-/** Late reports that are looked at: those of the newest orders. */
+/** Late reports that are counted: those of the newest orders. */
 const LATE_REPORTS_LIMIT = 10_000;
+const UNRECOGNIZED_LIMIT = 100;
 
 export interface ProviderAttention {
   name: string;
+  /** The threshold of our balance, and the balance as it was last asked for, in its currency; null: none, never. */
+  lowBalanceMicros: number | null;
+  balanceMicros: number | null;
+  balanceCurrency: string | null;
   /** Since when it refuses orders for lack of funds. */
   outOfFundsAt: number | null;
   /** What it charged in although its rate to USD is not known; null: nothing. */
@@ -31,7 +37,9 @@ export interface ProviderAttention {
 
 export interface Attention {
   providers: ProviderAttention[];
-  /** Orders of which a provider reported a change after their end, since `lateSince`. */
+  /** Open orders whose providers do not know the numbers that they have. */
+  unrecognized: UnrecognizedOrder[];
+  /** Orders of which a provider reported a change after their end that nobody has decided. */
   lateOrders: number;
   /** Users whose webhooks were disabled because they failed, with how many. */
   failedWebhooks: FailedWebhooks[];
@@ -46,6 +54,9 @@ const OPEN = "provider_id = providers.provider_id AND status IN ('PENDING', 'PRO
 const PROVIDERS = query({
   gives: {
     name: text,
+    lowBalanceMicros: nullable(number),
+    balanceMicros: nullable(number),
+    balanceCurrency: nullable(text),
     outOfFundsAt: nullable(number),
     foreignCurrency: nullable(text),
     lastSuccessAt: nullable(number),
@@ -55,7 +66,9 @@ const PROVIDERS = query({
     pollDueAt: nullable(number),
     syncHeld: nullable(text),
   },
-  text: `SELECT name, out_of_funds_at AS "outOfFundsAt", foreign_currency AS "foreignCurrency", last_success_at AS "lastSuccessAt", sync_held AS "syncHeld",
+  text: `SELECT name, low_balance_micros AS "lowBalanceMicros", balance_micros AS "balanceMicros",
+      balance_currency AS "balanceCurrency", out_of_funds_at AS "outOfFundsAt", foreign_currency AS "foreignCurrency",
+      last_success_at AS "lastSuccessAt", sync_held AS "syncHeld",
       (SELECT count(*) FROM orders WHERE ${OPEN} AND placement = 'unknown') AS "unknown",
       (SELECT min(checked_at) FROM orders WHERE ${OPEN} AND placement = 'placed') AS "oldestUncheckedAt",
       (SELECT min(next_place_at) FROM orders WHERE provider_id = providers.provider_id
@@ -67,7 +80,6 @@ const PROVIDERS = query({
 });
 
 const FACTS = query({
-  takes: { since: number },
   gives: {
     lateOrders: number,
     lastTransferAt: nullable(number),
@@ -76,18 +88,26 @@ const FACTS = query({
   },
   text: `SELECT
     (SELECT count(DISTINCT newest.order_id) FROM (
-        SELECT order_id, created_at FROM late_reports ORDER BY order_id DESC LIMIT ${LATE_REPORTS_LIMIT}
+        SELECT order_id FROM late_reports WHERE decision IS NULL
+        ORDER BY order_id DESC LIMIT ${LATE_REPORTS_LIMIT}
       ) AS newest JOIN orders ON orders.order_id = newest.order_id
-      WHERE newest.created_at >= :since AND ${NO_TEST_ORDER}) AS "lateOrders",
+      WHERE ${NO_TEST_ORDER}) AS "lateOrders",
     (SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1) AS "lastTransferAt",
     (SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1) AS "lastOrderAt",
     (SELECT created_at FROM users ORDER BY account DESC LIMIT 1) AS "lastUserAt"`,
 });
 
-export function readAttention(reader: Reader, lateSince: number): Attention {
-  const providers = reader.all(PROVIDERS);
-  const { lateOrders, ...times } = reader.one(FACTS, { since: lateSince })!;
+/** By name; without the sandbox. */
+export function listProviderAttention(reader: Reader): ProviderAttention[] {
+  return reader.all(PROVIDERS);
+}
+
+export function readAttention(reader: Reader): Attention {
+  const providers = listProviderAttention(reader);
+  const { lateOrders, ...times } = reader.one(FACTS)!;
   const lastRowAt = Math.max(0, ...Object.values(times).map((time) => time ?? 0)) || null;
+  const unrecognized = listUnrecognized(reader, UNRECOGNIZED_LIMIT);
+  const failedWebhooks = listFailedWebhooks(reader);
   const requests = countOpenRequests(reader);
-  return { providers, lateOrders, failedWebhooks: listFailedWebhooks(reader), requests, lastRowAt };
+  return { providers, unrecognized, lateOrders, failedWebhooks, requests, lastRowAt };
 }

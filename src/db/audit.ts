@@ -1,10 +1,10 @@
 // The audit log: entries are inserted in the transaction of the change and listed for the operator.
 
-import type { AuditAction, AuditFacts } from "../domain/audit.ts";
+import { type AuditAction, type AuditFacts, isAuthor } from "../domain/audit.ts";
 import { readExactJson, writeExactJson } from "../domain/money.ts";
 import type { Reader, Tx } from "./port.ts";
-import { fields, listByConditions, select } from "./query.ts";
-import { nullable, number, text } from "./table-definition.ts";
+import { fields, listByConditions, query, select } from "./query.ts";
+import { nullable, number, text, texts } from "./table-definition.ts";
 import { audit } from "./tables.ts";
 
 export interface AuditEntry {
@@ -30,7 +30,7 @@ export interface AuditFilter {
   account?: number | undefined;
   action?: AuditAction | undefined;
   subject?: string | undefined;
-  /** An operator's or administrator's name as the log has it. */
+  /** An operator's or administrator's name as the log has it, or one of the names in it: see isAuthor. */
   by?: string | undefined;
   /** Not before this time. */
   since?: number | undefined;
@@ -57,24 +57,46 @@ export function insertAuditEntry(tx: Tx, entry: AuditEntry): void {
   });
 }
 
+/** Every operator in the log, by one look-up in the index for each. */
+const OPERATORS = query({
+  gives: { operator: text },
+  text: `WITH RECURSIVE found(operator) AS (
+      SELECT min(audit.operator) FROM audit WHERE audit.operator IS NOT NULL
+      UNION ALL
+      SELECT (SELECT min(audit.operator) FROM audit WHERE audit.operator > found.operator)
+      FROM found WHERE found.operator IS NOT NULL
+    )
+    SELECT found.operator AS operator FROM found WHERE found.operator IS NOT NULL`,
+});
+
 /** Newest first. */
 export function listAuditEntries(reader: Reader, filter: AuditFilter): ListedAuditEntry[] {
+  const { by: name } = filter;
+  const by = name === undefined ? undefined : operatorsNamed(reader, name);
+  if (by?.length === 0) return [];
   return reader
-    .all(listBy(filter), { ...filter })
+    .all(listBy({ ...filter, by }), { ...filter, by })
     .map((row) => ({ ...row, before: facts(row.before), after: facts(row.after) }));
+}
+
+function operatorsNamed(reader: Reader, name: string): string[] {
+  return reader
+    .all(OPERATORS)
+    .map(({ operator }) => operator)
+    .filter((operator) => isAuthor(operator, name));
 }
 
 const CONDITIONS = {
   account: ["audit.account = :account", number],
   action: ["audit.action = :action", text],
   subject: ["audit.subject = :subject", text],
-  by: ["audit.operator = :by", text],
+  by: ["audit.operator IN (:by)", texts],
   since: ["audit.created_at >= :since", number],
   until: ["audit.created_at <= :until", number],
   below: ["audit.seq < :below", number],
 } as const;
 
-function listBy(filter: AuditFilter) {
+function listBy(filter: Omit<AuditFilter, "by"> & { by: string[] | undefined }) {
   const given = Object.entries(CONDITIONS).filter(
     ([name]) => filter[name as keyof AuditFilter] !== undefined,
   );

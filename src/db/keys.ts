@@ -24,6 +24,12 @@ export interface CallerKey {
   testOf: number | null;
 }
 
+/** As a request's key is found. */
+export interface Caller extends CallerKey {
+  /** The reseller's, of a test key too: for the log. */
+  username: string;
+}
+
 export interface Key extends CallerKey {
   hash: string;
   start: string;
@@ -58,8 +64,11 @@ const CALLER_FIELDS = [
 /** A query and not a row: half the columns, for what every request reads. */
 const CALLER_BY_HASH = query({
   takes: { hash: text },
-  gives: fields(keys, ...CALLER_FIELDS),
-  text: `SELECT ${select(keys, ...CALLER_FIELDS)} FROM keys WHERE hash = :hash`,
+  gives: { ...fields(keys, ...CALLER_FIELDS), username: text },
+  // Not a join: SQLite would read every user for the one that coalesce() names.
+  text: `SELECT ${select(keys, ...CALLER_FIELDS)}, (SELECT users.username FROM users
+      WHERE users.account = coalesce(keys.test_of, keys.reseller_account)) AS username
+    FROM keys WHERE keys.hash = :hash`,
 });
 
 /** Absent or null: any. */
@@ -98,7 +107,7 @@ const EXPIRED = query({
 });
 
 /** For a request; the server keeps it in memory. A command looks up the key's row. */
-export function findCallerKeyByHash(reader: Reader, hash: string): CallerKey | undefined {
+export function findCallerKeyByHash(reader: Reader, hash: string): Caller | undefined {
   return reader.one(CALLER_BY_HASH, { hash });
 }
 

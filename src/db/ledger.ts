@@ -2,7 +2,7 @@
 
 import { isCashAccount, type Transfer } from "../domain/ledger.ts";
 import type { Tx } from "./port.ts";
-import { transfers, users } from "./tables.ts";
+import { transferDetails, transfers, users } from "./tables.ts";
 
 /**
  * Changes the balance of the user on one side of a transfer (the other is cash or sales) and inserts the transfer, whose
@@ -36,5 +36,9 @@ export function postTransfer(tx: Tx, transfer: Transfer): number | null {
     createdAt: transfer.createdAt,
     balanceAfterMicros: balanceMicros,
   });
+  const { publicNote = null, reference = null } = transfer;
+  if (publicNote !== null || reference !== null) {
+    tx.insert(transferDetails, { seq, account, reference, publicNote });
+  }
   return seq;
 }

@@ -5,7 +5,7 @@ import { numberFloors } from "./tables.ts";
 
 /** A number for each table whose numbers callers and operators know. */
 export type Numbers = Record<
-  "orders" | "transfers" | "audit" | "services" | "order_requests",
+  "orders" | "transfers" | "audit" | "services" | "order_requests" | "service_changes",
   number
 >;
 

@@ -135,7 +135,8 @@ function reportedLate(byTime: boolean, dialect: Dialect): string {
   // The time of an order is its own, not that of the report.
   const order = `SELECT 1 FROM orders WHERE orders.order_id = late_reports.order_id`;
   const isInWindow = `AND EXISTS (${order} AND orders.created_at BETWEEN :from AND :to)`;
-  return `SELECT DISTINCT order_id FROM late_reports WHERE order_id BETWEEN :first AND :last
+  return `SELECT DISTINCT order_id FROM late_reports
+    WHERE decision IS NULL AND order_id BETWEEN :first AND :last
     ${byTime && dialect === "postgres" ? isInWindow : ""} ${NEWEST_FIRST}`;
 }
 

@@ -29,7 +29,7 @@ export interface OperatorOrderFilter {
   service?: string | null | undefined;
   providerId?: number | null | undefined;
   placement?: Placement | null | undefined;
-  /** Only orders with a late report. */
+  /** Only orders with a late report that nobody has decided. */
   late?: boolean | undefined;
   window?: TimeWindow | undefined;
   /** Order numbers and ids. */
@@ -173,7 +173,8 @@ const REMAINING: Record<Source["remaining"][number], (dialect: Dialect) => strin
   placement: () => "orders.placement = :placement",
   reference: () => "orders.reference = :reference",
   providerOrder: () => "orders.provider_order = :providerOrder",
-  late: () => "EXISTS (SELECT 1 FROM late_reports WHERE late_reports.order_id = orders.order_id)",
+  late: () =>
+    "EXISTS (SELECT 1 FROM late_reports WHERE late_reports.order_id = orders.order_id AND decision IS NULL)",
   link: contains("orders.link", ":link"),
   test: () => IS_TEST_ORDER,
   live: () => NO_TEST_ORDER,

@@ -10,8 +10,8 @@ import { listCosts } from "./costs.ts";
 import { listAttempts } from "./deliveries.ts";
 import { listOrderEvents } from "./order-events.ts";
 import type { Order } from "./orders.ts";
+import { type LateReport, listLateReports } from "./late-reports.ts";
 import { listRequestsOfOrder } from "./order-requests.ts";
-import { listLateReports } from "./polling.ts";
 import type { Reader } from "./port.ts";
 import { providerOf } from "./providers.ts";
 import { listTransfersOfOrder } from "./transactions.ts";
@@ -22,7 +22,7 @@ const LIMIT = 200;
 
 export interface TimelineEntry {
   at: number;
-  /** `status`, `late`, `progress`, `note`, `cost`, `request`, the kind of a transfer, the state of an attempt: `sending`, then its outcome, or `webhook`. */
+  /** `status`, `late`, `late report accepted`, `number` (at the provider), `progress`, `note`, `cost`, `request`, the kind of a transfer, or the state of an attempt: `sending`, then its outcome; or `webhook`. */
   what: string;
   from: string | null;
   to: string | null;
@@ -59,11 +59,17 @@ export function readOrderTimeline(reader: Reader, order: Order): TimelineEntry[]
     ...listCosts(reader, orderId).map((cost) => {
       return { ...BLANK, at: cost.createdAt, what: "cost", note: costText(cost) };
     }),
-    ...listLateReports(reader, orderId).map(({ createdAt: at, status: from, reported: to }) => {
-      return { ...BLANK, at, what: "late", from, to, note: "reported after the end, not applied" };
+    ...listLateReports(reader, orderId).map((late) => {
+      const { createdAt: at, status: from, reported: to } = late;
+      return { ...BLANK, at, what: "late", from, to, note: lateText(late) };
     }),
     ...webhookEntries(reader, orderId),
   ].toSorted((a, b) => a.at - b.at);
+}
+
+function lateText({ remains, decision }: LateReport): string {
+  const what = remains === null ? "" : `, ${remains} remain`;
+  return `reported after the end${what}: ${decision ?? "not applied"}`;
 }
 
 function attemptEntries(reader: Reader, orderId: number): TimelineEntry[] {
@@ -112,7 +118,7 @@ function webhookEntries(reader: Reader, orderId: number): TimelineEntry[] {
 
 /** What is in the audit log alone: transitions are among the order's events. */
 function auditEntries(reader: Reader, orderId: number): TimelineEntry[] {
-  return (["order.progress", "order.note"] as const)
+  return (["order.progress", "order.note", "order.settle", "order.late"] as const)
     .flatMap((action) =>
       listAuditEntries(reader, { action, subject: String(orderId), limit: LIMIT }),
     )
@@ -120,6 +126,13 @@ function auditEntries(reader: Reader, orderId: number): TimelineEntry[] {
       const actor = { keyId, operator };
       if (action === "order.note") {
         return { ...BLANK, at, what: "note", actor, note: String(after?.["note"] ?? "") };
+      }
+      if (action === "order.late") {
+        return { ...BLANK, at, what: `late report ${String(after?.["decision"])}`, actor };
+      }
+      if (action === "order.settle") {
+        const number = (facts: AuditFacts | null) => String(facts?.["providerOrder"]);
+        return { ...BLANK, at, what: "number", actor, from: number(before), to: number(after) };
       }
       return { ...BLANK, at, what: "progress", actor, from: textOf(before), to: textOf(after) };
     });

@@ -1,10 +1,10 @@
-// Polling: which orders are due, late reports, and how far polling is behind its schedule.
+// Polling: which orders are due, and how far polling is behind its schedule. Late reports: late-reports.ts.
 
 import type { OrderStatus } from "../domain/orders.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select, statement } from "./query.ts";
 import { nullable, number, text } from "./table-definition.ts";
-import { lateReports, orders } from "./tables.ts";
+import { orders } from "./tables.ts";
 
 /** The fields of an order that decide its next poll. */
 export interface DueOrder {
@@ -13,14 +13,6 @@ export interface DueOrder {
   /** Not null in an order that is polled, as is changedAt. */
   providerOrder: string | null;
   changedAt: number | null;
-}
-
-export interface LateReport {
-  orderId: number;
-  reported: OrderStatus;
-  /** Our status of the order at that time. */
-  status: OrderStatus;
-  createdAt: number;
 }
 
 /** When the most overdue poll was due; in the future when none is overdue, NULL without a scheduled poll. */
@@ -53,20 +45,6 @@ const CLAMP_SCHEDULE = statement({
   writes: [orders],
   text: `UPDATE orders SET next_check_at = :latest
     WHERE next_check_at > :latest AND status = 'PROCESSING'`,
-});
-
-const LATE = query({
-  takes: { orderId: number },
-  gives: fields(lateReports),
-  text: `SELECT ${select(lateReports)} FROM late_reports
-    WHERE order_id = :orderId ORDER BY created_at`,
-});
-
-const COUNT_LATE = query({
-  takes: { providerId: number },
-  gives: { late: number },
-  text: `SELECT count(DISTINCT late_reports.order_id) AS "late" FROM late_reports
-    JOIN orders ON orders.order_id = late_reports.order_id WHERE orders.provider_id = :providerId`,
 });
 
 const BY_PROVIDER_ORDER = query({
@@ -114,15 +92,6 @@ export function findByProviderOrder(
   return reader.one(BY_PROVIDER_ORDER, { providerId, providerOrder, except })?.orderId;
 }
 
-export function listLateReports(reader: Reader, orderId: number): LateReport[] {
-  return reader.all(LATE, { orderId });
-}
-
-/** The orders of a provider with a late report. */
-export function countLate(reader: Reader, providerId: number): number {
-  return reader.one(COUNT_LATE, { providerId })!.late;
-}
-
 export function updateNextPoll(tx: Tx, orderId: number, nextPollAt: number | null): void {
   tx.update(orders, { orderId }, { nextPollAt });
 }
@@ -134,10 +103,4 @@ export function updatePolled(tx: Tx, orderId: number, polledAt: number): void {
 /** Sets polls of open orders that are scheduled after `latest` to `latest`. */
 export function clampPollSchedule(tx: Tx, latest: number): void {
   tx.run(CLAMP_SCHEDULE, { latest });
-}
-
-/** Stored once for each order and reported status. */
-export function insertLateReport(tx: Tx, report: LateReport): void {
-  if (tx.row(lateReports.byKey, report.orderId, report.reported)) return;
-  tx.insert(lateReports, report);
 }

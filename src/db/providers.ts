@@ -31,6 +31,14 @@ export interface Provider extends SyncSettings {
   syncedAt: number | null;
   /** Why the last scheduled sync was not applied. */
   syncHeld: string | null;
+  /** The operator is alerted when our balance there falls below it; in the provider's currency. */
+  lowBalanceMicros: number | null;
+  /** Our balance there as it was last asked for, and when; null: never. */
+  balanceMicros: number | null;
+  balanceCurrency: string | null;
+  balanceAt: number | null;
+  /** When it was last asked for, whether it answered or not. */
+  balanceAskedAt: number | null;
 }
 
 /** The figures of a provider's orders in `provider list`. */
@@ -106,14 +114,6 @@ export function listAllProviders(reader: Reader): Provider[] {
 
 export function readProviderOrders(reader: Reader, providerId: number): ProviderOrders {
   return reader.one(ORDER_FIGURES, { providerId })!;
-}
-
-/** The earliest polledAt among the open placed orders of all providers; null without one. */
-export function oldestUncheckedAt(reader: Reader): number | null {
-  const times = reader
-    .each(listProviders(reader), ({ providerId }) => readProviderOrders(reader, providerId))
-    .flatMap(({ oldestUncheckedAt: time }) => time ?? []);
-  return times.length === 0 ? null : Math.min(...times);
 }
 
 /** When the next submission or poll of any provider, and the next request, is due: in the past if overdue; null: none is. */

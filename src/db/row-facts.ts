@@ -5,6 +5,7 @@ import { OLDEST_DUE_POLL } from "./polling.ts";
 import type { Reader } from "./port.ts";
 import { query } from "./query.ts";
 import { nullable, number } from "./table-definition.ts";
+import { UNRECOGNIZED_NUMBERS } from "./unrecognized-numbers.ts";
 import { FAILED_WEBHOOKS } from "./webhook-figures.ts";
 
 const FACTS = query({
@@ -13,6 +14,7 @@ const FACTS = query({
     lastOrderAt: nullable(number),
     lastUserAt: nullable(number),
     unknownPlacements: number,
+    unrecognizedNumbers: number,
     oldestDuePollAt: nullable(number),
     failedWebhooks: number,
   },
@@ -21,6 +23,7 @@ const FACTS = query({
     (SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1) AS "lastOrderAt",
     (SELECT max(created_at) FROM users) AS "lastUserAt",
     (${UNKNOWN_PLACEMENTS}) AS "unknownPlacements",
+    (${UNRECOGNIZED_NUMBERS}) AS "unrecognizedNumbers",
     (${OLDEST_DUE_POLL} AND ${NO_TEST_ORDER}) AS "oldestDuePollAt",
     (${FAILED_WEBHOOKS}) AS "failedWebhooks"`,
 });
@@ -28,6 +31,7 @@ const FACTS = query({
 export function readRowFacts(reader: Reader): {
   lastRowAt: number | null;
   unknownPlacements: number;
+  unrecognizedNumbers: number;
   oldestDuePollAt: number | null;
   failedWebhooks: number;
 } {

@@ -4,6 +4,7 @@ import { customType, integer, primaryKey, sqliteTable, text } from "drizzle-orm/
 import type { AuditAction } from "../domain/audit.ts";
 import type { KeyScope, KeyType } from "../domain/keys.ts";
 import type { TransferKind } from "../domain/ledger.ts";
+import type { LateDecision } from "../domain/late-reports.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { AttemptOutcome, Placement } from "../domain/deliveries.ts";
 import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
@@ -14,7 +15,6 @@ import {
   SYNC_PRICE_LIMIT,
 } from "../domain/providers.ts";
 import { DEFAULT_CATEGORY, type PriceUnit } from "../domain/services.ts";
-import type { DisabledReason, WebhookEventType } from "../domain/webhook-events.ts";
 
 /** An integer that may exceed 2^53: engines read it as a bigint (db/table-definition.ts). */
 const bigInteger = customType<{ data: bigint; driverData: bigint }>({
@@ -40,6 +40,7 @@ export const users = sqliteTable("users", {
   testOf: integer("test_of"),
   active: integer({ mode: "boolean" }).notNull().default(true),
   erasedAt: integer("erased_at"),
+  discountPpm: integer("discount_ppm").notNull().default(0),
 });
 
 export const keys = sqliteTable("keys", {
@@ -85,6 +86,11 @@ export const providers = sqliteTable("providers", {
   readableIds: integer("readable_ids", { mode: "boolean" }).notNull().default(false),
   syncedAt: integer("synced_at"),
   syncHeld: text("sync_held"),
+  lowBalanceMicros: integer("low_balance_micros"),
+  balanceMicros: integer("balance_micros"),
+  balanceCurrency: text("balance_currency"),
+  balanceAt: integer("balance_at"),
+  balanceAskedAt: integer("balance_asked_at"),
 });
 
 export const services = sqliteTable("services", {
@@ -130,6 +136,19 @@ export const grants = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.serviceId, table.resellerAccount] })],
 );
+
+export const serviceChanges = sqliteTable("service_changes", {
+  seq: integer().primaryKey(),
+  at: integer().notNull(),
+  serviceId: text("service_id"),
+  resellerAccount: integer("reseller_account"),
+  /** OfferedTerms as JSON. */
+  before: text(),
+  after: text(),
+  /** OwnTerms as JSON. */
+  ownBefore: text("own_before"),
+  ownAfter: text("own_after"),
+});
 
 export const catalogueVersion = sqliteTable("catalogue_version", {
   id: integer().primaryKey(),
@@ -186,9 +205,19 @@ export const lateReports = sqliteTable(
     reported: text().$type<OrderStatus>().notNull(),
     status: text().$type<OrderStatus>().notNull(),
     createdAt: integer("created_at").notNull(),
+    remains: integer(),
+    decision: text().$type<LateDecision>(),
+    decidedAt: integer("decided_at"),
   },
   (table) => [primaryKey({ columns: [table.orderId, table.reported] })],
 );
+
+export const unrecognizedNumbers = sqliteTable("unrecognized_numbers", {
+  orderId: integer("order_id").primaryKey(),
+  providerOrder: text("provider_order").notNull(),
+  cause: text().notNull(),
+  createdAt: integer("created_at").notNull(),
+});
 
 export const orderEvents = sqliteTable("order_events", {
   seq: integer().primaryKey(),
@@ -213,6 +242,13 @@ export const transfers = sqliteTable("transfers", {
   note: text(),
   createdAt: integer("created_at").notNull(),
   balanceAfterMicros: bigInteger("balance_after_micros").notNull(),
+});
+
+export const transferDetails = sqliteTable("transfer_details", {
+  seq: integer().primaryKey(),
+  account: integer().notNull(),
+  reference: text(),
+  publicNote: text("public_note"),
 });
 
 export const idempotency = sqliteTable("idempotency", {
@@ -271,62 +307,8 @@ export const servers = sqliteTable("servers", {
   leaseUntil: integer("lease_until").notNull(),
 });
 
-export const webhooks = sqliteTable("webhooks", {
-  webhookId: integer("webhook_id").primaryKey(),
-  id: text().notNull(),
-  resellerAccount: integer("reseller_account").notNull(),
-  url: text().notNull(),
-  events: text().notNull(),
-  balanceLowBelow: integer("balance_low_below"),
-  secret: text().notNull(),
-  previousSecret: text("previous_secret"),
-  previousUntil: integer("previous_until"),
-  active: integer({ mode: "boolean" }).notNull(),
-  disabledReason: text("disabled_reason").$type<DisabledReason>(),
-  disabledAt: integer("disabled_at"),
-  failures: integer().notNull().default(0),
-  failingSince: integer("failing_since"),
-  createdAt: integer("created_at").notNull(),
-  deletedAt: integer("deleted_at"),
-});
-
-export const webhookEvents = sqliteTable("webhook_events", {
-  eventId: integer("event_id").primaryKey(),
-  id: text().notNull(),
-  resellerAccount: integer("reseller_account").notNull(),
-  type: text().$type<WebhookEventType>().notNull(),
-  orderId: integer("order_id"),
-  sequence: integer(),
-  body: text().notNull(),
-  createdAt: integer("created_at").notNull(),
-});
-
-export const webhookDeliveries = sqliteTable("webhook_deliveries", {
-  deliveryId: integer("delivery_id").primaryKey(),
-  webhookId: integer("webhook_id").notNull(),
-  eventId: integer("event_id").notNull(),
-  state: text().$type<"waiting" | "sending" | "delivered" | "failed">().notNull(),
-  dueAt: integer("due_at"),
-  server: text(),
-  attempts: integer().notNull().default(0),
-  failures: integer().notNull().default(0),
-  tries: integer().notNull(),
-  replay: integer({ mode: "boolean" }).notNull().default(false),
-});
-
-export const webhookAttempts = sqliteTable("webhook_attempts", {
-  seq: integer().primaryKey(),
-  deliveryId: integer("delivery_id").notNull(),
-  webhookId: integer("webhook_id").notNull(),
-  attempt: integer().notNull(),
-  at: integer().notNull(),
-  durationMs: integer("duration_ms").notNull(),
-  httpStatus: integer("http_status"),
-  error: text(),
-  response: text(),
-});
-
 export * from "./cost-schema.ts";
 export * from "./order-request-schema.ts";
 export * from "./panel-schema.ts";
 export * from "./route-schema.ts";
+export * from "./outbox-schema.ts";

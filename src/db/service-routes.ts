@@ -11,7 +11,7 @@ import type { OrderWithDelivery } from "./deliveries.ts";
 import type { Reader, Tx } from "./port.ts";
 import { providerOf } from "./providers.ts";
 import { fields, query, select } from "./query.ts";
-import { findService, type Service, updateService } from "./services.ts";
+import { findService, type Service } from "./services.ts";
 import { boolean, number, text } from "./table-definition.ts";
 import type { serviceRoutes as schema } from "./schema.ts";
 import { attempts, serviceRoutes, services } from "./tables.ts";
@@ -102,7 +102,7 @@ export function readTriedRoutes(
   return { routes: listRoutes(reader, service).map(withTries), current: withTries(delivery) };
 }
 
-/** Replaces the routes `before` of a service; returns the service. */
+/** Replaces the routes `before` of a service; returns the service with its first one, which the caller writes. */
 export function writeRoutes(
   tx: Tx,
   service: Service,
@@ -123,12 +123,12 @@ export function writeRoutes(
     if (isAmong(key, rows)) tx.update(serviceRoutes, key, changes);
     else tx.insert(serviceRoutes, { ...key, ...changes });
   }
-  return updateService(tx, {
+  return {
     ...service,
     providerId: first?.providerId ?? null,
     providerService: first?.providerService ?? null,
     providerPriority: first?.priority ?? 0,
-  });
+  };
 }
 
 type FurtherRow = typeof schema.$inferSelect;

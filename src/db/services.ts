@@ -1,11 +1,12 @@
 // The catalogue: services, grants, and what a reseller may order at which price.
 
+import { priceFor } from "../domain/prices.ts";
 import type { ServiceType } from "../domain/service-types.ts";
 import type { PriceUnit } from "../domain/services.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select } from "./query.ts";
-import { boolean, number, text } from "./table-definition.ts";
-import { catalogueVersion, grants, services } from "./tables.ts";
+import { boolean, nullable, number, text } from "./table-definition.ts";
+import { catalogueVersion, grants, services, users } from "./tables.ts";
 
 export interface Service {
   /** Given once, in the order of creation: what panels call it. */
@@ -99,15 +100,16 @@ export interface Grant {
 export interface CatalogueState {
   /** Grows with every change of services and grants that affects such a list. */
   version: number;
-  /** All resellers without grants have the same list. */
-  hasGrants: boolean;
+  /** All resellers without grants and without a discount have the same list. */
+  hasOwnPrices: boolean;
 }
 
 const STATE = query({
   takes: { account: number },
-  gives: { ...fields(catalogueVersion, "version"), hasGrants: boolean },
+  gives: { ...fields(catalogueVersion, "version"), hasOwnPrices: boolean },
   text: `SELECT version, CASE WHEN EXISTS (SELECT 1 FROM grants WHERE reseller_account = :account)
-      THEN 1 ELSE 0 END AS "hasGrants"
+      OR EXISTS (SELECT 1 FROM users WHERE account = :account AND discount_ppm > 0)
+      THEN 1 ELSE 0 END AS "hasOwnPrices"
     FROM catalogue_version`,
 });
 
@@ -126,28 +128,32 @@ const OF_PROVIDER = query({
 const OF_OPEN_SERVICES = `FROM services
     LEFT JOIN grants ON grants.service_id = services.id AND grants.reseller_account = :account
     WHERE services.active = 1 AND (services.private = 0 OR grants.service_id IS NOT NULL)`;
-const PRICE_PAID = `coalesce(grants.price_micros, services.price_micros) AS "priceMicros"`;
+/** What priceFor makes a price of. */
+const PRICES = { listPriceMicros: number, ownPriceMicros: nullable(number) };
+const PRICE_PARTS = `services.price_micros AS "listPriceMicros", grants.price_micros AS "ownPriceMicros"`;
 
 const OPEN = query({
   takes: { account: number },
-  gives: fields(
-    services,
-    "id",
-    "name",
-    "priceMicros",
-    "per",
-    "min",
-    "max",
-    "providerId",
-    "providerService",
-    "type",
-    "dripfeed",
-    "cancel",
-    "refill",
-    "refillDays",
-  ),
+  gives: {
+    ...fields(
+      services,
+      "id",
+      "name",
+      "per",
+      "min",
+      "max",
+      "providerId",
+      "providerService",
+      "type",
+      "dripfeed",
+      "cancel",
+      "refill",
+      "refillDays",
+    ),
+    ...PRICES,
+  },
   text: `SELECT ${select(services, "id", "name", "per", "min", "max", "providerId", "providerService", "type", "dripfeed", "cancel", "refill", "refillDays")},
-      ${PRICE_PAID} ${OF_OPEN_SERVICES}
+      ${PRICE_PARTS} ${OF_OPEN_SERVICES}
     ORDER BY services.name, services.id`,
 });
 
@@ -166,9 +172,9 @@ const NUMBERED_FIELDS = [
 
 const NUMBERED = query({
   takes: { account: number },
-  gives: fields(services, "priceMicros", ...NUMBERED_FIELDS),
+  gives: { ...fields(services, ...NUMBERED_FIELDS), ...PRICES },
   text: `SELECT ${select(services, ...NUMBERED_FIELDS)},
-      ${PRICE_PAID} ${OF_OPEN_SERVICES}
+      ${PRICE_PARTS} ${OF_OPEN_SERVICES}
     ORDER BY services.category, services.number`,
 });
 
@@ -208,6 +214,12 @@ export function listServicesOfProvider(reader: Reader, providerId: number): Serv
   return reader.all(OF_PROVIDER, { providerId });
 }
 
+/** Whose prices: a reseller's own account. */
+export interface Payer {
+  account: number;
+  discountPpm: number;
+}
+
 /**
  * Undefined when the service is unknown, inactive or not open to this reseller.
  * Two lookups, 1 µs: SQLite prepares a join of the two again at each run, because its plan depends on the bound values:
@@ -215,7 +227,7 @@ export function listServicesOfProvider(reader: Reader, providerId: number): Serv
  */
 export function findOpenService(
   reader: Reader,
-  account: number,
+  { account, discountPpm }: Payer,
   id: string,
 ): OpenService | undefined {
   const service = reader.row(services.byKey, id);
@@ -223,18 +235,18 @@ export function findOpenService(
   const grant = reader.row(grants.byKey, id, account);
   if (service.private && !grant) return undefined;
   const { name, per, min, max, providerId, providerService, type, dripfeed } = service;
-  const priceMicros = grant?.priceMicros ?? service.priceMicros;
+  const priceMicros = priceFor(service.priceMicros, grant?.priceMicros, discountPpm);
   return { id, name, priceMicros, per, min, max, providerId, providerService, type, dripfeed };
 }
 
-/** findOpenService by the service's number. */
+/** By the service's number, and without the discount: no look-up by number charges anything. */
 export function findOpenServiceByNumber(
   reader: Reader,
   account: number,
   serviceNumber: number,
 ): OpenService | undefined {
   const service = reader.row(services.byNumber, serviceNumber);
-  return service && findOpenService(reader, account, service.id);
+  return service && findOpenService(reader, { account, discountPpm: 0 }, service.id);
 }
 
 export function findCatalogueState(reader: Reader, account: number): CatalogueState {
@@ -243,12 +255,25 @@ export function findCatalogueState(reader: Reader, account: number): CatalogueSt
 
 /** By name then id, names by code point. */
 export function listOpenServices(reader: Reader, account: number): ListedOpenService[] {
-  return reader.all(OPEN, { account });
+  const { discountPpm } = payerOf(reader, account);
+  return reader.all(OPEN, { account }).map((service) => priced(service, discountPpm));
 }
 
 /** By category, then in the order of creation. */
 export function listNumberedServices(reader: Reader, account: number): NumberedService[] {
-  return reader.all(NUMBERED, { account });
+  const { discountPpm } = payerOf(reader, account);
+  return reader.all(NUMBERED, { account }).map((service) => priced(service, discountPpm));
+}
+
+function payerOf(reader: Reader, account: number): Payer {
+  return reader.row(users.byKey, account)!;
+}
+
+function priced<Row extends { listPriceMicros: number; ownPriceMicros: number | null }>(
+  { listPriceMicros, ownPriceMicros, ...service }: Row,
+  discountPpm: number,
+) {
+  return { ...service, priceMicros: priceFor(listPriceMicros, ownPriceMicros, discountPpm) };
 }
 
 /** Returns the service as it is in the table, with its number. */
@@ -264,4 +289,13 @@ export function updateService(tx: Tx, service: Service): Service {
 /** Only one that nothing refers to. */
 export function deleteService(tx: Tx, service: Service): void {
   tx.delete(services, service);
+}
+
+/** `before`: the grant that there is. */
+export function putGrant(tx: Tx, before: Grant | undefined, grant: Grant): Grant {
+  return before ? tx.update(grants, before, grant) : tx.insert(grants, grant);
+}
+
+export function deleteGrant(tx: Tx, grant: Grant): void {
+  tx.delete(grants, grant);
 }

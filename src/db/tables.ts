@@ -42,7 +42,15 @@ export const providers = table(schema.providers, {
   unique: { byName: ["name"] },
   folded: ["byName"],
   lock: catalogue,
-  unlocked: ["lastSuccessAt", "outOfFundsAt", "currency", "foreignCurrency"],
+  unlocked: [
+    "lastSuccessAt",
+    "outOfFundsAt",
+    "currency",
+    "foreignCurrency",
+    "balanceMicros",
+    "balanceCurrency",
+    "balanceAt",
+  ],
 });
 
 export const services = table(schema.services, {
@@ -62,6 +70,13 @@ export const grants = table(schema.grants, {
   key: ["serviceId", "resellerAccount"],
   lock: catalogue,
   kept: true,
+});
+
+/** Numbered in the order of the commits: all of it is written under one lock. */
+export const serviceChanges = table(schema.serviceChanges, {
+  key: ["seq"],
+  numbered: "seq",
+  lock: catalogue,
 });
 
 export const catalogueVersion = table(schema.catalogueVersion, { key: ["id"] });
@@ -91,6 +106,8 @@ export const attempts = table(schema.placementAttempts, {
 
 export const lateReports = table(schema.lateReports, { key: ["orderId", "reported"] });
 
+export const unrecognizedNumbers = table(schema.unrecognizedNumbers, { key: ["orderId"] });
+
 export const orderEvents = table(schema.orderEvents, { key: ["seq"], numbered: "seq" });
 
 export const orderRequests = table(schema.orderRequests, {
@@ -111,6 +128,13 @@ export const transfers = table(schema.transfers, {
   numbered: "seq",
   unique: { onceAnOrder: ["orderId", "kind"] },
   lock: ({ debitAccount, creditAccount }) => Math.max(debitAccount, creditAccount),
+});
+
+/** Written beside their transfers. */
+export const transferDetails = table(schema.transferDetails, {
+  key: ["seq"],
+  unique: { byReference: ["account", "reference"] },
+  lock: ({ account }) => account,
 });
 
 export const idempotency = table(schema.idempotency, {
@@ -134,7 +158,7 @@ export const webhooks = table(schema.webhooks, {
   key: ["webhookId"],
   numbered: "webhookId",
   unique: { byId: ["id"] },
-  lock: ({ resellerAccount }) => resellerAccount,
+  lock: ({ resellerAccount }) => resellerAccount ?? CATALOGUE_LOCK,
   // Written with the attempts, under the lock of the queue.
   unlocked: ["failures", "failingSince"],
 });
@@ -176,6 +200,16 @@ export const dailyTotals = table(schema.dailyTotals, { key: ["kind", "day", "key
 
 export const totalsPosition = table(schema.totalsPosition, { key: ["id"] });
 
+export const alerts = table(schema.alerts, {
+  key: ["seq"],
+  numbered: "seq",
+  unique: { byOpen: ["kind", "subject"] },
+  where: {
+    byOpen: { text: "resolved_at IS NULL", holds: (row) => row["resolvedAt"] === null },
+  },
+  lock: catalogue,
+});
+
 export const administrators = table(schema.administrators, {
   key: ["name"],
   unique: { byInvitation: ["invitationHash"] },
@@ -209,13 +243,16 @@ export const TABLES: readonly AnyTable[] = [
   services,
   serviceRoutes,
   grants,
+  serviceChanges,
   keys,
   orders,
   attempts,
   lateReports,
+  unrecognizedNumbers,
   orderEvents,
   orderRequests,
   transfers,
+  transferDetails,
   idempotency,
   uptime,
   servers,
@@ -228,6 +265,7 @@ export const TABLES: readonly AnyTable[] = [
   orderCosts,
   dailyTotals,
   totalsPosition,
+  alerts,
   administrators,
   recoveryCodes,
   panelSessions,

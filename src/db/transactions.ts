@@ -14,7 +14,7 @@ import { type Entries, newestOf, rowsInWindow } from "./newest-entries.ts";
 import type { Reader, TimeWindow } from "./port.ts";
 import { byDialect, type Dialect, fields, isOneOf, query, select } from "./query.ts";
 import { type Kinds, number, type Typed } from "./table-definition.ts";
-import { transfers } from "./tables.ts";
+import { transferDetails, transfers } from "./tables.ts";
 
 export interface TransactionQuery {
   account: number;
@@ -32,8 +32,12 @@ export interface TransactionRow {
   amountMicros: number;
   balanceAfterMicros: bigint;
   orderId: number | null;
-  /** The operator's note. */
+  /** The operator's own note, or the service's: never told to the user. */
   note: string | null;
+  /** What the operator tells the user. */
+  publicNote: string | null;
+  /** The operator's own name for an adjustment. */
+  reference: string | null;
   /** Who made the adjustment, for operators. */
   operator: string | null;
   createdAt: number;
@@ -77,7 +81,12 @@ const FIELDS = [
   "createdAt",
   "balanceAfterMicros",
 ] as const;
-const GIVES = fields(transfers, ...FIELDS);
+const GIVES = {
+  ...fields(transfers, ...FIELDS),
+  ...fields(transferDetails, "reference", "publicNote"),
+};
+const ROWS = `SELECT ${select(transfers, ...FIELDS)}, ${select(transferDetails, "reference", "publicNote")}
+  FROM transfers LEFT JOIN transfer_details ON transfer_details.seq = transfers.seq`;
 type Found = Typed<typeof GIVES>;
 
 const makePage = (kind: TransferKind | "all", byTime: boolean) =>
@@ -85,10 +94,10 @@ const makePage = (kind: TransferKind | "all", byTime: boolean) =>
     takes: { ...LIST_PARAMETERS, ...(byTime && WINDOW_PARAMETERS) } as Kinds,
     gives: GIVES,
     text: byDialect(
-      (dialect) => `SELECT ${select(transfers, ...FIELDS)} FROM transfers
-        WHERE ${isOneOf("seq", newest(kind, byTime, dialect), dialect)}
+      (dialect) => `${ROWS}
+        WHERE ${isOneOf("transfers.seq", newest(kind, byTime, dialect), dialect)}
         ${rowsInWindow(byTime, dialect)}
-        ORDER BY seq DESC`,
+        ORDER BY transfers.seq DESC`,
     ),
   });
 
@@ -111,7 +120,7 @@ const PAGES = Object.fromEntries(
 const OF_ORDER = query({
   takes: { orderId: number },
   gives: GIVES,
-  text: `SELECT ${select(transfers, ...FIELDS)} FROM transfers WHERE order_id = :orderId ORDER BY seq DESC`,
+  text: `${ROWS} WHERE transfers.order_id = :orderId ORDER BY transfers.seq DESC`,
 });
 
 const SIGNED = ["createdAt", "kind", "amountMicros", "keyId", "operator"] as const;
@@ -174,16 +183,18 @@ function pageOf(rows: readonly Found[], account: number, limit: number): Page<Tr
 }
 
 function transactionOf(row: Found, account: number): TransactionRow {
-  const { seq, kind, amountMicros, balanceAfterMicros, orderId, note, createdAt } = row;
+  const { seq, kind, amountMicros, balanceAfterMicros, orderId, createdAt } = row;
+  const { note, publicNote, reference, operator } = row;
   return {
     seq,
     kind,
     amountMicros: row.creditAccount === account ? amountMicros : -amountMicros,
     balanceAfterMicros,
     orderId,
-    // A note of the system actor may quote the provider, which is for the operator only.
-    note: row.operator === null ? null : note,
-    operator: row.operator,
+    note,
+    publicNote,
+    reference,
+    operator,
     createdAt,
   };
 }

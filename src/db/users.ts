@@ -25,6 +25,8 @@ export interface User {
   active: boolean;
   /** When its personal data was erased; null: it was not. */
   erasedAt: number | null;
+  /** What it pays less than the catalogue says, in millionths of the price. */
+  discountPpm: number;
   /** The id of a child user's reseller; null for a reseller. */
   resellerId: string | null;
 }
@@ -103,7 +105,13 @@ export function insertUser(tx: Tx, user: NewUser): number {
 export function updateUserFields(
   tx: Tx,
   account: number,
-  changes: { name?: string; username?: string; active?: boolean; erasedAt?: number },
+  changes: {
+    name?: string;
+    username?: string;
+    active?: boolean;
+    erasedAt?: number;
+    discountPpm?: number;
+  },
 ): Pick<User, "username" | "name"> {
   const before = tx.row(users.byKey, account)!;
   return tx.update(users, before, changes);

@@ -109,7 +109,23 @@ const QUERIES: Record<string, string> = {
     WHERE (from_status, to_status) NOT IN (VALUES
       ('PENDING', 'PROCESSING'), ('PENDING', 'FAILED'), ('PENDING', 'CANCELLED'),
       ('PROCESSING', 'COMPLETED'), ('PROCESSING', 'PARTIAL'), ('PROCESSING', 'FAILED'), ('PROCESSING', 'CANCELLED'),
-      ('COMPLETED', 'REFUNDED'), ('PARTIAL', 'REFUNDED'))`,
+      ('COMPLETED', 'REFUNDED'), ('PARTIAL', 'REFUNDED'),
+      -- A late report that the operator accepted.
+      ('COMPLETED', 'PARTIAL'))`,
+  "details are of a transfer of their user": `
+    SELECT 'transfer ' || transfer_details.seq AS subject,
+      'its details are of account ' || account || ', it is between ' || debit_account || ' and ' || credit_account AS problem
+    FROM transfer_details JOIN transfers ON transfers.seq = transfer_details.seq
+    WHERE account <> CASE WHEN debit_account > credit_account THEN debit_account ELSE credit_account END
+      OR (reference IS NOT NULL AND kind <> 'adjustment')`,
+  "an accepted late report was applied": `
+    SELECT 'order ' || orders.order_id AS subject,
+      'a late ' || late_reports.reported || ' was accepted, its status is ' || orders.status AS problem
+    FROM late_reports JOIN orders ON orders.order_id = late_reports.order_id
+    WHERE decision = 'accepted' AND orders.status NOT IN ('PARTIAL', 'REFUNDED')`,
+  "only resellers have a discount": `
+    SELECT 'user ' || username AS subject, 'has a discount of ' || discount_ppm || ' ppm' AS problem
+    FROM users WHERE discount_ppm > 0 AND (parent_account IS NOT NULL OR test_of IS NOT NULL)`,
   "every event begins where the one before it ended": `
     SELECT 'order ' || order_id AS subject, 'an event begins at ' || from_status || ', the one before it ended at ' || before AS problem
     FROM (
@@ -212,7 +228,7 @@ const QUERIES: Record<string, string> = {
     SELECT 'webhook ' || webhooks.id AS subject,
       'it is sent the event ' || webhook_events.id || ' of another account' AS problem
     FROM webhook_deliveries JOIN webhooks USING (webhook_id) JOIN webhook_events USING (event_id)
-    WHERE webhooks.reseller_account <> webhook_events.reseller_account`,
+    WHERE webhooks.reseller_account IS DISTINCT FROM webhook_events.reseller_account`,
   "no effect has two used keys": `
     SELECT coalesce('order ' || order_id, 'transfer ' || transfer_seq) AS subject,
       'it was done under ' || count(*) || ' keys' AS problem

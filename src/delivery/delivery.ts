@@ -2,6 +2,7 @@
 
 import type { Order } from "../db/orders.ts";
 import { listAllProviders, nextDueTimes, type Provider, providerOf } from "../db/providers.ts";
+import type { Lateness } from "../domain/alerts.ts";
 import { isTestOrder, magicOf, SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import { SUBMIT_BACKOFF_LIMIT_MS } from "./backoff.ts";
 import { createInterruptionCheck, markInterrupted } from "./interrupted-attempts.ts";
@@ -28,6 +29,8 @@ export interface DeliveryService {
   placed(order: Order): Promise<Order>;
   /** Whether the ticker runs and no poll is overdue but those of providers that do not respond. */
   isOnTime(): Promise<boolean>;
+  /** Whether the polls of each provider are late, by its name; without those that nothing was sent to yet. */
+  lateness(): Promise<ReadonlyMap<string, Lateness>>;
   /** For what else is due now and then: an idle server has one timer. */
   ticker: Pick<Ticker, "add" | "wake">;
   /** Starts nothing new, waits for calls in flight and aborts them after `drainMs`: submissions are then unknown. */
@@ -83,6 +86,11 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
       const live = workers.all().filter(({ providerId }) => providerId !== SANDBOX_PROVIDER);
       const behind = await Promise.all(live.map(({ poller }) => poller.isBehind()));
       return !behind.includes(true);
+    },
+    async lateness() {
+      const all = workers.all();
+      const states = await Promise.all(all.map(({ poller }) => poller.lateness()));
+      return new Map(all.map(({ name }, place) => [name, states[place]!]));
     },
     async stop(drainMs) {
       ticker.stop();

@@ -1,6 +1,7 @@
 // Whether the polls of one provider are late, and the log line about it: because this service does not keep up, or
 // because the provider has not responded for long.
 
+import type { Lateness } from "../domain/alerts.ts";
 import { oldestDuePoll } from "../db/polling.ts";
 import type { ProviderWorker } from "./provider-worker.ts";
 
@@ -16,6 +17,8 @@ export interface PollLateness {
   /** Whether the provider did not respond to the last poll. */
   isUnanswered(): boolean;
   isOverdue(now: number): Promise<boolean>;
+  /** Unknown until this process has had an answer, and while it has had none for a while. */
+  state(now: number): Promise<Lateness>;
   log(now: number): Promise<void>;
 }
 
@@ -23,20 +26,31 @@ export function createPollLateness(worker: ProviderWorker): PollLateness {
   const { store, log, settings } = worker.deps;
   const limitMs = Math.max(settings.pollIntervalMs * LATE_INTERVALS, LATE_LEAST_MS);
   let unanswered: { since: number; last: number } | null = null;
+  let hasAnswered = false;
   let loggedAt: number | null = null;
 
   const overdueMs = async (now: number) => {
     const oldest = await store.read((reader) => oldestDuePoll(reader, worker.providerId));
     return oldest === null ? 0 : now - oldest;
   };
+  const lateMsAt = async (now: number) => {
+    const silentMs = unanswered === null ? 0 : unanswered.last - unanswered.since;
+    return Math.max(await overdueMs(now), silentMs);
+  };
   return {
-    noteAnswered: () => (unanswered = null),
+    noteAnswered() {
+      unanswered = null;
+      hasAnswered = true;
+    },
     noteUnanswered: (now) => (unanswered = { since: unanswered?.since ?? now, last: now }),
     isUnanswered: () => unanswered !== null,
     isOverdue: async (now) => (await overdueMs(now)) > limitMs,
+    async state(now) {
+      if ((await lateMsAt(now)) > limitMs) return "late";
+      return unanswered === null && hasAnswered ? "fine" : "unknown";
+    },
     async log(now) {
-      const silentMs = unanswered === null ? 0 : unanswered.last - unanswered.since;
-      const lateMs = Math.max(await overdueMs(now), silentMs);
+      const lateMs = await lateMsAt(now);
       if (lateMs <= limitMs) {
         loggedAt = null;
         return;

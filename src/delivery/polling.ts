@@ -2,6 +2,7 @@
 // The command that takes a batch also schedules each order's next poll, so a failure afterwards delays no other order.
 
 import { countDuePolls } from "../db/polling.ts";
+import type { Lateness } from "../domain/alerts.ts";
 import type { Report } from "../domain/polling.ts";
 import type { DuePoll } from "../operations/polling.ts";
 import { STATUS_BATCH_LIMIT } from "../providers/provider.ts";
@@ -20,6 +21,7 @@ export interface Poller {
   begin(): Promise<void>;
   /** Logs an error when polls are late or the provider has not responded for long. */
   logLateness(): Promise<void>;
+  lateness(): Promise<Lateness>;
   /** Whether polls are overdue although the provider responds and no backoff is in force. */
   isBehind(): Promise<boolean>;
   /** Resolves when nothing is in flight. */
@@ -91,6 +93,7 @@ export function createPoller(worker: ProviderWorker): Poller {
       return lateness.isOverdue(now);
     },
     logLateness: () => lateness.log(clock.now()),
+    lateness: () => lateness.state(clock.now()),
     async idle() {
       await beginning.idle();
       while (inFlight.size > 0) await Promise.all(inFlight);
@@ -164,7 +167,7 @@ async function recordReports(
   const { pollIntervalMs } = settings;
   const reports = polls.flatMap(({ orderId, providerOrder }) => {
     const report = answered.get(providerOrder);
-    return report ? [{ orderId, report }] : [];
+    return report ? [{ orderId, providerOrder, report }] : [];
   });
   const notices = await writer.submit("recordReports", {
     providerId,

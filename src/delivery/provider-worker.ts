@@ -2,7 +2,7 @@
 
 import type { ReadStore } from "../db/port.ts";
 import type { Provider } from "../db/providers.ts";
-import type { SubmissionResult } from "../domain/deliveries.ts";
+import type { SubmissionOutcome } from "../domain/deliveries.ts";
 import type { RequestKind, RequestResult } from "../domain/order-requests.ts";
 import type { ProviderApi } from "../providers/provider.ts";
 import type { Writer } from "../writer/writer.ts";
@@ -29,13 +29,11 @@ export interface DeliveryDeps {
   random: Random;
   settings: DeliverySettings;
   connect: (provider: Provider) => ProviderApi;
-  /** Called with the outcome of each submission. */
-  onSubmission?: (outcome: SubmissionOutcome) => void;
+  /** Called with the provider's name and the outcome of each submission. */
+  onSubmission?: (provider: string, outcome: SubmissionOutcome) => void;
   /** Called with the outcome of each request for an order that was sent. */
   onRequest?: (kind: RequestKind, outcome: RequestResult["outcome"]) => void;
 }
-
-export type SubmissionOutcome = SubmissionResult["outcome"] | "expired";
 
 export interface ProviderWorker {
   deps: DeliveryDeps;

@@ -134,7 +134,7 @@ async function attempt(worker: ProviderWorker, orderId: number): Promise<Submitt
     const { order, isGivenUp } = started;
     if (isGivenUp) {
       log.warn({ provider: worker.name, order: orderId, tries }, "given up and refunded");
-      onSubmission?.("expired");
+      onSubmission?.(worker.name, "expired");
     }
     // Another server had it refused meanwhile.
     const isElsewhere = order.delivery!.providerId !== providerId;
@@ -148,7 +148,7 @@ async function attempt(worker: ProviderWorker, orderId: number): Promise<Submitt
   const input = { orderId, attemptId, result: received, placeRetryMs, backoffMs };
   const { finished, result } = await finish(worker, input);
   logResult(worker, result, finished);
-  onSubmission?.(result.outcome);
+  onSubmission?.(worker.name, result.outcome);
   return { order: finished.order, isPassedOn: finished.passedTo !== null };
 }
 

@@ -10,6 +10,7 @@ export const AUDIT_ACTIONS = [
   "user.credit",
   "user.debit",
   "user.recharge",
+  "user.discount",
   "key.create",
   "key.update",
   "key.rotate",
@@ -42,6 +43,10 @@ export const AUDIT_ACTIONS = [
   "request.approve",
   "request.decline",
   "request.complete",
+  "order.late",
+  "order.settle",
+  "alert.create",
+  "alert.delete",
   "administrator.invite",
   "administrator.accept",
   "administrator.password",
@@ -52,6 +57,19 @@ export const AUDIT_ACTIONS = [
   "administrator.enable",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/**
+ * Whether `name` is who made a change, where the log has `operator`: all of it, or one of the names in
+ * `reseller (alice) as nightly-import`.
+ */
+export function isAuthor(operator: string, name: string): boolean {
+  if (operator === name) return true;
+  const [, user, login, as] = AUTHOR.exec(operator) ?? [];
+  return [user, login, as].includes(name);
+}
+
+/** The operating system's user, who logged in, and the name of --as: cli/operator.ts. */
+const AUTHOR = /^(.+?)(?: \((.+)\))?(?: as (\S+))?$/;
 
 /** Names and values; amounts in micros have names that end in `Micros`, times in `At`. */
 export type AuditFacts = Record<string, string | number | bigint | boolean | null>;

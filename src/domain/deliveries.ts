@@ -73,6 +73,16 @@ export type SubmissionResult =
   | { outcome: "not_sent"; cause: string; retryInMs?: number; isUncalled?: true }
   | { outcome: "unknown"; cause: string };
 
+/** What may come of one submission; `expired`: it was tried for too long, and not sent again. */
+export const SUBMISSION_OUTCOMES = [
+  "accepted",
+  "refused",
+  "not_sent",
+  "unknown",
+  "expired",
+] as const satisfies readonly (SubmissionResult["outcome"] | "expired")[];
+export type SubmissionOutcome = (typeof SUBMISSION_OUTCOMES)[number];
+
 /** The number that a provider gives an order: a positive whole number, as text. */
 const PROVIDER_ORDER = /^[1-9][0-9]{0,18}$/;
 
@@ -123,4 +133,14 @@ export function refuseSettlement(order: {
   if (status !== "PENDING" || placement !== "unknown") {
     throw new Refusal("order_not_unknown", { status, placement });
   }
+}
+
+/** The operator's own settlement, of which the provider has not reported anything yet: the number may be a wrong one. */
+export function isSettlementCorrectable(
+  order: { status: OrderStatus; delivery: Pick<Delivery, "placement" | "reported"> | null },
+  outcome: AttemptOutcome | undefined,
+): boolean {
+  const { status, delivery } = order;
+  const isOpen = status === "PROCESSING" && delivery?.placement === "placed";
+  return isOpen && delivery.reported === null && outcome === "unknown";
 }

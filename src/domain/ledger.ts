@@ -48,7 +48,12 @@ export interface Transfer {
   kind: TransferKind;
   orderId: number | null;
   actor: Actor;
+  /** The operator's own. */
   note: string | null;
+  /** Told to the user; absent or null: none. */
+  publicNote?: string | null;
+  /** The operator's own name for it, unique to the user. */
+  reference?: string | null;
   createdAt: number;
 }
 

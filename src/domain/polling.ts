@@ -29,6 +29,8 @@ export interface Report {
   text: string;
   /** When to ask again, where the protocol says so; null: no more once the order has ended. Absent: by the schedule. */
   pollInMs?: number | null;
+  /** The provider says that it knows no order by that number, or says nothing of it. */
+  isUnrecognized?: true;
 }
 
 /** A status that a provider can report. */
@@ -67,7 +69,7 @@ export interface PolledOrder extends TransitionInput {
  */
 export type ReportDecision =
   | { kind: "ignore" }
-  | { kind: "late"; reported: ReportedStatus }
+  | { kind: "late"; reported: ReportedStatus; remains: number | null }
   | { kind: "progress"; reported: ReportedStatus; startCount: number; remains: number }
   | {
       kind: "transition";
@@ -99,8 +101,11 @@ export function decideReport(order: PolledOrder, report: Report): ReportDecision
   const startCount = report.startCount ?? order.startCount;
   const remains = isValid ? report.remains! : order.remains;
   if (order.status !== "PROCESSING") {
-    const isNew = reported !== order.reported && reported !== order.status;
-    if (isNew) return { kind: "late", reported };
+    // A PARTIAL again: what remains may be another number by now.
+    const isNew = reported !== order.reported || reported === "PARTIAL";
+    if (isNew && reported !== order.status) {
+      return { kind: "late", reported, remains: isValid ? report.remains : null };
+    }
     return { kind: "progress", reported, startCount: order.startCount, remains: order.remains };
   }
   if (reported === "PROCESSING") return { kind: "progress", reported, startCount, remains };

@@ -89,7 +89,18 @@ interface CommandLineOnlyRefusals {
   /** Its refund is no longer the one that was confirmed. */
   order_changed: null;
   order_not_unknown: { status: string; placement: string };
+  /** Used before for another amount, or in the other direction: what it was used for. */
+  adjustment_reference_taken: AdjustmentMade;
+  child_cannot_hold_discount: null;
+  /** A note for the user, who would be told it with a refund that there is none of. */
+  nothing_refunded: null;
+  late_report_absent: null;
+  late_report_inapplicable: { status: string; reported: string };
+  late_remains_missing: null;
+  grants_invalid: { rows: GrantProblem[] };
   provider_not_found: null;
+  alert_endpoint_not_found: null;
+  alert_endpoints_too_many: null;
   provider_name_taken: null;
   provider_order_taken: { orderId: number };
   service_has_no_provider: null;
@@ -126,6 +137,21 @@ interface PanelOnlyRefusals {
 /** Every refusal, with its details. */
 export interface Refusals
   extends ApiOnlyRefusals, SharedRefusals, CommandLineOnlyRefusals, PanelOnlyRefusals {}
+
+/** A credit or a debit by the operator that was made. */
+export interface AdjustmentMade {
+  seq: number;
+  direction: "credit" | "debit";
+  amountMicros: number;
+  /** Milliseconds. */
+  createdAt: number;
+}
+
+/** A row of an import of grants that is refused; `index`: which. */
+export interface GrantProblem {
+  index: number;
+  code: "service_not_found" | "user_not_found" | "child_cannot_hold_grant";
+}
 
 /** Which rate limit was exceeded, and when the next request is allowed. */
 export interface RateExceeded {

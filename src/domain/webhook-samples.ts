@@ -3,11 +3,11 @@
 
 import { MICROS_PER_DOLLAR } from "./money.ts";
 import type { OrderStatus } from "./orders.ts";
+import { serviceChangedData } from "./service-changes.ts";
 import {
   balanceCreditedData,
   balanceLowData,
   orderEventData,
-  serviceChangedData,
   type WebhookEventType,
 } from "./webhook-events.ts";
 

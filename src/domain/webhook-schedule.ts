@@ -24,6 +24,8 @@ export const TEST_WEBHOOK_ATTEMPTS = 3;
 const JITTER = 0.2;
 /** `Retry-After` counts up to that many times the step. */
 const RETRY_AFTER_STEPS = 2;
+/** And up to this where the receiver is known to mean it. */
+const RETRY_AFTER_LIMIT_MS = HOUR_MS;
 
 /** The present form and the oldest; the third, asctime's, names no zone and is not sent any more. */
 const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*, .* GMT$/;
@@ -36,12 +38,14 @@ export function webhookPauseMs(
   attempts: number,
   random: number,
   retryAfterSeconds: number | null = null,
+  mayAskForMore = false,
 ): number | null {
   const step = WEBHOOK_STEPS_MS[attempts - 1];
   if (step === undefined) return null;
   const pause = Math.round(step * (1 - JITTER + 2 * JITTER * random));
   if (retryAfterSeconds === null) return pause;
-  return Math.max(pause, Math.min(retryAfterSeconds * SECOND_MS, step * RETRY_AFTER_STEPS));
+  const limit = Math.max(step * RETRY_AFTER_STEPS, mayAskForMore ? RETRY_AFTER_LIMIT_MS : 0);
+  return Math.max(pause, Math.min(retryAfterSeconds * SECOND_MS, limit));
 }
 
 /** Seconds from a `Retry-After` header (RFC 9110, 10.2.3): whole seconds or a date; null when it is neither. */

@@ -15,6 +15,20 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** Endpoints of one reseller. */
 export const WEBHOOKS_LIMIT = 10;
+/** What may come of an attempt: docs/specification.md#webhook-deliveries. */
+export const WEBHOOK_OUTCOMES = [
+  "delivered",
+  "status",
+  "redirect",
+  "timeout",
+  "connection",
+  "tls",
+  "dns",
+  "blocked_address",
+  "url_not_allowed",
+  "internal",
+] as const;
+export type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number];
 export const WEBHOOK_SECRET_BYTES = 32;
 const SECRET_PREFIX = "whsec_";
 /** How long the old secret signs beside the new one, unless the rotation says otherwise, and at most. */
@@ -176,6 +190,8 @@ export interface AttemptResult {
   httpStatus: number | null;
   error: string | null;
   retryAfterSeconds: number | null;
+  /** Telegram says exactly how long to wait, and counts what comes before as another offence. */
+  mayAskForMore?: boolean;
 }
 
 /** The delivery's fields that decide what follows an attempt. */
@@ -204,13 +220,17 @@ export function decideDelivery(
     return { state: "delivered", failures: delivery.failures, dueAt: null };
   const failures = replay ? delivery.failures : delivery.failures + 1;
   if (failures >= tries) return { state: "failed", failures, dueAt: null };
-  const pause = webhookPauseMs(Math.max(failures, 1), random, result.retryAfterSeconds);
+  const { retryAfterSeconds, mayAskForMore } = result;
+  const step = Math.max(failures, 1);
+  const pause = webhookPauseMs(step, random, retryAfterSeconds, mayAskForMore);
   if (pause === null) return { state: "failed", failures, dueAt: null };
   return { state: "waiting", failures, dueAt: now + pause };
 }
 
 /** The endpoint's count of failures since its last success. */
 export interface EndpointHealth extends WebhookActivity {
+  /** Null: the operator's, which is never disabled: nobody else would be told. */
+  resellerAccount?: number | null;
   failures: number;
   failingSince: number | null;
 }
@@ -226,7 +246,7 @@ export function decideHealth<Endpoint extends EndpointHealth>(
   now: number,
 ): Endpoint {
   const counted = isReplay ? endpoint : countAttempt(endpoint, result, now);
-  if (!counted.active) return counted;
+  if (!counted.active || counted.resellerAccount === null) return counted;
   const reason = disabledBy(counted, result, now);
   return reason ? { ...counted, active: false, disabledReason: reason, disabledAt: now } : counted;
 }

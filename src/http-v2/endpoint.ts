@@ -23,12 +23,17 @@ const METHOD = "POST";
 const ROUTE = "/api/v2";
 const NEEDS: RouteNeeds = { permission: "order" };
 
+/** Of each action, for the log and the metrics. */
+export function actionRoute({ name }: Action): string {
+  return `${ROUTE} ${name}`;
+}
+
 /** The handler of the one path. */
 export function panelEndpoint(deps: ActionDeps): (context: RouteContext) => Promise<Response> {
   const log = deps.log.requests(METHOD, ROUTE);
   const actions = new Map(
     ACTIONS.map((action) => {
-      const route = `${ROUTE} ${action.name}`;
+      const route = actionRoute(action);
       return [action.name, { action, route, log: deps.log.requests(METHOD, route) }];
     }),
   );
@@ -72,7 +77,7 @@ function textOf(body: object): string {
 
 function fail(context: RequestContext, response: ErrorResponse): Response {
   const { status, words, headers } = panelErrorOf(response) ?? panelErrorOf(INTERNAL)!;
-  if (status === 200) context.code = response.code;
+  context.code = response.code;
   // A body over the limit stays unread: close the connection instead.
   const unread = announcesTooMuch(context.request);
   const sent = unread ? { ...headers, connection: "close" } : headers;

@@ -2,7 +2,7 @@
 // missing or unknown key (401) → key inactive, expired, wrong address, no permission (403) → key over its limit (429).
 
 import { isWithin, type Network, parseNetwork } from "../config/networks.ts";
-import type { CallerKey } from "../db/keys.ts";
+import type { Caller } from "../db/keys.ts";
 import { after, type Awaitable } from "../db/port.ts";
 import { type Refusal, refusal } from "../domain/refusals.ts";
 import {
@@ -20,7 +20,7 @@ const PARSED_LIMIT = 1000;
 export interface AuthDeps {
   limits: RateLimits;
   /** Finds a key by its hash. */
-  findKey(hash: string): Awaitable<Readonly<CallerKey> | undefined>;
+  findKey(hash: string): Awaitable<Readonly<Caller> | undefined>;
   /** Notes that a key was used, for `key list`. */
   recordKeyUse(keyId: string, now: number, caller: Pick<AuthRequest, "address">): void;
 }
@@ -36,8 +36,9 @@ export interface RouteNeeds {
 export interface AuthRequest {
   /** Computed only where it is needed: most requests need no address. */
   address(): string;
-  /** Both are set as soon as the key is found, even if it is refused after that. */
+  /** All three are set as soon as the key is found, even if it is refused after that. */
   keyId: string | null;
+  username: string | null;
   isTest: boolean;
   /** The text of the key, as it was sent. */
   keyText: string | null;
@@ -55,7 +56,7 @@ export function authenticate(
   needs: RouteNeeds,
   /** The text of the key, as it was sent. */
   text: string | null,
-): Awaitable<Readonly<CallerKey>> {
+): Awaitable<Readonly<Caller>> {
   const { limits } = deps;
   caller.keyText = text;
   if (limits.hasFailures()) limits.refuseGuessing(caller.address());
@@ -80,11 +81,12 @@ function unknownKey({ limits }: AuthDeps, caller: AuthRequest, text: string): Re
 function authorize(
   deps: AuthDeps,
   caller: AuthRequest,
-  key: Readonly<CallerKey>,
+  key: Readonly<Caller>,
   needs: RouteNeeds,
   now: number,
 ): void {
   caller.keyId = key.id;
+  caller.username = key.username;
   caller.isTest = key.testOf !== null;
   refuseEndedKey(key, now);
   if (key.allow !== "" && !isWithin(caller.address(), networksOf(key.allow))) {

@@ -1,5 +1,7 @@
 // Lists as CSV, streamed in steps, since they have no limit.
 
+export { csvText } from "../domain/csv.ts";
+
 /** The lines of one step, and where the next one goes on; null at the end. */
 export interface CsvStep {
   rows: readonly (readonly (string | number)[])[];
@@ -39,10 +41,4 @@ export function csvResponse(
       "content-disposition": `attachment; filename="${file}"`,
     },
   });
-}
-
-/** RFC 4180. A spreadsheet would evaluate a cell that starts like a formula: an apostrophe makes it text. */
-export function csvText(text: string): string {
-  const safe = /^[=+\-@\t]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -154,6 +154,7 @@ function fail(context: RequestContext, thrown: unknown): Response {
 
 function respond(context: RequestContext, response: ErrorResponse): Response {
   const { status, headers } = response;
+  context.code = response.code;
   const body = errorBody(response, context.requestId);
   // A body over the limit stays unread: close the connection instead.
   const unread = announcesTooMuch(context.request);

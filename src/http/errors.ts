@@ -171,6 +171,11 @@ function rateHeaders(exceeded: RateExceeded): Record<string, string> {
 }
 
 /** Undefined for a refusal that only the command line can meet: in the API it is an internal error. */
+/** The codes of refusals. An internal error is none: only a magic link asks for it as one. */
+export const REFUSAL_CODES: readonly string[] = Object.keys(ERROR_RESPONSES).filter(
+  (code) => code !== INTERNAL.code,
+);
+
 export function errorResponseOf({ code, details }: Refusal): ErrorResponse | undefined {
   if (!isApiCode(code)) return undefined;
   const respond = ERROR_RESPONSES[code] as (details: unknown) => Omit<ErrorResponse, "code">;

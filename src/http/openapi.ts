@@ -23,6 +23,8 @@ import { REQUEST_ID_PATTERN } from "../domain/limits.ts";
 import { COMMON_HEADERS, errorsOf, REASONS, requestOf } from "./openapi-errors.ts";
 import { type Route, ROUTES } from "./routes.ts";
 
+/** In a query. */
+const REQUIRED: readonly string[] = ["username", "since"];
 const OPENAPI_VERSION = "3.1.1";
 
 /** Who runs the service, as far as the settings say. */
@@ -108,7 +110,7 @@ function parametersOf({ parameters = [], idempotent, examples }: Operation) {
     const [written] = (schema["examples"] ?? []) as unknown[];
     return {
       ...parameter,
-      required: parameter.in === "path" || name === "username",
+      required: parameter.in === "path" || REQUIRED.includes(name),
       // One: tools that send requests read `example` alone.
       example: given === undefined ? written : valueOf(given, schema),
     };

@@ -51,11 +51,12 @@ export class RequestContext implements AuthRequest {
   /** The request id with keys masked: a caller may have put one there. */
   readonly loggedId: string;
   keyId: string | null = null;
+  username: string | null = null;
   isTest = false;
   keyText: string | null = null;
   /** Whether nothing is written for it: where it fails, a later try may succeed. */
   isRead: boolean;
-  /** The code of a refusal whose response is a 200. */
+  /** The code of a refusal or of an internal error. */
   code: string | null = null;
 
   constructor(
@@ -87,7 +88,9 @@ export class RequestContext implements AuthRequest {
   }
 
   noteUnknownKey(mistyped: boolean): void {
-    this.deps.log.info({ requestId: this.loggedId, mistyped }, "unknown key");
+    // deploy/fail2ban/filter.d/reseller.conf reads this line.
+    const fields = { requestId: this.loggedId, mistyped, address: this.address() };
+    this.deps.log.info(fields, "unknown key");
   }
 }
 
@@ -152,14 +155,21 @@ export function closeUnanswered(context: RequestContext): Response {
 }
 
 export function recordRequest(context: RequestContext, status: number): void {
-  const { deps, route, loggedId: requestId, started, keyId, code } = context;
+  const { deps, route, loggedId: requestId, started, keyId, username, code } = context;
   const { sentMethod: method } = context.request;
   const elapsed = performance.now() - started;
   if (context.isInTestMode()) deps.observer.testRequest(status);
   else deps.observer.request(method, route, status, elapsed / 1000);
   if (!isLogged(context, status)) return;
   const milliseconds = Math.round(elapsed * 1000) / 1000;
-  context.log({ requestId, keyId, status, code, milliseconds });
+  const address = code === null ? null : callerAddress(context, code);
+  context.log({ requestId, keyId, username, status, code, address, milliseconds });
+}
+
+/** Who was refused, where no key tells it, or where the address is the reason. */
+function callerAddress(context: RequestContext, code: string): string | null {
+  const isAnonymous = context.keyId === null || code === "api_key_address_refused";
+  return isAnonymous ? context.address() : null;
 }
 
 /** Logs everything but successful reads, and of those the share that --log-reads sets. */

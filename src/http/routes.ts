@@ -9,6 +9,7 @@ import {
   placeOrders,
 } from "../api-docs/orders.ts";
 import { cancelOrder, listOrderRequests, refillOrder } from "../api-docs/order-requests.ts";
+import { listServiceChanges } from "../api-docs/service-changes.ts";
 import { listServices } from "../api-docs/services.ts";
 import { moveTestOrder } from "../api-docs/test-orders.ts";
 import { sendTestEvent } from "../api-docs/test-webhooks.ts";
@@ -22,6 +23,7 @@ import { getOrders } from "./order-lists.ts";
 import { getOrderRequests, postCancel, postRefill } from "./order-requests.ts";
 import { getOrder, type OrderDeps, postOrder } from "./orders.ts";
 import type { InternalErrorDeps } from "./request-context.ts";
+import { getServiceChanges } from "./service-changes.ts";
 import { getServices } from "./services.ts";
 import { postTestOrder } from "./test-orders.ts";
 import { postTestWebhook } from "./test-webhooks.ts";
@@ -60,6 +62,7 @@ export type Route = [
 
 export const ROUTES: readonly Route[] = [
   ["GET", "/api/v1/services", ORDER, getServices, listServices],
+  ["GET", "/api/v1/services/changes", ORDER, getServiceChanges, listServiceChanges],
   ["POST", "/api/v1/orders", ORDER, postOrder, placeOrder],
   ["GET", "/api/v1/orders", ORDER, getOrders, listOrders],
   ["GET", "/api/v1/orders/:id", ORDER, getOrder, describeOrder],

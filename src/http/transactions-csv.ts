@@ -36,7 +36,7 @@ function cellsOf(line: TransactionRow): (string | number)[] {
     formatMicros(line.amountMicros),
     formatMicros(line.balanceAfterMicros),
     line.orderId ?? "",
-    csvText(line.note ?? ""),
+    csvText(line.publicNote ?? ""),
     new Date(line.createdAt).toISOString(),
   ];
 }

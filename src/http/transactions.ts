@@ -45,7 +45,7 @@ function transaction(line: TransactionRow) {
     amount: jsonAmount(line.amountMicros),
     balanceAfter: jsonAmount(line.balanceAfterMicros),
     orderId: line.orderId,
-    note: line.note,
+    note: line.publicNote,
     createdAt: new Date(line.createdAt).toISOString(),
   };
 }

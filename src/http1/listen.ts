@@ -27,6 +27,11 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+/** Listens for a moment. Throws when the address cannot be listened on. */
+export function tryAddress(address: Address): void {
+  Bun.listen({ ...address, socket: { data() {} } }).stop(true);
+}
+
 /** Throws when the address cannot be listened on. */
 export function listen(
   handler: Handler,

@@ -1,27 +1,32 @@
 // A catalogue in a CSV or JSON text: its services, and every row that is wrong. docs/specification.md#cli-import.
 
 import { CsvError, parse } from "csv-parse/sync";
-import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/money.ts";
-import { isRefillDays, REFILL_DAYS_LIMIT } from "../domain/order-requests.ts";
 import { QUANTITY_LIMIT } from "../domain/orders.ts";
-import {
-  CATEGORY_LENGTH_LIMIT,
-  isQuantity,
-  type PriceUnit,
-  PRICE_UNITS,
-  SERVICE_NAME_LENGTH_LIMIT,
-} from "../domain/services.ts";
+import type { PriceUnit } from "../domain/services.ts";
 import {
   DEFAULT_SERVICE_TYPE,
   fitsUnit,
   isPackage,
   mayDripFeed,
-  SERVICE_TYPES,
   type ServiceType,
   standardUnit,
 } from "../domain/service-types.ts";
-import { IDENTIFIER_FORM, isIdentifier, isLabel } from "../domain/text.ts";
 import type { ServiceRow } from "../operations/service-import.ts";
+import {
+  CellError,
+  refillDays,
+  category,
+  serviceId,
+  providerName,
+  providerService,
+  serviceName,
+  price,
+  quantity,
+  per,
+  serviceType,
+  yesOrNo,
+  textOf,
+} from "./cells.ts";
 
 const REQUIRED_COLUMNS = ["name", "price", "min", "max"];
 const COLUMNS = [
@@ -117,9 +122,6 @@ function isJson(file: string, text: string): boolean {
   return /\.json$/i.test(file) || (!/\.csv$/i.test(file) && /^\s*\[/.test(text));
 }
 
-/** What is wrong with a cell. */
-class CellError extends Error {}
-
 function serviceOf(place: string, cells: Record<string, unknown>, isUpdate: boolean): ServiceRow {
   const cell = <T>(column: string, parseCell: (text: string) => T): T => {
     const text = textOf(cells[column]);
@@ -195,85 +197,11 @@ function refuseUnfit(
   }
 }
 
-function refillDays(text: string): number {
-  const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
-  const must = `must be a whole number from 1 to ${REFILL_DAYS_LIMIT}`;
-  return require(isRefillDays(value), value, must);
-}
-
 /** Without the members that are undefined. */
 function definedOf<T extends object>(row: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
   return Object.fromEntries(
     Object.entries(row).filter(([, value]) => value !== undefined),
   ) as never;
-}
-
-function category(text: string): string {
-  const most = CATEGORY_LENGTH_LIMIT;
-  const must = `must be 1 to ${most} characters, none of them control characters, no blanks round them`;
-  return require(isLabel(text, most), text, must);
-}
-
-function serviceId(text: string): string {
-  return require(isIdentifier(text), text, `must be ${IDENTIFIER_FORM}`);
-}
-
-const providerName = serviceId;
-const providerService = serviceId;
-
-function serviceName(text: string): string {
-  const most = SERVICE_NAME_LENGTH_LIMIT;
-  return require(isLabel(
-    text,
-    most,
-  ), text, `must be 1 to ${most} characters, none of them control characters, no blanks round them`);
-}
-
-/** Micros; 0 is a free service. */
-function price(text: string): number {
-  const micros = parseMicros(text) ?? Infinity;
-  const most = formatMicros(AMOUNT_LIMIT_MICROS);
-  const must = `must be a number from 0 to ${most} with at most six decimals`;
-  return require(micros <= AMOUNT_LIMIT_MICROS, micros, must);
-}
-
-function quantity(text: string): number {
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  return require(isQuantity(value), value, `must be a whole number from 1 to ${QUANTITY_LIMIT}`);
-}
-
-function require<T>(valid: boolean, value: T, must: string): T {
-  if (!valid) throw new CellError(must);
-  return value;
-}
-
-function per(text: string): PriceUnit {
-  const found = PRICE_UNITS.find((unit) => unit === text);
-  if (!found) throw new CellError(`must be one of ${PRICE_UNITS.join(", ")}`);
-  return found;
-}
-
-function serviceType(text: string): ServiceType {
-  const found = SERVICE_TYPES.find((type) => type === text);
-  if (!found) throw new CellError(`must be one of ${SERVICE_TYPES.join(", ")}`);
-  return found;
-}
-
-function yesOrNo(text: string): boolean {
-  const word = text.toLowerCase();
-  if (["true", "yes", "1"].includes(word)) return true;
-  if (["false", "no", "0"].includes(word)) return false;
-  throw new CellError("must be true or false");
-}
-
-/** The cell as text: JSON files may give numbers and booleans as such. Null for what is neither text nor those. */
-function textOf(value: unknown): string | null {
-  if (value === null || value === undefined) return "";
-  if (typeof value === "string") return value.trim();
-  if (typeof value === "boolean") return String(value);
-  if (typeof value !== "number") return null;
-  const text = value.toFixed(6).replace(/\.?0+$/, "");
-  return Number(text) === value ? text : String(value);
 }
 
 function jsonRows(file: string, text: string): FileRow[] {

@@ -36,6 +36,8 @@ export interface Backups extends BackgroundJob {
   status(): BackupStatus;
   /** Starts to verify one of those that `status` lists; false when there is none of that name, or one is being verified. */
   verify(name: string): boolean;
+  /** Whether the last one that was tried since the start was not made. */
+  hasFailed(): boolean;
 }
 
 export interface BackupStatus {
@@ -70,6 +72,7 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
   let running: Promise<void> | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let instance: string | null = null;
+  let failed = false;
   const id = () => (instance ??= claimInstanceId(data));
   const warned = new Set<string>();
 
@@ -104,7 +107,13 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
   const clear = () => attempt("remains of backups not removed", () => removeRemains(folder, id()));
   const run = async (): Promise<void> => {
     await clear();
-    const made = await attempt("backup not made", make);
+    let hasThrown = true;
+    const made = await attempt("backup not made", async () => {
+      const file = await make();
+      hasThrown = false;
+      return file;
+    });
+    failed = hasThrown;
     // The backup's process may have been killed and have left an incomplete file.
     if (made === null) await clear();
     else onMade(made);
@@ -169,6 +178,7 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
   return {
     backUpNow,
     status,
+    hasFailed: () => failed,
     verify(name) {
       const isKnown = status().backups.some((each) => each.name === name);
       if (stopped || !isKnown || verifier !== null) return false;

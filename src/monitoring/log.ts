@@ -6,7 +6,14 @@ import pino from "pino";
 import { maskKeys } from "../domain/keys.ts";
 import { showHidden } from "../domain/text.ts";
 import { openLogOutput } from "./log-output.ts";
-import { createRequestLog, createTimestamp, type RequestLog } from "./request-line.ts";
+import {
+  createRequestLog,
+  createTimestamp,
+  type ReadRequest,
+  REQUEST_END,
+  type RequestLog,
+  requestText,
+} from "./request-line.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -28,10 +35,15 @@ export interface Logger {
   close(): Promise<void>;
 }
 
-export function createLog(level: LogLevel, logFormat: LogFormat = "json"): Logger {
+/** `isColored`: on a terminal, where the reader has nothing against it. */
+export function createLog(
+  level: LogLevel,
+  logFormat: LogFormat = "json",
+  isColored = process.stderr.isTTY,
+): Logger {
   const isPretty = logFormat === "pretty" || (logFormat === "auto" && process.stderr.isTTY);
   const timestamp = createTimestamp();
-  const textOf = isPretty ? createFormatter() : (line: string) => line;
+  const textOf = isPretty ? createFormatter(isColored) : (line: string) => line;
   const out = openLogOutput((lost) =>
     textOf(`{"level":"warn"${timestamp()},"lost":${lost},"msg":"${LOSS_MESSAGE}"}\n`),
   );
@@ -83,12 +95,14 @@ export function logConsole(log: Logger): void {
 }
 
 /** Loads pino-pretty only here: it would slow the start of a server without a terminal. */
-function createFormatter(): (line: string) => string {
+function createFormatter(isColored: boolean): (line: string) => string {
   const { prettyFactory } = require("pino-pretty") as typeof import("pino-pretty");
-  const lineOf = prettyFactory({
-    colorize: process.stderr.isTTY,
-    singleLine: true,
-    translateTime: "UTC:HH:MM:ss.l",
+  const common = { colorize: isColored, singleLine: true, translateTime: "UTC:HH:MM:ss.l" };
+  const lineOf = prettyFactory(common);
+  const requestLineOf = prettyFactory({
+    ...common,
+    hideObject: true,
+    messageFormat: (line) => requestText(line as unknown as ReadRequest),
   });
-  return (line) => lineOf(showHidden(line));
+  return (line) => (line.endsWith(REQUEST_END) ? requestLineOf : lineOf)(showHidden(line));
 }

@@ -1,21 +1,21 @@
-// The Prometheus metrics. Only this file and request-times.ts use prom-client; the rest of the service uses Observer.
+// The Prometheus metrics; the rest of the service uses Observer, and no prom-client. Every series whose labels are known
+// exists from the start, at 0: of one that begins at 1 Prometheus sees no increase.
 // Labels have low cardinality: routes are patterns, never paths; no value that a caller sent is ever a label.
 
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Registry } from "prom-client";
 import type { Awaitable } from "../db/port.ts";
 import type { RequestFigures } from "../db/order-request-lists.ts";
 import type { RequestKind } from "../domain/order-requests.ts";
+import { ALERT_KINDS } from "../domain/alerts.ts";
 import { ORDER_STATUSES } from "../domain/orders.ts";
 import type { RateExceeded, RefusalCode } from "../domain/refusals.ts";
+import type { SubmissionOutcome } from "../domain/deliveries.ts";
 import { DISABLED_REASONS, type DisabledReason } from "../domain/webhook-events.ts";
-import { createRequestTimes } from "./request-times.ts";
-import { readProcessFigures } from "./process-metrics.ts";
+import type { WebhookOutcome } from "../domain/webhooks.ts";
+import { createObserver } from "./event-metrics.ts";
+import { addProcessFigures } from "./process-metrics.ts";
+import { gauge } from "./read-gauge.ts";
 import type { OrderCounts } from "./status-counter.ts";
-
-const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
-const COMMIT_BUCKETS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2];
-const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
-const METHODS = new Set(["GET", "POST", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"]);
 
 /** Events that the service reports. */
 export interface Observer {
@@ -26,12 +26,15 @@ export interface Observer {
   refusal(code: RefusalCode): void;
   rateLimited(by: RateExceeded["by"]): void;
   replay(): void;
-  /** The outcome of a submission. */
-  placement(outcome: string): void;
+  internalError(): void;
+  /** The outcome of a submission. `provider`: its name. */
+  placement(provider: string, outcome: SubmissionOutcome): void;
   /** The outcome of a request for an order that was sent to a provider. */
   orderRequest(kind: RequestKind, outcome: string): void;
   /** `delivered`, or the word of a webhook's failure. */
-  webhook(outcome: string): void;
+  webhook(outcome: WebhookOutcome): void;
+  /** The same for an alert of the operator. */
+  alert(outcome: WebhookOutcome): void;
   commit(commands: number, seconds: number): void;
 }
 
@@ -42,6 +45,15 @@ export interface DatabaseFigures {
   diskFreeBytes(): number | null;
 }
 
+/** Of one provider. */
+export interface ProviderFigures {
+  name: string;
+  /** Orders of which it is not known whether it has them. */
+  unknown: number;
+  /** Null: no order that it was given is open. */
+  oldestUncheckedSeconds: number | null;
+}
+
 /** Values that are read at each scrape. */
 export interface Figures extends DatabaseFigures {
   queueLength(): number;
@@ -49,8 +61,8 @@ export interface Figures extends DatabaseFigures {
   backupAgeSeconds(): number | null;
   /** Null: none is known to be off-site. */
   remoteBackupAgeSeconds(): number | null;
-  /** Null: no placed order is open. */
-  oldestUncheckedSeconds(): Awaitable<number | null>;
+  /** Null: not known at this time. */
+  providers(): Awaitable<readonly ProviderFigures[] | null>;
   /** Null: not known at this time. */
   ordersByStatus(): Promise<OrderCounts | null>;
   /** Null: none waits. */
@@ -59,6 +71,8 @@ export interface Figures extends DatabaseFigures {
   disabledWebhooks(): Awaitable<Record<DisabledReason, number> | null>;
   /** Null: not known at this time. */
   openOrderRequests(): Awaitable<RequestFigures | null>;
+  /** Alerts that go on, by kind. Null: not known at this time. */
+  openAlerts(): Awaitable<ReadonlyMap<string, number> | null>;
   /** Servers that share the database. */
   servers(): number;
   lostLogLines(): number;
@@ -76,11 +90,21 @@ export const NO_OBSERVER: Observer = {
   refusal() {},
   rateLimited() {},
   replay() {},
+  internalError() {},
   placement() {},
   orderRequest() {},
   webhook() {},
+  alert() {},
   commit() {},
 };
+
+/** What there may be before any of it has happened. */
+export interface KnownLabels {
+  /** Method and pattern. */
+  routes: readonly (readonly [method: string, route: string])[];
+  /** Of refusals. */
+  codes: readonly string[];
+}
 
 /** What tells a server from others. */
 export interface ServerInfo {
@@ -88,10 +112,16 @@ export interface ServerInfo {
   server: string;
 }
 
-export function createMetrics(figures: Figures, info: ServerInfo): Metrics {
+export function createMetrics(
+  figures: Figures,
+  info: ServerInfo,
+  known: KnownLabels = { routes: [], codes: [] },
+): Metrics {
   const registry = new Registry();
-  const observer = createObserver(registry);
+  const providers = sharedRead(() => figures.providers());
+  const observer = createObserver(registry, known, providers);
   addFigures(registry, figures);
+  addProviderFigures(registry, providers);
   addProcessFigures(registry);
   new Gauge({
     name: "reseller_info",
@@ -100,86 +130,6 @@ export function createMetrics(figures: Figures, info: ServerInfo): Metrics {
     registers: [registry],
   }).set({ ...info }, 1);
   return { ...observer, contentType: registry.contentType, render: () => registry.metrics() };
-}
-
-function createObserver(registry: Registry): Observer {
-  const registers = [registry];
-  const requests = createRequestTimes(
-    "reseller_http_request_duration_seconds",
-    "Time from a request's head to its answer, by route and status.",
-    REQUEST_BUCKETS,
-  );
-  registry.registerMetric(requests.metric);
-  const testRequests = new Counter({
-    name: "reseller_test_requests_total",
-    help: "Requests with a test key, by status; no other metric of requests counts them.",
-    labelNames: ["status"],
-    registers,
-  });
-  const refusals = new Counter({
-    name: "reseller_refusals_total",
-    help: "Requests that a rule said no to, by the rule's code.",
-    labelNames: ["code"],
-    registers,
-  });
-  const limited = new Counter({
-    name: "reseller_rate_limited_total",
-    help: "Requests over a rate limit: of a key, or of an address that offers unknown keys.",
-    labelNames: ["by"],
-    registers,
-  });
-  const replays = new Counter({
-    name: "reseller_idempotent_replays_total",
-    help: "Duplicates under an Idempotency-Key that were given the first one's answer.",
-    registers,
-  });
-  const placements = new Counter({
-    name: "reseller_placements_total",
-    help: "Attempts to place an order with its provider, by what came of them.",
-    labelNames: ["outcome"],
-    registers,
-  });
-  const orderRequests = new Counter({
-    name: "reseller_order_requests_sent_total",
-    help: "Requests to cancel or refill an order that were sent to its provider, by what came of them.",
-    labelNames: ["kind", "outcome"],
-    registers,
-  });
-  const webhooks = new Counter({
-    name: "reseller_webhook_deliveries_total",
-    help: "Attempts to deliver a webhook, by what came of them.",
-    labelNames: ["outcome"],
-    registers,
-  });
-  const commits = new Histogram({
-    name: "reseller_commit_duration_seconds",
-    help: "Time of a batch in the writer thread, its durable commit included.",
-    buckets: COMMIT_BUCKETS,
-    registers,
-  });
-  const batches = new Histogram({
-    name: "reseller_commit_batch_size",
-    help: "Commands that shared a commit.",
-    buckets: BATCH_BUCKETS,
-    registers,
-  });
-  return {
-    request(method, route, status, seconds) {
-      const known = METHODS.has(method) ? method : "other";
-      requests.note(known, route ?? "none", status, seconds);
-    },
-    testRequest: (status) => testRequests.inc({ status }),
-    refusal: (code) => refusals.inc({ code }),
-    rateLimited: (by) => limited.inc({ by }),
-    replay: () => replays.inc(),
-    placement: (outcome) => placements.inc({ outcome }),
-    orderRequest: (kind, outcome) => orderRequests.inc({ kind, outcome }),
-    webhook: (outcome) => webhooks.inc({ outcome }),
-    commit(commands, seconds) {
-      commits.observe(seconds);
-      batches.observe(commands);
-    },
-  };
 }
 
 function addFigures(registry: Registry, figures: Figures): void {
@@ -204,16 +154,21 @@ function addFigures(registry: Registry, figures: Figures): void {
   );
   gauge(
     registry,
-    "reseller_oldest_unchecked_order_seconds",
-    "Since when the placed order that has waited longest has had no answer.",
-    () => figures.oldestUncheckedSeconds(),
-  );
-  gauge(
-    registry,
     "reseller_oldest_undelivered_webhook_seconds",
     "Age of the oldest event that an endpoint in use has not been sent.",
     () => figures.oldestUndeliveredSeconds(),
   );
+  new Gauge({
+    name: "reseller_alerts",
+    help: "Alerts that go on, by kind.",
+    labelNames: ["kind"],
+    registers: [registry],
+    async collect() {
+      const open = await figures.openAlerts();
+      if (open === null) return this.reset();
+      for (const kind of ALERT_KINDS) this.set({ kind }, open.get(kind) ?? 0);
+    },
+  });
   new Gauge({
     name: "reseller_webhooks_disabled",
     help: "Endpoints of webhooks that are disabled, by why.",
@@ -275,41 +230,44 @@ function orderGauge(
   });
 }
 
-function addProcessFigures(registry: Registry): void {
-  const figure = (name: string, help: string, read: () => number) =>
-    gauge(registry, name, help, read);
-  figure("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());
-  figure("process_open_fds", "Open file descriptors.", () => readProcessFigures().openFiles);
-  figure(
-    "process_max_fds",
-    "File descriptors it may open.",
-    () => readProcessFigures().openFilesLimit,
-  );
-  figure("process_cpu_seconds_total", "Processor time used.", () => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1e6;
-  });
-  figure("process_start_time_seconds", "When it started, in seconds since 1970.", () =>
-    Math.round(performance.timeOrigin / 1000),
-  );
-}
-
-/** A gauge that is read at each scrape; null leaves it out. */
-function gauge(
+/** A provider that is renamed or deleted leaves its old name's series, and is not read under it again. */
+function addProviderFigures(
   registry: Registry,
-  name: string,
-  help: string,
-  read: () => Awaitable<number | null>,
+  providers: () => Promise<readonly ProviderFigures[] | null>,
 ): void {
+  const labelNames = ["provider"] as const;
   new Gauge({
-    name,
-    help,
+    name: "reseller_unknown_orders",
+    help: "Orders of which it is not known whether the provider has them.",
+    labelNames,
     registers: [registry],
     async collect() {
-      const value = await read();
-      // `reset` would set it to 0.
-      if (value === null) this.remove();
-      else this.set(value);
+      this.reset();
+      for (const { name, unknown } of (await providers()) ?? [])
+        this.set({ provider: name }, unknown);
     },
   });
+  new Gauge({
+    name: "reseller_oldest_unchecked_order_seconds",
+    help: "Since when the placed order that has waited longest has had no answer.",
+    labelNames,
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { name, oldestUncheckedSeconds: seconds } of (await providers()) ?? []) {
+        if (seconds !== null) this.set({ provider: name }, seconds);
+      }
+    },
+  });
+}
+
+/** Those who ask while it is being read wait for the same. */
+function sharedRead<T>(read: () => Awaitable<T>): () => Promise<T> {
+  let reading: Promise<T> | null = null;
+  return () => {
+    reading ??= (async () => read())().finally(() => {
+      reading = null;
+    });
+    return reading;
+  };
 }

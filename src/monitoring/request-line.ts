@@ -7,13 +7,17 @@ export interface LoggedRequest {
   requestId: string;
   /** Null: no key was sent, or one that does not exist. */
   keyId: string | null;
+  /** The reseller's; letters, digits and . _ - @ + alone. */
+  username?: string | null;
   status: number;
-  /** Of a refusal whose status does not tell it; null: of none. */
+  /** Of a refusal or an internal error; null: of neither. */
   code?: string | null;
+  /** Of a caller that was refused and that no key names. */
+  address?: string | null;
   milliseconds: number;
 }
 
-/** Neither id may hold a character that JSON escapes. */
+/** No text may hold a character that JSON escapes. */
 export type RequestLog = (answered: LoggedRequest) => void;
 
 export function createRequestLog(
@@ -23,10 +27,20 @@ export function createRequestLog(
   write: (line: string) => void,
 ): RequestLog {
   const start = `,"method":${JSON.stringify(method)},"route":${JSON.stringify(route)},"requestId":"`;
-  return ({ requestId, keyId, status, code = null, milliseconds }) => {
+  return ({
+    requestId,
+    keyId,
+    username = null,
+    status,
+    code = null,
+    address = null,
+    milliseconds,
+  }) => {
     const key = keyId === null ? "null" : `"${keyId}"`;
+    const who = username === null ? "" : `,"username":"${username}"`;
     const why = code === null ? "" : `,"code":"${code}"`;
-    const rest = `,"keyId":${key},"status":${status}${why},"milliseconds":${milliseconds},"msg":"request"}`;
+    const where = address === null ? "" : `,"address":"${address}"`;
+    const rest = `,"keyId":${key}${who},"status":${status}${why}${where},"milliseconds":${milliseconds},"msg":"request"}`;
     write(`{"level":"info"${timestamp()}${start}${requestId}"${rest}\n`);
   };
 }
@@ -43,4 +57,22 @@ export function createTimestamp(): () => string {
     }
     return text;
   };
+}
+
+/** How the line of a request ends. */
+export const REQUEST_END = '"msg":"request"}\n';
+
+/** The same line, read again. */
+export interface ReadRequest extends LoggedRequest {
+  method: string;
+  route: string | null;
+}
+
+/** For a person: `POST /orders 400 quantity_below_minimum alice 2 ms`. What is not under /api/v1 has its whole path. */
+export function requestText(line: ReadRequest): string {
+  const { method, route, status, code, username, address, milliseconds } = line;
+  const path = route?.replace(/^\/api\/v1(?=\/)/, "") ?? "-";
+  const time = milliseconds < 10 ? Number(milliseconds.toFixed(1)) : Math.round(milliseconds);
+  const parts = [method, path, status, code, username ?? address, `${time} ms`];
+  return parts.filter((part) => part !== undefined && part !== null).join(" ");
 }

@@ -17,6 +17,8 @@ export interface RequestTimes {
   /** The metric as prom-client's registry takes it. */
   metric: Histogram<Label>;
   note(method: string, route: string, status: number, seconds: number): void;
+  /** Begins a series at 0. */
+  expect(method: string, route: string, status: number): void;
 }
 
 export function createRequestTimes(name: string, help: string, limits: number[]): RequestTimes {
@@ -57,6 +59,7 @@ export function createRequestTimes(name: string, help: string, limits: number[])
   }
   return {
     metric: new Times(settings),
+    expect: (method, route, status) => void seriesOf(method, route, status),
     note(method, route, status, seconds) {
       const series = seriesOf(method, route, status);
       let bucket = 0;

@@ -16,6 +16,7 @@ const counts: { [Name in CommandName]?: (input: CommandInput<Name>) => number } 
   createKey: ({ test }) => (test ? 2 : 1),
   rotateKey: () => 1,
   createWebhook: () => 1,
+  createAlertEndpoint: () => 1,
   createService: (service) => countWithoutId([service]),
   importServices: ({ services }) => countWithoutId(services),
   syncCatalogue: ({ plan }) => plan.added.length,

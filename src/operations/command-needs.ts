@@ -12,6 +12,7 @@ import {
   orders,
   services,
   transfers,
+  unrecognizedNumbers,
   uptime,
   users,
 } from "../db/tables.ts";
@@ -49,6 +50,7 @@ const needs: { [Name in CommandName]?: (input: CommandInput<Name>) => Need[] } =
     reports.flatMap(({ orderId }) => [
       needRow(orders.byKey, orderId),
       needRow(orderRequests.byOpen, orderId, "cancel"),
+      needRow(unrecognizedNumbers.byKey, orderId),
     ]),
 };
 

@@ -32,7 +32,7 @@ export function contextOf(now: number, ids: readonly string[], seed: string): Co
 }
 
 /** `evt_` and 24 lower-case letters and digits: 124 bits of the hash. */
-function eventIdOf(text: string): string {
+export function eventIdOf(text: string): string {
   const digits = BigInt(`0x${Bun.SHA256.hash(text, "hex")}`).toString(36);
   return EVENT_ID_PREFIX + digits.slice(-EVENT_ID_LENGTH).padStart(EVENT_ID_LENGTH, "0");
 }

@@ -1,6 +1,7 @@
 // Writes a transition of an order: the row, its refund, its event, its audit entry and what webhooks tell of it. docs/specification.md#order-transitions.
 // Every operation that changes a status calls applyTransition.
 
+import type { AuditFacts } from "../domain/audit.ts";
 import type { Delivery } from "../domain/deliveries.ts";
 import { type Actor, salesAccount } from "../domain/ledger.ts";
 import type { OrderTransition } from "../domain/order-transitions.ts";
@@ -22,6 +23,8 @@ export interface Cause {
   actor: Actor;
   /** The reason, for the operator; a provider's key is masked in it. */
   note: string | null;
+  /** Told to the reseller with the refund. */
+  publicNote?: string | null;
 }
 
 /** What a transition changes besides the status, `remains` and the refund. */
@@ -57,6 +60,7 @@ export function applyTransition(
     orderId: order.orderId,
     actor: cause.actor,
     note: cause.note,
+    publicNote: cause.publicNote ?? null,
     createdAt: context.now,
   });
   recordEvent(tx, order, after.status, cause, context);
@@ -66,11 +70,16 @@ export function applyTransition(
     subject: String(order.orderId),
     account: order.resellerAccount,
     before: orderFacts(order),
-    after: { ...orderFacts(after), note: cause.note },
+    after: { ...orderFacts(after), ...notesOf(cause) },
   });
   endCancelRequest(tx, order.orderId, after.status, context);
   recordTransitionEvent(tx, after, order.status, context);
   return after;
+}
+
+/** The notes as the audit log has them. */
+function notesOf({ note, publicNote = null }: Cause): AuditFacts {
+  return publicNote === null ? { note } : { note, publicNote };
 }
 
 /** After any transition the order is not submitted again. */

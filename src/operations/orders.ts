@@ -15,7 +15,7 @@ import type { Tx } from "../db/port.ts";
 import { postTransfer } from "../db/ledger.ts";
 import { findOrder, insertOrder, type Order, updateOrder } from "../db/orders.ts";
 import { findOrderByReference } from "../db/public-orders.ts";
-import { findOpenService, type OpenService } from "../db/services.ts";
+import { findOpenService, type OpenService, type Payer } from "../db/services.ts";
 import { users } from "../db/tables.ts";
 import { audit, orderFacts } from "./audit.ts";
 import { requireCaller } from "./callers.ts";
@@ -74,12 +74,17 @@ export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context
 function refuseFields(tx: Tx, order: PlaceOrder): void {
   const { resellerAccount } = order;
   const refused = attempt(() => {
-    const { testOf } = tx.row(users.byKey, resellerAccount)!;
-    const service = findOpenService(tx, testOf ?? resellerAccount, order.service);
+    const payer = payerOf(tx, tx.row(users.byKey, resellerAccount)!);
+    const service = findOpenService(tx, payer, order.service);
     if (!service) throw notFound(order);
     return orderTerms(service, order);
   });
   if (refused instanceof Refusal && FIELD_REFUSALS.has(refused.code)) throw refused;
+}
+
+/** Whose prices count: a test account has those of its reseller. */
+function payerOf(tx: Tx, reseller: Payer & { testOf: number | null }): Payer {
+  return reseller.testOf === null ? reseller : tx.row(users.byKey, reseller.testOf)!;
 }
 
 const FIELD_REFUSALS: ReadonlySet<RefusalCode> = new Set(["field_missing", "field_invalid"]);
@@ -94,7 +99,7 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
   // First: a retry must get the existing order even if its service or the balance is gone since.
   refuseTakenReference(tx, resellerAccount, reference);
   const reseller = tx.row(users.byKey, resellerAccount)!;
-  const service = findOpenService(tx, reseller.testOf ?? resellerAccount, command.service);
+  const service = findOpenService(tx, payerOf(tx, reseller), command.service);
   if (!service) throw notFound(command);
   const { quantity, extra } = orderTerms(service, command);
   const charge = chargeMicros(service.priceMicros, service.per, quantity);
@@ -160,12 +165,14 @@ export interface TransitionOrder {
   /** The refund that was confirmed; absent: whatever it comes to. */
   refundMicros?: Micros;
   note: string | null;
+  /** Told to the reseller with the refund. */
+  publicNote?: string | null;
   actor: Actor;
 }
 
 /**
- * The operator's transition of an order, with its refund, both or neither.
- * Refuses: order_not_found, order_transition_illegal, order_being_sent, remains_above_quantity, order_changed.
+ * The operator's transition of an order, with its refund, both or neither. Refuses: order_not_found,
+ * order_transition_illegal, order_being_sent, remains_above_quantity, order_changed, nothing_refunded.
  */
 export function transitionOrder(tx: Tx, command: TransitionOrder, context: Context): Order {
   const order = requireOrder(tx, command.id);
@@ -173,13 +180,9 @@ export function transitionOrder(tx: Tx, command: TransitionOrder, context: Conte
   const transition = decideTransition(order, command.to, command.remains);
   const { refundMicros = transition.refundMicros } = command;
   if (transition.refundMicros !== refundMicros) throw refusal("order_changed");
-  return applyTransition(
-    tx,
-    order,
-    transition,
-    { actor: command.actor, note: command.note },
-    context,
-  );
+  const { actor, note, publicNote = null } = command;
+  if (publicNote !== null && transition.refundMicros === 0) throw refusal("nothing_refunded");
+  return applyTransition(tx, order, transition, { actor, note, publicNote }, context);
 }
 
 export interface ProgressOrder {

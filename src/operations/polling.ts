@@ -4,7 +4,9 @@ import { decideReport, nextPollAt, type Report } from "../domain/polling.ts";
 import { withProgress } from "../domain/order-transitions.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { Tx } from "../db/port.ts";
-import { insertLateReport, listDuePolls, updatePolled, updateNextPoll } from "../db/polling.ts";
+import { recordLateReport } from "../db/late-reports.ts";
+import { listDuePolls, updatePolled, updateNextPoll } from "../db/polling.ts";
+import { deleteUnrecognizedNumber, insertUnrecognizedNumber } from "../db/unrecognized-numbers.ts";
 import { updateOrder } from "../db/orders.ts";
 import { orderOf, type OrderWithDelivery } from "../db/deliveries.ts";
 import { updateLastSuccess } from "../db/providers.ts";
@@ -50,7 +52,8 @@ export function takeDuePolls(tx: Tx, command: TakeDuePolls, context: Context): D
 
 export interface RecordReports {
   providerId: number;
-  reports: { orderId: number; report: Report }[];
+  /** `providerOrder`: the number that was asked for. */
+  reports: { orderId: number; providerOrder?: string; report: Report }[];
   pollIntervalMs: number;
   jitter: number;
 }
@@ -66,10 +69,11 @@ export interface ReportNotice {
 /** Applies reports. One that cannot be applied is rolled back alone. */
 export function recordReports(tx: Tx, command: RecordReports, context: Context): ReportNotice[] {
   const costs = decideCosts(tx, command.providerId, command.reports);
-  const notices = tx.each(command.reports, ({ orderId, report }, index): ReportNotice | null => {
+  const notices = tx.each(command.reports, (entry, index): ReportNotice | null => {
+    const { orderId, report } = entry;
     const jitter = jitterOf(command.jitter, index);
     const recorded = tx.attempt(() => {
-      const notice = recordReport(tx, orderId, report, command.pollIntervalMs, jitter, context);
+      const notice = recordReport(tx, entry, command.pollIntervalMs, jitter, context);
       const cost = costs.get(orderId);
       if (cost) writeCost(tx, orderId, cost, context);
       return notice;
@@ -84,24 +88,26 @@ export function recordReports(tx: Tx, command: RecordReports, context: Context):
 
 function recordReport(
   tx: Tx,
-  orderId: number,
-  report: Report,
+  { orderId, providerOrder, report }: RecordReports["reports"][number],
   pollIntervalMs: number,
   jitter: number,
   context: Context,
 ): "invalid" | "late" | null {
   const order = orderOf(tx, orderId);
   const { delivery } = order;
+  // The number was corrected while the provider was asked: this is of another order there.
+  if (providerOrder !== undefined && providerOrder !== delivery.providerOrder) return null;
+  noteRecognition(tx, order, report, context);
   const decision = decideReport({ ...order, reported: delivery.reported }, report);
   switch (decision.kind) {
     case "ignore":
       return "invalid";
     case "late": {
-      const { reported } = decision;
+      const { reported, remains } = decision;
       const { status } = order;
+      const late = { orderId, reported, status, remains, createdAt: context.now };
       updateOrder(tx, { ...order, delivery: { ...delivery, reported, polledAt: context.now } });
-      insertLateReport(tx, { orderId, reported, status, createdAt: context.now });
-      return "late";
+      return recordLateReport(tx, late) ? "late" : null;
     }
     case "progress":
       recordProgress(tx, order, report, decision, pollIntervalMs, jitter, context);
@@ -116,6 +122,21 @@ function recordReport(
       return null;
     }
   }
+}
+
+/** Until the first report: whether the provider knows the order by the number that we have of it. */
+function noteRecognition(
+  tx: Tx,
+  { orderId, resellerAccount, status, delivery }: OrderWithDelivery,
+  report: Report,
+  { now }: Context,
+): void {
+  if (delivery.reported !== null) return;
+  if (report.word !== null) return deleteUnrecognizedNumber(tx, orderId);
+  if (!report.isUnrecognized || status !== "PROCESSING" || delivery.providerOrder === null) return;
+  tx.lock(resellerAccount);
+  const { providerOrder } = delivery;
+  insertUnrecognizedNumber(tx, { orderId, providerOrder, cause: report.text, createdAt: now });
 }
 
 /** A report without a change only updates polledAt, and the next poll where the report says when. */

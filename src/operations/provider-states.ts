@@ -5,12 +5,11 @@ import type { Actor } from "../domain/ledger.ts";
 import type { Tx } from "../db/port.ts";
 import { readProviderUses } from "../db/providers.ts";
 import { listServicesRoutedTo } from "../db/service-routes.ts";
-import { updateService } from "../db/services.ts";
 import { providers } from "../db/tables.ts";
 import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { requireProvider } from "./providers.ts";
-import { listServiceListeners, recordServiceEvents } from "./webhook-events.ts";
+import { changeService, listServiceListeners } from "./service-changes.ts";
 
 export interface SetProviderActive {
   name: string;
@@ -38,8 +37,7 @@ export function setProviderActive(
   tx.update(providers, provider, { active });
   tx.each(changed, (before) => {
     const service = { ...before, active, suspended: !active };
-    updateService(tx, service);
-    recordServiceEvents(tx, listeners, before, service, context);
+    changeService(tx, listeners, before, service, context);
   });
   audit(tx, context, {
     actor,

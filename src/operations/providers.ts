@@ -14,17 +14,11 @@ import { type Rate, recordRates } from "../db/costs.ts";
 import { findProvider, insertProvider, type Provider, updateLastSuccess } from "../db/providers.ts";
 import { readFurtherRoutesTo } from "../db/service-routes.ts";
 import { providers } from "../db/tables.ts";
-import {
-  findService,
-  insertService,
-  listServiceIds,
-  listServicesOfProvider,
-  updateService as writeService,
-} from "../db/services.ts";
+import { findService, listServiceIds, listServicesOfProvider } from "../db/services.ts";
 import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { decideForeignCosts, writeCost } from "./costs.ts";
-import { listServiceListeners, recordServiceEvents } from "./webhook-events.ts";
+import { addService, changeService, listServiceListeners } from "./service-changes.ts";
 
 export interface CreateProvider extends Partial<SyncSettings> {
   name: string;
@@ -66,6 +60,7 @@ export interface UpdateProvider {
     name?: string;
     rateToUsd?: string;
     currency?: string;
+    lowBalanceMicros?: number | null;
   } & Partial<SyncSettings>;
   actor: Actor;
 }
@@ -128,9 +123,20 @@ function refuseUnpriced({ markup, syncEvery }: Partial<SyncSettings>): void {
 /** The fields of a provider that the audit log records: not its key. */
 function providerFacts(provider: Provider): AuditFacts {
   const { name, url, markup, syncEvery, syncPriceLimit, syncDeactivationLimit } = provider;
-  const { syncNew, readableIds, rateToUsd, currency } = provider;
+  const { syncNew, readableIds, rateToUsd, currency, lowBalanceMicros } = provider;
   const limits = { syncPriceLimit, syncDeactivationLimit };
-  return { name, url, markup, syncEvery, ...limits, syncNew, readableIds, rateToUsd, currency };
+  return {
+    name,
+    url,
+    markup,
+    syncEvery,
+    ...limits,
+    syncNew,
+    readableIds,
+    rateToUsd,
+    currency,
+    lowBalanceMicros,
+  };
 }
 
 export interface NoteSuccess {
@@ -178,24 +184,22 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
   const isPrivate = command.newServices === "private";
   tx.each(plan.added, ({ providerService, id, ...fields }) => {
     const service = addedService(provider, providerService, fields, context);
-    const added = insertService(tx, { ...service, id: id ?? service.id, private: isPrivate });
+    const wanted = { ...service, id: id ?? service.id, private: isPrivate };
+    const added = addService(tx, listeners, wanted, context);
     auditService(tx, context, command.actor, "service.create", null, added);
-    recordServiceEvents(tx, listeners, null, added, context);
   });
   tx.each(plan.updated, ({ id, after, returns }) => {
     const service = findService(tx, id)!;
     const reactivation = returns ? { active: true, delisted: false } : {};
     const updated = { ...service, ...after, ...reactivation };
-    writeService(tx, updated);
+    changeService(tx, listeners, service, updated, context);
     auditService(tx, context, command.actor, "service.update", service, updated);
-    recordServiceEvents(tx, listeners, service, updated, context);
   });
   tx.each(plan.deactivated, ({ id }) => {
     const service = findService(tx, id)!;
     const deactivated = { ...service, active: false, delisted: true };
-    writeService(tx, deactivated);
+    changeService(tx, listeners, service, deactivated, context);
     auditService(tx, context, command.actor, "service.deactivate", service, deactivated);
-    recordServiceEvents(tx, listeners, service, deactivated, context);
   });
   noteSynced(tx, provider, command, context);
   return plan;

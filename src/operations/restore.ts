@@ -46,6 +46,7 @@ export function carryOver(tx: Tx, command: CarryOver, context: Context): Carried
   raiseFloor(tx, "audit", floors.audit);
   raiseFloor(tx, "services", floors.services);
   raiseFloor(tx, "order_requests", floors.order_requests);
+  raiseFloor(tx, "service_changes", floors.service_changes);
   for (const id of endedKeys) setKeyActive(tx, { id, active: false, actor }, context);
   for (const name of disabledAdministrators) keepDisabled(tx, name, actor, context);
   const cause = "restored from a backup: it may have been sent since";

@@ -5,11 +5,11 @@ import type { Actor } from "../domain/ledger.ts";
 import type { Reader, Tx } from "../db/port.ts";
 import { findProvider, providerOf } from "../db/providers.ts";
 import { deleteRoutes, isDelivered, listSupersededRoutes } from "../db/service-routes.ts";
-import { findService, type Service, updateService as writeService } from "../db/services.ts";
+import { findService, type Service } from "../db/services.ts";
 import { auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
+import { changeService, listServiceListeners } from "./service-changes.ts";
 import { changed, create, type ServiceTerms } from "./services.ts";
-import { listServiceListeners, recordServiceEvents } from "./webhook-events.ts";
 
 /** A row of a list. With `update` what it does not say stays as it is. */
 export type ServiceRow = Partial<ServiceTerms> & Pick<ServiceTerms, "id">;
@@ -150,9 +150,8 @@ export function importServices(tx: Tx, command: ImportServices, context: Context
   deleteRoutes(tx, superseded.flat());
   tx.each(plan.created, (service) => create(tx, { ...service, actor }, listeners, context));
   tx.each(plan.updated, ({ before, after }) => {
-    writeService(tx, after);
+    changeService(tx, listeners, before, after, context);
     auditService(tx, context, actor, "service.update", before, after);
-    recordServiceEvents(tx, listeners, before, after, context);
   });
   const { created, updated, unchanged } = plan;
   return { created: created.length, updated: updated.length, unchanged };

@@ -18,7 +18,7 @@ import { findService, type Service } from "../db/services.ts";
 import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { requireProvider } from "./providers.ts";
-import { listServiceListeners, recordServiceEvents } from "./webhook-events.ts";
+import { changeService, listServiceListeners } from "./service-changes.ts";
 
 export interface PutRoute {
   /** Of the service. */
@@ -81,8 +81,8 @@ function change(
   const delisted = service.delisted && isFirst;
   const state = { ...stateOf(service, isDelivered), delisted };
   const written = writeRoutes(tx, { ...service, ...state }, before, after);
+  changeService(tx, listeners, service, written, context);
   auditRoute(tx, command, before, after, context);
-  recordServiceEvents(tx, listeners, service, written, context);
 }
 
 /** A service is suspended while all of its providers are inactive. */

@@ -14,27 +14,22 @@ import {
   standardUnit,
 } from "../domain/service-types.ts";
 import type { Reader, Tx } from "../db/port.ts";
-import {
-  deleteService as removeService,
-  findService,
-  type Grant,
-  insertService,
-  readServiceUses,
-  type Service,
-  updateService as writeService,
-} from "../db/services.ts";
+import { findService, type Grant, readServiceUses, type Service } from "../db/services.ts";
 import { grants } from "../db/tables.ts";
 import { deleteRoutes, isDelivered, listSupersededRoutes } from "../db/service-routes.ts";
 import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { requireProvider } from "./providers.ts";
-import { requireUser } from "./users.ts";
 import {
+  addService,
+  removeService,
+  changeGrant,
+  changeService,
   listServiceListeners,
-  recordGrantEvents,
-  recordServiceEvents,
+  removeGrant,
   type ServiceListeners,
-} from "./webhook-events.ts";
+} from "./service-changes.ts";
+import { requireUser } from "./users.ts";
 
 /** Well formed: name, price and bounds have been checked, and min is not above max. */
 export interface ServiceTerms {
@@ -93,7 +88,7 @@ export function create(
   if (findService(tx, id)) throw refusal("service_id_taken");
   const link = linkOf(tx, provider);
   refuseUnfitType({ type, per, dripfeed });
-  const service = insertService(tx, {
+  const added = {
     ...fields,
     ...link,
     type,
@@ -115,9 +110,9 @@ export function create(
     refillDays: command.refillDays ?? REFILL_DAYS_DEFAULT,
     cancelByHand: command.cancel !== undefined,
     refillByHand: command.refill !== undefined,
-  });
+  };
+  const service = addService(tx, listeners, added, context);
   auditService(tx, context, actor, "service.create", null, service);
-  recordServiceEvents(tx, listeners, null, service, context);
   return service;
 }
 
@@ -139,10 +134,9 @@ export function updateService(tx: Tx, command: UpdateService, context: Context):
   const before = requireService(tx, command.id);
   const service = changed(tx, before, command.changes, command.provider);
   const superseded = listSupersededRoutes(tx, before, service);
-  writeService(tx, service);
+  changeService(tx, listServiceListeners(tx, context), before, service, context);
   deleteRoutes(tx, superseded);
   auditService(tx, context, command.actor, "service.update", before, service);
-  recordServiceEvents(tx, listServiceListeners(tx, context), before, service, context);
   return service;
 }
 
@@ -192,10 +186,9 @@ export function setServiceActive(tx: Tx, command: SetServiceActive, context: Con
   const before = requireService(tx, command.id);
   if (active && !isDelivered(tx, before)) throw refusal("provider_inactive");
   const service = { ...before, active, delisted: false, suspended: false };
-  writeService(tx, service);
+  changeService(tx, listServiceListeners(tx, context), before, service, context);
   const action = active ? "service.activate" : "service.deactivate";
   auditService(tx, context, command.actor, action, before, service);
-  recordServiceEvents(tx, listServiceListeners(tx, context), before, service, context);
   return service;
 }
 
@@ -211,9 +204,8 @@ export function deleteService(tx: Tx, command: DeleteService, context: Context):
   if (uses.orders || uses.grants > 0) throw new Refusal("service_in_use", uses);
   const listeners = listServiceListeners(tx, context);
   // Nothing is refused from here on.
-  recordServiceEvents(tx, listeners, service, { ...service, active: false }, context);
+  removeService(tx, listeners, service, context);
   auditService(tx, context, command.actor, "service.delete", service, null);
-  removeService(tx, service);
   return null;
 }
 
@@ -233,9 +225,8 @@ export function changePrices(tx: Tx, command: ChangePrices, context: Context): {
   tx.each(command.prices, ({ after }, at) => {
     const before = found[at]!;
     const service = { ...before, priceMicros: after, priceByHand: true };
-    writeService(tx, service);
+    changeService(tx, listeners, before, service, context);
     auditService(tx, context, command.actor, "service.update", before, service);
-    recordServiceEvents(tx, listeners, before, service, context);
   });
   return { changed: command.prices.length };
 }
@@ -253,18 +244,15 @@ export function grantService(tx: Tx, command: GrantService, context: Context): G
   const service = requireService(tx, command.id);
   const user = requireUser(tx, command.username);
   if (user.parentAccount !== null) throw refusal("child_cannot_hold_grant");
-  const { priceMicros } = command;
   const before = tx.row(grants.byKey, service.id, user.account);
-  const grant = before
-    ? tx.update(grants, before, { priceMicros })
-    : tx.insert(grants, {
-        serviceId: service.id,
-        resellerAccount: user.account,
-        priceMicros,
-        createdAt: context.now,
-      });
+  const given = {
+    serviceId: service.id,
+    resellerAccount: user.account,
+    priceMicros: command.priceMicros,
+    createdAt: before?.createdAt ?? context.now,
+  };
+  const grant = changeGrant(tx, service, before, given, context);
   auditGrant(tx, context, command.actor, before ?? null, grant);
-  recordGrantEvents(tx, service, user.account, { before, after: grant }, context);
   return grant;
 }
 
@@ -280,9 +268,8 @@ export function revokeService(tx: Tx, command: RevokeService, context: Context):
   const user = requireUser(tx, command.username);
   const grant = tx.row(grants.byKey, service.id, user.account);
   if (!grant) throw refusal("grant_not_found");
-  tx.delete(grants, grant);
+  removeGrant(tx, service, grant, context);
   auditGrant(tx, context, command.actor, grant, null);
-  recordGrantEvents(tx, service, user.account, { before: grant, after: undefined }, context);
   return grant;
 }
 

@@ -19,7 +19,8 @@ export function openTestAccount(tx: Tx, user: User, actor: Actor, context: Conte
     kind: "adjustment",
     orderId: null,
     actor,
-    note: "test money",
+    note: null,
+    publicNote: "test money",
     createdAt: context.now,
   });
   return account;

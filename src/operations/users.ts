@@ -1,12 +1,11 @@
-// Users, and the operator's adjustments of their balances.
+// Users: making and changing them. Credits and debits by the operator: adjustments.ts.
 
-import { cashAccount, refuseCreditAboveLimit, refuseDebitAboveBalance } from "../domain/ledger.ts";
 import type { Actor } from "../domain/ledger.ts";
+import { discountPercent } from "../domain/prices.ts";
 import { refusal } from "../domain/refusals.ts";
 import type { Reader, Tx } from "../db/port.ts";
-import { postTransfer } from "../db/ledger.ts";
 import { listKeys } from "../db/keys.ts";
-import { keys } from "../db/tables.ts";
+import { CATALOGUE_LOCK, keys } from "../db/tables.ts";
 import {
   findUser,
   findUserByAccount,
@@ -17,7 +16,7 @@ import {
 import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { lockSides, renameTestAccount } from "./test-accounts.ts";
-import { recordCreditEvent, recordDebitEvents } from "./webhook-events.ts";
+import { changeDiscount } from "./service-changes.ts";
 
 export interface CreateUser {
   username: string;
@@ -113,52 +112,38 @@ export function setUserActive(tx: Tx, command: SetUserActive, context: Context):
   return { keys: changed.length };
 }
 
-export interface AdjustBalance {
+export interface SetDiscount {
   username: string;
-  /** Above 0, at most AMOUNT_LIMIT_MICROS. */
-  amountMicros: number;
-  note: string | null;
+  /** 0 to FULL_DISCOUNT_PPM; 0: none. */
+  discountPpm: number;
   actor: Actor;
 }
 
-export interface AdjustedBalance {
-  /** After the change. */
-  user: User;
-  previousBalanceMicros: bigint;
-}
-
-/** Refuses: user_not_found, balance_too_large, deposits_too_large. */
-export function creditUser(tx: Tx, command: AdjustBalance, context: Context): AdjustedBalance {
-  const user = requireUser(tx, command.username);
-  refuseCreditAboveLimit(user, command.amountMicros);
-  const adjusted = adjust(tx, command, context, user, cashAccount(false), user.account);
-  recordCreditEvent(tx, user, command.amountMicros, "adjustment", context);
-  return adjusted;
-}
-
-/** Refuses: user_not_found, insufficient_balance. */
-export function debitUser(tx: Tx, command: AdjustBalance, context: Context): AdjustedBalance {
-  const user = requireUser(tx, command.username);
-  refuseDebitAboveBalance(user.balanceMicros, command.amountMicros);
-  const adjusted = adjust(tx, command, context, user, user.account, cashAccount(false));
-  recordDebitEvents(tx, user, command.amountMicros, context);
-  return adjusted;
-}
-
 /**
- * A credit or a debit for a caller that is sent no balance: replies of a server's writer are JSON, and a balance may be
- * above 2^53. Refuses what creditUser and debitUser refuse.
+ * What a reseller pays less than the catalogue says, where it has no price of its own. Orders that are there keep their
+ * price. Refuses: user_not_found, child_cannot_hold_discount.
  */
-export function adjustBalance(
-  tx: Tx,
-  { direction, ...command }: AdjustBalance & { direction: "credit" | "debit" },
-  context: Context,
-): null {
-  (direction === "credit" ? creditUser : debitUser)(tx, command, context);
-  return null;
+export function setDiscount(tx: Tx, command: SetDiscount, context: Context): { account: number } {
+  const { discountPpm, actor } = command;
+  const user = requireUser(tx, command.username);
+  const { account, username, parentAccount } = user;
+  if (parentAccount !== null) throw refusal("child_cannot_hold_discount");
+  if (discountPpm === user.discountPpm) return { account };
+  // Nothing is refused from here on. The prices that its events tell are those of the catalogue at this moment.
+  tx.lock(CATALOGUE_LOCK);
+  changeDiscount(tx, user, discountPpm, context);
+  audit(tx, context, {
+    actor,
+    action: "user.discount",
+    subject: username,
+    account,
+    before: { discountPercent: discountPercent(user.discountPpm) },
+    after: { discountPercent: discountPercent(discountPpm) },
+  });
+  return { account };
 }
 
-/** createUser for a caller that is sent no balance: see adjustBalance. */
+/** createUser for a caller that is sent no balance: see adjustBalance (adjustments.ts). */
 export function addUser(tx: Tx, command: CreateUser, context: Context): null {
   createUser(tx, command, context);
   return null;
@@ -169,34 +154,4 @@ export function requireUser(reader: Reader, username: string): User {
   const user = findUser(reader, username);
   if (!user) throw refusal("user_not_found");
   return user;
-}
-
-function adjust(
-  tx: Tx,
-  command: AdjustBalance,
-  context: Context,
-  user: User,
-  debitAccount: number,
-  creditAccount: number,
-): AdjustedBalance {
-  postTransfer(tx, {
-    debitAccount,
-    creditAccount,
-    amountMicros: command.amountMicros,
-    kind: "adjustment",
-    orderId: null,
-    actor: command.actor,
-    note: command.note,
-    createdAt: context.now,
-  });
-  const adjusted = findUserByAccount(tx, user.account)!;
-  audit(tx, context, {
-    actor: command.actor,
-    action: creditAccount === user.account ? "user.credit" : "user.debit",
-    subject: user.username,
-    account: user.account,
-    before: { balanceMicros: user.balanceMicros },
-    after: { balanceMicros: adjusted.balanceMicros, note: command.note },
-  });
-  return { user: adjusted, previousBalanceMicros: user.balanceMicros };
 }

@@ -25,6 +25,7 @@ import {
   listInterruptedDeliveries,
   type WebhookDelivery,
 } from "../db/webhook-deliveries.ts";
+import type { AnyWebhook } from "../db/webhooks.ts";
 import type { Context } from "./context.ts";
 
 /** Multiples of it modulo 1 are evenly spread: one random number gives every attempt of a command its own. */
@@ -55,6 +56,8 @@ export interface DueWebhookDelivery {
   body: string;
   /** Of the test side: no metric counts it. */
   isTest: boolean;
+  /** Of an alert to the operator. */
+  alert?: { telegramChat: string | null };
 }
 
 /** Each is under way from now on, until its attempt is recorded or its lease ends. */
@@ -91,8 +94,13 @@ function take(tx: Tx, deliveryId: number, server: string, now: number): DueWebho
     url: webhook.url,
     secrets: signingSecrets(webhook, now),
     body: event.body,
-    isTest: isTest(tx.row(users.byKey, webhook.resellerAccount)!),
+    ...sideOf(tx, webhook),
   };
+}
+
+function sideOf(tx: Tx, { resellerAccount, telegramChat }: AnyWebhook) {
+  if (resellerAccount === null) return { isTest: false, alert: { telegramChat } };
+  return { isTest: isTest(tx.row(users.byKey, resellerAccount)!) };
 }
 
 export interface RecordWebhookAttempts {
@@ -159,7 +167,8 @@ function record(
   const response = finished.response && storedResponse(finished.response);
   const times = { attempt, at, durationMs };
   tx.insert(webhookAttempts, { deliveryId, webhookId, ...times, httpStatus, error, response });
-  const outcome = { httpStatus, error, retryAfterSeconds };
+  const mayAskForMore = webhook.telegramChat !== null;
+  const outcome = { httpStatus, error, retryAfterSeconds, mayAskForMore };
   const { active, disabledReason, disabledAt, failures, failingSince } = decideHealth(
     webhook,
     outcome,

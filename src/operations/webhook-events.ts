@@ -1,6 +1,7 @@
 // Writes the events of a change, in the transaction of the change, for the endpoints that want them. A reseller without such
 // an endpoint is told by its row, which the change has read anyway. docs/specification.md#webhook-events.
 
+import type { AlertEventType } from "../domain/alerts.ts";
 import { takesEvents } from "../domain/webhooks.ts";
 import {
   balanceCreditedData,
@@ -8,9 +9,7 @@ import {
   bitsOfEvents,
   eventBody,
   fallsBelow,
-  type OfferedService,
   orderEventData,
-  serviceChangedData,
   typeOfTransition,
   type WebhookEventType,
   wantsEvent,
@@ -19,9 +18,7 @@ import { TEST_WEBHOOK_ATTEMPTS, WEBHOOK_ATTEMPTS } from "../domain/webhook-sched
 import type { OrderStatus } from "../domain/orders.ts";
 import type { Tx } from "../db/port.ts";
 import type { Order } from "../db/orders.ts";
-import type { Grant, Service } from "../db/services.ts";
-import { grants, users, webhookDeliveries, webhookEvents } from "../db/tables.ts";
-import { findTestAccount } from "../db/users.ts";
+import { users, webhookDeliveries, webhookEvents } from "../db/tables.ts";
 import { listWebhooks, type Webhook } from "../db/webhooks.ts";
 import type { Context } from "./context.ts";
 
@@ -51,22 +48,45 @@ export function insertEvent(
   { tries, replay }: EventDelivery = SCHEDULED,
 ): void {
   if (endpoints.length === 0) return;
-  const { now } = context;
   const isTest = tx.row(users.byKey, account)!.testOf !== null;
+  const most = isTest ? Math.min(tries, TEST_WEBHOOK_ATTEMPTS) : tries;
+  const id = context.createEventId();
+  const body = eventBody(type, context.now, data, isTest);
+  const event = { id, account, type, body, ...(order && { order }) };
+  insertOutboxEvent(tx, event, endpoints, context, { tries: most, replay });
+}
+
+/** An event as it is stored and sent. */
+export interface OutboxEvent {
+  id: string;
+  /** Null: of the operator. */
+  account: number | null;
+  type: WebhookEventType | AlertEventType;
+  body: string;
+  order?: { orderId: number; sequence: number };
+}
+
+/** Its delivery to each of the endpoints is due at once. */
+export function insertOutboxEvent(
+  tx: Tx,
+  { id, account, type, body, order }: OutboxEvent,
+  endpoints: readonly { webhookId: number }[],
+  { now }: Context,
+  { tries, replay }: EventDelivery = SCHEDULED,
+): void {
   const { eventId } = tx.insert(webhookEvents, {
-    id: context.createEventId(),
+    id,
     resellerAccount: account,
     type,
     orderId: order?.orderId ?? null,
     sequence: order?.sequence ?? null,
-    body: eventBody(type, now, data, isTest),
+    body,
     createdAt: now,
   });
-  const most = isTest ? Math.min(tries, TEST_WEBHOOK_ATTEMPTS) : tries;
   for (const { webhookId } of endpoints) {
-    const delivery = { webhookId, eventId, state: "waiting", dueAt: now, tries: most } as const;
+    const delivery = { webhookId, eventId, state: "waiting", dueAt: now, tries } as const;
     // A replay fails for good.
-    tx.insert(webhookDeliveries, { ...delivery, replay, failures: replay ? most : 0 });
+    tx.insert(webhookDeliveries, { ...delivery, replay, failures: replay ? tries : 0 });
   }
 }
 
@@ -138,72 +158,16 @@ export function recordDebitEvents(
   }
 }
 
-/** The endpoints that are told of services, by account. */
-export type ServiceListeners = ReadonlyMap<number, Webhook[]>;
-
-/** Read once for a command, before its writes: an import may have a hundred thousand services. */
-export function listServiceListeners(tx: Tx, context: Context): ServiceListeners {
-  const wanting = endpointsOf(listWebhooks(tx), "service.changed", context);
-  return Map.groupBy(wanting, ({ resellerAccount }) => resellerAccount);
-}
-
-/** `before`: null for a new service. Told to every reseller that may order it, before or after the change. */
-export function recordServiceEvents(
-  tx: Tx,
-  listeners: ServiceListeners,
-  before: Service | null,
-  after: Service,
-  context: Context,
-): void {
-  if (listeners.size === 0) return;
-  tx.each([...listeners], ([account, endpoints]) => {
-    const { testOf } = tx.row(users.byKey, account)!;
-    const grant = tx.row(grants.byKey, after.id, testOf ?? account);
-    const offers = { before: before && offerOf(before, grant), after: offerOf(after, grant) };
-    insertServiceEvent(tx, account, offers, endpoints, context);
-  });
-}
-
-/** A grant given, changed or withdrawn: the test side of the reseller is told too. */
-export function recordGrantEvents(
-  tx: Tx,
-  service: Service,
-  account: number,
-  grant: { before: Grant | undefined; after: Grant | undefined },
-  context: Context,
-): void {
-  const offers = { before: offerOf(service, grant.before), after: offerOf(service, grant.after) };
-  const test = findTestAccount(tx, account);
-  const accounts = test ? [account, test.account] : [account];
-  const told = accounts.map((each) => endpointsFor(tx, each, "service.changed", context));
-  for (const [place, each] of accounts.entries()) {
-    insertServiceEvent(tx, each, offers, told[place]!, context);
-  }
-}
-
-function insertServiceEvent(
-  tx: Tx,
-  account: number,
-  offers: { before: OfferedService | null; after: OfferedService | null },
-  endpoints: readonly Webhook[],
-  context: Context,
-): void {
-  const data = serviceChangedData(offers.before, offers.after);
-  if (data) insertEvent(tx, { account, type: "service.changed", data }, endpoints, context);
-}
-
-/** Null: the reseller may not order it. */
-function offerOf(service: Service, grant: Grant | undefined): OfferedService | null {
-  if (!service.active || (service.private && !grant)) return null;
-  const { id, name, min, max } = service;
-  return { id, name, priceMicros: grant?.priceMicros ?? service.priceMicros, min, max };
-}
-
-function endpointsFor(tx: Tx, account: number, type: WebhookEventType, context: Context) {
+/** Those of the account that are told of such events. */
+export function endpointsFor(tx: Tx, account: number, type: WebhookEventType, context: Context) {
   return endpointsOf(listWebhooks(tx, account), type, context);
 }
 
-function endpointsOf(endpoints: readonly Webhook[], type: WebhookEventType, { now }: Context) {
+export function endpointsOf(
+  endpoints: readonly Webhook[],
+  type: WebhookEventType,
+  { now }: Context,
+) {
   return endpoints.filter(
     (webhook) => wantsEvent(bitsOfEvents(webhook.events), type) && takesEvents(webhook, now),
   );

@@ -1,7 +1,9 @@
 // What webhooks leave behind, deleted in pieces: attempts, then deliveries that are over, then their events, then deleted
 // endpoints. And what waits for an endpoint that has been disabled for too long is given up.
 
+import { ALERT_RETENTION_MS } from "../domain/alerts.ts";
 import { DISABLED_RETENTION_MS, WEBHOOK_RETENTION_MS } from "../domain/webhooks.ts";
+import { deleteOldAlerts } from "../db/alerts.ts";
 import type { Tx } from "../db/port.ts";
 import { WEBHOOK_QUEUE_LOCK } from "../db/tables.ts";
 import {
@@ -28,5 +30,6 @@ export function expireWebhooks(tx: Tx, { limit }: ExpireWebhooks, { now }: Conte
     deleteOldDeliveries(tx, before, limit),
     deleteOldEvents(tx, before, limit),
     deleteRemovedWebhooks(tx, limit),
+    deleteOldAlerts(tx, now - ALERT_RETENTION_MS, limit),
   );
 }

@@ -6,8 +6,15 @@ import type { Actor } from "../domain/ledger.ts";
 import { refusal } from "../domain/refusals.ts";
 import { isDisabledByFailures, refuseTooManyWebhooks, wantedBy } from "../domain/webhooks.ts";
 import type { Tx } from "../db/port.ts";
-import { WEBHOOK_QUEUE_LOCK, webhooks } from "../db/tables.ts";
-import { findWebhook, listWebhooks, updateWanted, type Webhook } from "../db/webhooks.ts";
+import { WEBHOOK_QUEUE_LOCK } from "../db/tables.ts";
+import {
+  findWebhook,
+  insertWebhook,
+  listWebhooks,
+  updateWanted,
+  updateWebhook as writeWebhook,
+  type Webhook,
+} from "../db/webhooks.ts";
 import { dropWaitingDeliveries, resumeWaitingDeliveries } from "../db/webhook-deliveries.ts";
 import { audit } from "./audit.ts";
 import { requireCaller } from "./callers.ts";
@@ -38,7 +45,7 @@ export function createWebhook(tx: Tx, command: CreateWebhook, context: Context):
   const others = listWebhooks(tx, account);
   refuseTooManyWebhooks(others.length);
   // Nothing is refused from here on.
-  const webhook = tx.insert(webhooks, {
+  const webhook = insertWebhook(tx, {
     id: context.createId(),
     resellerAccount: account,
     url,
@@ -75,7 +82,7 @@ export function deleteWebhook(tx: Tx, command: OfWebhook, context: Context): Web
   const webhook = requireWebhook(tx, command, context);
   const others = othersOf(tx, webhook);
   const disabledReason = command.actor.keyId === null ? "operator" : "owner";
-  tx.update(webhooks, webhook, {
+  writeWebhook(tx, webhook, {
     active: false,
     disabledReason,
     disabledAt: context.now,
@@ -119,7 +126,7 @@ export function enableWebhook(tx: Tx, command: EnableWebhook, context: Context):
     failures: 0,
     failingSince: null,
   };
-  const enabled = tx.update(webhooks, webhook, changes);
+  const enabled = writeWebhook(tx, webhook, changes);
   noteWanted(tx, webhook.resellerAccount, [...others, enabled]);
   auditWebhook(tx, context, command.actor, "webhook.enable", webhook, enabled);
   return enabled;
@@ -137,7 +144,7 @@ export function rotateWebhook(tx: Tx, command: RotateWebhook, context: Context):
   const { secret, graceMs, actor } = command;
   const previousUntil = graceMs === 0 ? null : context.now + graceMs;
   const previousSecret = previousUntil === null ? null : webhook.secret;
-  const rotated = tx.update(webhooks, webhook, { secret, previousSecret, previousUntil });
+  const rotated = writeWebhook(tx, webhook, { secret, previousSecret, previousUntil });
   audit(tx, context, {
     actor,
     action: "webhook.rotate",
@@ -192,7 +199,7 @@ function change(
   context: Context,
 ): Webhook {
   const others = othersOf(tx, webhook);
-  const changed = tx.update(webhooks, webhook, changes);
+  const changed = writeWebhook(tx, webhook, changes);
   noteWanted(tx, webhook.resellerAccount, [...others, changed]);
   auditWebhook(tx, context, actor, action, webhook, changed);
   return changed;

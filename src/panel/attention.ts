@@ -1,6 +1,7 @@
 // What needs the operator's attention, the worst first, each with where it is settled.
 
 import type { Attention, ProviderAttention } from "../db/attention.ts";
+import { lowBalance } from "../domain/alerts.ts";
 import { formatDuration } from "../domain/units.ts";
 import type { MachineFacts } from "./call.ts";
 import { timeText } from "./shown.tsx";
@@ -14,8 +15,6 @@ const OFFSITE_OLD_MS = 2 * 86_400_000;
 const CLOCK_BEHIND_MS = 5 * 60_000;
 /** As `admin provider list` has it. */
 const LATE_MS = 5 * 60_000;
-/** Late reports that are shown: nobody settles them, so that older ones fall away. */
-export const LATE_REPORTS_MS = 7 * 86_400_000;
 
 export interface AttentionItem {
   tone: "bad" | "busy";
@@ -26,13 +25,14 @@ export interface AttentionItem {
 }
 
 export function attentionItems(
-  { providers, lateOrders, failedWebhooks, requests, lastRowAt }: Attention,
+  { providers, unrecognized, lateOrders, failedWebhooks, requests, lastRowAt }: Attention,
   machine: MachineFacts,
   now: number,
 ): AttentionItem[] {
   const items = [
     ...systemItems(machine, lastRowAt, now),
     ...providers.flatMap((provider) => providerItems(provider, now)),
+    ...unrecognizedItems(unrecognized),
   ];
   items.push(...requestItems(requests));
   for (const { username, webhooks } of failedWebhooks) {
@@ -46,8 +46,8 @@ export function attentionItems(
   if (lateOrders > 0) {
     items.push({
       tone: "busy",
-      text: `${ordersText(lateOrders)} changed at the provider after the end, within 7 days`,
-      action: "Look whether a refund is due",
+      text: `${ordersText(lateOrders)} changed at the provider after the end`,
+      action: "Accept or dismiss what was reported",
       href: "/orders?late=yes",
     });
   }
@@ -124,6 +124,10 @@ function providerItems(provider: ProviderAttention, now: number): AttentionItem[
       href: `/providers/${name}`,
     });
   }
+  const low = lowBalance(provider);
+  if (low !== null) {
+    items.push({ tone: "bad", text: low, action: "See it", href: `/providers/${name}` });
+  }
   if (pollDueAt !== null && now - pollDueAt > LATE_MS) {
     items.push({
       tone: "bad",
@@ -133,6 +137,16 @@ function providerItems(provider: ProviderAttention, now: number): AttentionItem[
     });
   }
   return items;
+}
+
+/** One for each provider. */
+function unrecognizedItems(orders: Attention["unrecognized"]): AttentionItem[] {
+  return [...Map.groupBy(orders, ({ provider }) => provider)].map(([provider, own]) => ({
+    tone: "bad",
+    text: `${provider} does not know the ${own.length === 1 ? "number" : "numbers"} of ${ordersText(own.length)}`,
+    action: "Correct what was settled",
+    href: `/orders?ids=${own.map(({ orderId }) => orderId).join("+")}`,
+  }));
 }
 
 function systemItems(

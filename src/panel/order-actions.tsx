@@ -4,7 +4,6 @@
 
 import { findOrder } from "../db/orders.ts";
 import { usernameOf } from "../db/users.ts";
-import { isProviderOrder } from "../domain/deliveries.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import type { Redirect, Submission } from "./call.ts";
 import { NOTE_LIMIT } from "./order.tsx";
@@ -26,6 +25,7 @@ export function endOrderEarly(submission: Submission): Promise<Redirect> {
 async function change(submission: Submission, to: Target, remains: number): Promise<Redirect> {
   const { form } = submission;
   const note = form.optionalText("note", NOTE_LIMIT);
+  const publicNote = form.optionalText("public-note", NOTE_LIMIT);
   form.check();
   const { order, username } = await orderOf(submission);
   const preview = previewChange(order, to, remains);
@@ -47,7 +47,14 @@ async function change(submission: Submission, to: Target, remains: number): Prom
     });
   }
   const id = String(order.orderId);
-  await submission.submit("transitionOrder", { id, to, remains, refundMicros, note });
+  await submission.submit("transitionOrder", {
+    id,
+    to,
+    remains,
+    refundMicros,
+    note,
+    publicNote,
+  });
   const refunded = refundMicros === 0 ? "" : `, ${moneyText(refundMicros)} USD refunded`;
   return {
     to: `/orders/${order.orderId}`,
@@ -64,32 +71,6 @@ export async function progressOrder(submission: Submission): Promise<Redirect> {
   const id = String(order.orderId);
   await submission.submit("progressOrder", { id, startCount, remains });
   return { to: `/orders/${id}`, note: "The progress was saved." };
-}
-
-export async function settleOrder(submission: Submission): Promise<Redirect> {
-  const { form } = submission;
-  const settlement = form.choice("settlement", ["placed", "not-placed"]);
-  const number = form.optionalText("provider-order");
-  if (settlement === "placed" && (number === null || !isProviderOrder(number))) {
-    form.refuse("provider-order", "the number that the provider gave the order");
-  }
-  form.check();
-  const { order, username } = await orderOf(submission);
-  const id = String(order.orderId);
-  const to = `/orders/${id}`;
-  if (settlement === "placed") {
-    await submission.submit("settleOrder", { id, providerOrder: number });
-    return { to, note: `Order ${id} is followed as ${number}.` };
-  }
-  const micros = order.chargeMicros - order.refundedMicros;
-  await submission.confirm({
-    title: `Settle order ${id} as not placed`,
-    moves: micros === 0 ? [] : [{ account: username, micros }],
-    danger: true,
-    details: <p>{order.status} → FAILED. It will not be sent again.</p>,
-  });
-  await submission.submit("settleOrder", { id, providerOrder: null });
-  return { to, note: `Order ${id} has failed, ${moneyText(micros)} USD refunded.` };
 }
 
 export async function noteOrder(submission: Submission): Promise<Redirect> {

@@ -6,17 +6,16 @@ import { placementOf } from "../domain/deliveries.ts";
 import type { ShownOrder } from "./order.tsx";
 import { Time, Typed } from "./shown.tsx";
 
-export function Stand({ order, provider, timeline }: ShownOrder) {
+export function Stand({ order, provider, timeline, late }: ShownOrder) {
   const { status, delivery } = order;
   const placement = placementOf(delivery);
   const name = provider?.name ?? "";
   const cause = timeline.findLast(({ what }) => what === "not_sent" || what === "unknown")?.note;
-  const late = timeline.findLast(({ what }) => what === "late");
   if (late) {
     return (
       <p class="notice busy">
-        {name} reported {late.to} after the order had ended as {late.from}. Nothing was changed:
-        look whether a refund is due.
+        {name} reported {late.reported} after the order had ended as {late.status}. Nothing was
+        changed: accept or dismiss it here.
       </p>
     );
   }

@@ -5,15 +5,18 @@
 import { findCost } from "../db/costs.ts";
 import { findOrder, type Order } from "../db/orders.ts";
 import { readOrderTimeline, type TimelineEntry } from "../db/order-timeline.ts";
+import { type LateReport, listOpenLateReports } from "../db/late-reports.ts";
 import type { Reader } from "../db/port.ts";
 import { providerOf } from "../db/providers.ts";
 import { findKey } from "../db/keys.ts";
+import { attempts } from "../db/tables.ts";
+import { findUnrecognizedNumber, type UnrecognizedNumber } from "../db/unrecognized-numbers.ts";
 import { usernameOf } from "../db/users.ts";
 import { shownStart } from "../domain/keys.ts";
 import { isTestOrder } from "../domain/sandbox.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { costText, type OrderCost } from "../domain/costs.ts";
-import { placementOf } from "../domain/deliveries.ts";
+import { isSettlementCorrectable, placementOf } from "../domain/deliveries.ts";
 import { extraFields, orderedQuantity, orderType } from "../domain/order-fields.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import { refusal, Refusal } from "../domain/refusals.ts";
@@ -21,6 +24,8 @@ import { typeTerms } from "../domain/service-types.ts";
 import type { Call, View } from "./call.ts";
 import { Field, Form } from "./fields.tsx";
 import { Facts } from "./lists.tsx";
+import { LateDecision } from "./late-reports.tsx";
+import { Settlement, Unrecognized } from "./order-settlement.tsx";
 import { changesOf, previewChange, type Target, VERBS } from "./order-change.ts";
 import { Stand } from "./order-stand.tsx";
 import { States } from "./orders.tsx";
@@ -35,12 +40,19 @@ export interface ShownOrder {
   /** Null: not known. */
   cost: OrderCost | null;
   timeline: (TimelineEntry & { by: string })[];
+  /** The newest late report that nobody has decided. */
+  late: LateReport | undefined;
+  /** Its number is the operator's, and its provider has not reported anything. */
+  isCorrectable: boolean;
+  /** Its provider does not know the number. */
+  unrecognized: UnrecognizedNumber | undefined;
 }
 
 /** Throws order_not_found. */
 export function readShownOrder(reader: Reader, id: string): ShownOrder {
   const order = findOrder(reader, id);
   if (!order) throw refusal("order_not_found");
+  const sent = reader.row(attempts.bySentOrder, order.orderId);
   const provider = order.delivery && providerOf(reader, order.delivery.providerId);
   return {
     order,
@@ -51,6 +63,10 @@ export function readShownOrder(reader: Reader, id: string): ShownOrder {
       ...entry,
       by: authorOf(reader, entry),
     })),
+    late: listOpenLateReports(reader, order.orderId).at(-1),
+    isCorrectable: isSettlementCorrectable(order, sent?.outcome),
+    unrecognized:
+      order.status === "PROCESSING" ? findUnrecognizedNumber(reader, order.orderId) : undefined,
   };
 }
 
@@ -76,13 +92,16 @@ export async function orderPage(call: Call): Promise<View> {
           {isTestOrder(order) && <Badge state="test" />}
         </h1>
         <Stand {...shown} />
+        {shown.unrecognized && (
+          <Unrecognized found={shown.unrecognized} provider={shown.provider?.name ?? ""} />
+        )}
         <div class="columns">
           <section class="card">
             <OrderFacts {...shown} />
           </section>
           {mayChange && (
             <section class="card first">
-              <Changes order={order} />
+              <Changes {...shown} />
             </section>
           )}
         </div>
@@ -163,36 +182,19 @@ function marginOf(order: Order, { costMicros }: OrderCost): number {
 }
 
 /** Buttons of one form: what each refunds is on it, so that a confirmation holds no surprise. */
-function Changes({ order }: { order: Order }) {
+function Changes({ order, late, isCorrectable }: ShownOrder) {
   const changes = changesOf(order);
   const path = `/orders/${order.orderId}`;
   const isUnknown = order.status === "PENDING" && placementOf(order.delivery) === "unknown";
   const simple = changes.filter((to) => to !== "PARTIAL");
   return (
     <>
-      {isUnknown && (
-        <Form action={`${path}/settle`}>
-          <h2>Settle</h2>
-          <Field
-            name="provider-order"
-            label="Its number at the provider"
-            inputmode="numeric"
-            hint="where the provider has the order"
-          />
-          <p class="actions">
-            <button class="primary" name="settlement" value="placed">
-              It has it: follow it
-            </button>
-            <button name="settlement" value="not-placed">
-              It never had it: refund {moneyText(order.chargeMicros - order.refundedMicros)} USD
-            </button>
-          </p>
-        </Form>
-      )}
+      {late && <LateDecision order={order} report={late} />}
+      {(isUnknown || isCorrectable) && <Settlement order={order} isCorrection={isCorrectable} />}
       {simple.length > 0 && (
         <Form action={`${path}/change`}>
           <h2>{FINISHING[order.status]}</h2>
-          <Field name="note" label="Note" hint="why, kept with the order" />
+          <Notes />
           <p class="actions">
             {simple.map((to) => (
               <button name="to" value={to} class={to === "COMPLETED" ? "primary" : undefined}>
@@ -227,13 +229,13 @@ function Changes({ order }: { order: Order }) {
             required
             hint={`of ${order.quantity}: this part of the charge is refunded`}
           />
-          <Field name="note" label="Note" />
+          <Notes />
           <p class="actions">
             <button>End early and refund that part</button>
           </p>
         </Form>
       )}
-      {changes.length === 0 && !isUnknown && (
+      {changes.length === 0 && !isUnknown && !late && (
         <p>
           {order.status === "PENDING"
             ? "It is being sent to its provider: nothing can be changed until that has ended."
@@ -241,6 +243,15 @@ function Changes({ order }: { order: Order }) {
         </p>
       )}
     </>
+  );
+}
+
+function Notes() {
+  return (
+    <div class="pair">
+      <Field name="note" label="Note" hint="why, for operators alone" />
+      <Field name="public-note" label="Note to the reseller" hint="told with the refund" />
+    </div>
   );
 }
 

@@ -8,6 +8,7 @@ import type { Reader } from "../db/port.ts";
 import { findProvider, type Provider, readProviderOrders } from "../db/providers.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { expectedCurrency } from "../domain/costs.ts";
+import { formatMicros } from "../domain/money.ts";
 import { refusal } from "../domain/refusals.ts";
 import { IDENTIFIER_FORM } from "../domain/text.ts";
 import type { Call, Panel, Redirect, Submission, View } from "./call.ts";
@@ -62,6 +63,7 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
               facts={[
                 ["Address", <Typed text={provider.url} />],
                 ["Balance", <Balance provider={provider} panel={panel} />],
+                ["Alert below", lowBalanceText(provider)],
                 ["Open orders", <a href={`/orders?provider=${name}`}>{orders.open}</a>],
                 [
                   "Unknown",
@@ -156,10 +158,25 @@ function Changes({ provider, path }: { provider: Provider; path: string }) {
           />
           <Field name="name" label="Name" hint={IDENTIFIER_FORM} value={provider.name} />
           <CurrencyFields provider={provider} />
+          <Field
+            name="low-balance"
+            label="Alert when our balance there falls below"
+            inputmode="decimal"
+            value={
+              provider.lowBalanceMicros === null ? "" : formatMicros(provider.lowBalanceMicros)
+            }
+            hint="in the provider's currency; empty: no alert"
+          />
         </Form>
       </section>
     </>
   );
+}
+
+function lowBalanceText({ lowBalanceMicros: micros, balanceCurrency }: Provider): string {
+  return micros === null
+    ? "no threshold"
+    : `${formatMicros(micros)} ${balanceCurrency ?? ""}`.trim();
 }
 
 /** Throws provider_not_found. */
@@ -181,8 +198,12 @@ export async function updateProvider(submission: Submission): Promise<Redirect> 
     provider.foreignCurrency === null &&
     (terms.rateToUsd ?? "1") === provider.rateToUsd &&
     (terms.currency ?? null) === provider.currency;
+  // Without the field it stays as it is.
+  const hasThreshold = form.values.has("low-balance");
+  const lowBalanceMicros = form.raw("low-balance") === "" ? null : form.amount("low-balance");
   const changes = {
     ...(isSame ? {} : terms),
+    ...(hasThreshold && { lowBalanceMicros }),
     ...(url === null ? {} : { url }),
     ...(key === null ? {} : { key }),
     ...(name === null ? {} : { name }),

@@ -11,6 +11,7 @@ import {
 } from "../db/providers.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { CURRENCY_FORM, parseCurrency, parseRateToUsd, RATE_TO_USD_FORM } from "../domain/costs.ts";
+import { formatMicros } from "../domain/money.ts";
 import { isProviderKey, isProviderUrl } from "../domain/providers.ts";
 import { IDENTIFIER_FORM } from "../domain/text.ts";
 import { PROTOCOL_DEFAULT, PROTOCOL_NAMES } from "../providers/protocols.ts";
@@ -139,10 +140,22 @@ export function Balance({ provider, panel }: { provider: Provider; panel: Panel 
       </>
     );
   }
-  if (!known) return <>not asked</>;
+  if (!known) return <NotedBalance provider={provider} />;
   return (
     <>
       <Typed text={known.text} /> <Time at={known.at} />
+    </>
+  );
+}
+
+/** Of the last time that it was asked for, to know whether to alert. */
+function NotedBalance({ provider }: { provider: Provider }) {
+  const { balanceMicros, balanceCurrency, balanceAt } = provider;
+  if (balanceMicros === null) return <>not asked</>;
+  return (
+    <>
+      <Typed text={`${formatMicros(balanceMicros)} ${balanceCurrency ?? ""}`.trim()} />{" "}
+      <Time at={balanceAt} />
     </>
   );
 }

@@ -1,6 +1,7 @@
 // One table from refusal to what is shown beside a field: the words of the API where it has the refusal (http/errors.ts),
 // and the fields that may have caused it.
 
+import { ALERT_ENDPOINTS_LIMIT } from "../domain/alert-endpoints.ts";
 import type { PanelCode, Refusal, RefusalCode, Refusals } from "../domain/refusals.ts";
 import {
   AMOUNT_LIMIT_MICROS,
@@ -40,6 +41,8 @@ const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
   ),
   webhook_not_found: says("Webhook not found", "webhook").absence(),
   webhooks_too_many: says(`A reseller has at most ${WEBHOOKS_LIMIT} webhooks`, "url"),
+  alert_endpoint_not_found: says("Alert endpoint not found", "endpoint").absence(),
+  alert_endpoints_too_many: says(`There are at most ${ALERT_ENDPOINTS_LIMIT} endpoints`, "target"),
   delivery_not_found: says("Delivery not found", "delivery").absence(),
   api_key_inactive: says("API key is inactive", "key"),
   api_key_expired: says("API key has expired", "key"),
@@ -114,8 +117,26 @@ const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
   order_changed: says("The order changed meanwhile: nothing was changed, look again"),
   order_not_unknown: {
     message: ({ status, placement }) =>
-      `The order is ${status} and its placement ${placement}: only a PENDING one that is unknown can be settled`,
+      `The order is ${status} and its placement ${placement}: only a PENDING one that is unknown can be settled, and its number corrected until its provider reports`,
     fields: ["settlement"],
+  },
+  adjustment_reference_taken: {
+    message: ({ direction, amountMicros, seq }) =>
+      `reference was used for a ${direction} of ${formatMicros(amountMicros)} USD: transaction ${seq}`,
+    fields: ["reference"],
+  },
+  child_cannot_hold_discount: says("A child user orders nothing: its parent has the discount"),
+  nothing_refunded: says("Nothing is refunded: nobody would be told this", "public-note"),
+  late_report_absent: says("No late report waits for a decision"),
+  late_report_inapplicable: {
+    message: ({ status, reported }) =>
+      `The order is ${status} and was reported ${reported}: nothing of that can be applied, dismiss it`,
+    fields: ["decision"],
+  },
+  late_remains_missing: says("remains is required: it was not stored with this report", "remains"),
+  grants_invalid: {
+    message: ({ rows }) => `${rows.length} rows are wrong`,
+    fields: ["csv"],
   },
   provider_not_found: says("Provider not found", "provider", "name").absence(),
   provider_name_taken: says("A provider has that name already: case does not count", "name"),

@@ -28,17 +28,19 @@ import {
   invite,
   removeSecondFactorOf,
 } from "./administrators.tsx";
+import {
+  alertsPage,
+  createAlertEndpoint,
+  deleteAlertEndpoint,
+  testAlertEndpoint,
+} from "./alerts.tsx";
 import { auditPage } from "./audit.tsx";
 import type { Action, Page } from "./call.ts";
 import { orderPage } from "./order.tsx";
-import {
-  changeOrder,
-  endOrderEarly,
-  noteOrder,
-  progressOrder,
-  settleOrder,
-} from "./order-actions.tsx";
+import { changeOrder, endOrderEarly, noteOrder, progressOrder } from "./order-actions.tsx";
 import { decideRequest, requestsPage } from "./order-requests.tsx";
+import { settleOrder } from "./order-settlement.tsx";
+import { decideLate } from "./late-reports.tsx";
 import { changeOrders, ordersPage } from "./orders.tsx";
 import { ordersCsv } from "./orders-csv.ts";
 import {
@@ -62,6 +64,7 @@ import {
   servicePage,
   updateService,
 } from "./service.tsx";
+import { grantsPage, importGrants } from "./grant-import.tsx";
 import { importPage, importServices } from "./service-import.tsx";
 import { changePrices } from "./service-prices.tsx";
 import { putRoute, removeRoute } from "./service-routes.tsx";
@@ -81,6 +84,7 @@ import {
   rotateKey,
   updateKey,
 } from "./user-keys.tsx";
+import { setDiscount } from "./user-discount.tsx";
 import { removeOwnPrice, setOwnPrice } from "./user-prices.tsx";
 import { transactionsCsv, transactionsPage } from "./user-transactions.tsx";
 import { createUser, usersPage } from "./users.tsx";
@@ -137,6 +141,7 @@ export const ROUTES: readonly Route[] = [
   post("/orders/:order/partial", "operator", endOrderEarly, "/orders/:order"),
   post("/orders/:order/progress", "operator", progressOrder, "/orders/:order"),
   post("/orders/:order/settle", "operator", settleOrder, "/orders/:order"),
+  post("/orders/:order/late", "operator", decideLate, "/orders/:order"),
   post("/orders/:order/note", "support", noteOrder, "/orders/:order"),
   get("/requests", "support", requestsPage, "Requests"),
   post("/requests/:request", "operator", decideRequest, "/requests"),
@@ -144,6 +149,7 @@ export const ROUTES: readonly Route[] = [
   post("/users", "operator", createUser, "/users"),
   get("/users/:user", "support", userPage),
   post("/users/:user/balance", "owner", adjustBalance, "/users/:user"),
+  post("/users/:user/discount", "operator", setDiscount, "/users/:user"),
   post("/users/:user/rename", "operator", renameUser, "/users/:user"),
   post("/users/:user/deactivate", "operator", deactivateUser, "/users/:user"),
   post("/users/:user/activate", "operator", activateUser, "/users/:user"),
@@ -173,6 +179,8 @@ export const ROUTES: readonly Route[] = [
   post("/service-prices", "operator", changePrices, "/services"),
   get("/import-services", "operator", importPage),
   post("/import-services", "operator", importServices, "/import-services"),
+  get("/import-grants", "operator", grantsPage),
+  post("/import-grants", "operator", importGrants, "/import-grants"),
   get("/services/:service", "support", servicePage),
   post("/services/:service", "operator", updateService, "/services/:service"),
   post("/services/:service/activate", "operator", activateService, "/services/:service"),
@@ -196,6 +204,11 @@ export const ROUTES: readonly Route[] = [
 
   get("/reports", "support", reportsPage, "Reports"),
   get("/reports.csv", "support", reportsCsv),
+
+  get("/alerts", "support", alertsPage, "Alerts"),
+  post("/alerts", "owner", createAlertEndpoint, "/alerts"),
+  post("/alerts/:endpoint/test", "owner", testAlertEndpoint, "/alerts"),
+  post("/alerts/:endpoint/delete", "owner", deleteAlertEndpoint, "/alerts"),
 
   get("/audit", "support", auditPage, "Audit"),
 

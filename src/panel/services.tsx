@@ -194,6 +194,7 @@ function NewService({ names }: { names: readonly string[] }) {
       <h2>New services</h2>
       <p class="actions">
         <a href="/import-services">Import a list</a>
+        <a href="/import-grants">Import resellers' prices</a>
         {names.length > 0 && <a href="/providers">Sync a provider's list</a>}
       </p>
       <Fold action={"/services"} summary="Add one service">

@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import { listOpenAlerts } from "../db/alerts.ts";
 import { listSignInAttempts } from "../db/sign-ins.ts";
 import { countDisabledWebhooks, oldestUndeliveredAt } from "../db/webhook-figures.ts";
 import { DISABLED_REASONS, type DisabledReason } from "../domain/webhook-events.ts";
@@ -49,7 +50,8 @@ const HOUR_MS = 3_600_000;
 export async function systemPage(call: Call, panel: Panel): Promise<View> {
   const { system } = panel;
   const { ready, checks } = await system.readiness();
-  const { attempts, oldestAt, disabled } = await call.read((reader) => ({
+  const { attempts, oldestAt, disabled, open } = await call.read((reader) => ({
+    open: listOpenAlerts(reader).length,
     attempts: listSignInAttempts(reader, Number.MAX_SAFE_INTEGER, ATTEMPTS),
     oldestAt: oldestUndeliveredAt(reader),
     disabled: countDisabledWebhooks(reader),
@@ -83,6 +85,10 @@ export async function systemPage(call: Call, panel: Panel): Promise<View> {
         </section>
         <Backups panel={panel} isOwner={isOwner} />
         <Webhooks oldestAt={oldestAt} disabled={disabled} />
+        <h2>Alerts</h2>
+        <p>
+          <a href="/alerts">{open === 1 ? "1 goes" : `${open} go`} on now</a>
+        </p>
         <h2>Failed sign-ins</h2>
         <List
           caption="Failed sign-ins, newest first"

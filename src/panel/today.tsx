@@ -15,7 +15,7 @@ import {
   DAY_MS,
   startOfDay,
 } from "../monitoring/activity.ts";
-import { attentionItems, type AttentionItem, LATE_REPORTS_MS } from "./attention.ts";
+import { attentionItems, type AttentionItem } from "./attention.ts";
 import type { Call, Panel, View } from "./call.ts";
 import { Chart } from "./chart.tsx";
 import { List } from "./lists.tsx";
@@ -31,7 +31,7 @@ export async function todayPage(call: Call, panel: Panel): Promise<View> {
   const now = panel.now();
   const figures = await panel.activity(PATIENCE_MS);
   const { attention, changes } = await call.read((reader) => ({
-    attention: readAttention(reader, now - LATE_REPORTS_MS),
+    attention: readAttention(reader),
     changes: listAuditEntries(reader, { limit: LOOKED_AT }),
   }));
   const items = attentionItems(attention, panel.machine(), now);

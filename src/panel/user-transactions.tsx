@@ -8,7 +8,8 @@ import {
   type TransactionRow,
 } from "../db/transactions.ts";
 import { TRANSFER_KINDS } from "../domain/ledger.ts";
-import { csvOf } from "../http/transactions-csv.ts";
+import { csvResponse } from "../http/csv.ts";
+import { transactionCells, TRANSACTIONS_HEADER } from "../monitoring/transactions-csv.ts";
 import type { Call, Panel, View } from "./call.ts";
 import { Choice, Field, Filters } from "./fields.tsx";
 import { List, Pager } from "./lists.tsx";
@@ -16,6 +17,7 @@ import { Money, Time, Typed } from "./shown.tsx";
 import { requireShownUser } from "./user.tsx";
 
 const PAGE = 100;
+const CSV_STEP = 200;
 const ORDER_LIMIT = 999_999_999_999_999;
 
 export function Transactions({ lines }: { lines: readonly TransactionRow[] }) {
@@ -43,7 +45,9 @@ export function Transactions({ lines }: { lines: readonly TransactionRow[] }) {
             orderId === null ? "–" : <a href={`/orders/${orderId}`}>{orderId}</a>,
         },
         { heading: "By", cell: ({ operator }) => <Typed text={operator} /> },
+        { heading: "Reference", cell: ({ reference }) => <Typed text={reference} /> },
         { heading: "Note", cell: ({ note }) => <Typed text={note} /> },
+        { heading: "Told to the user", cell: ({ publicNote }) => <Typed text={publicNote} /> },
       ]}
     />
   );
@@ -99,7 +103,14 @@ export async function transactionsPage(call: Call): Promise<View> {
 export async function transactionsCsv(call: Call, panel: Panel): Promise<View | Response> {
   const { query } = await queryOf(call);
   if (!query) return transactionsPage(call);
-  return csvOf(panel.store, query, Number.MAX_SAFE_INTEGER, (error) =>
+  const read = async (below: number) => {
+    const { rows, next } = await call.read((reader) =>
+      listTransactionsBelow(reader, query, below, CSV_STEP),
+    );
+    return { rows: rows.map(transactionCells), next };
+  };
+  const begin = Number.MAX_SAFE_INTEGER;
+  return csvResponse("transactions.csv", TRANSACTIONS_HEADER, begin, read, (error) =>
     panel.log.error({ error: String(error) }, "transactions not sent to its end"),
   );
 }

@@ -15,12 +15,14 @@ import {
 import { findUser, findUserByAccount, type User } from "../db/users.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { ORDER_STATUSES } from "../domain/orders.ts";
+import { discountPercent } from "../domain/prices.ts";
 import { refusal } from "../domain/refusals.ts";
 import type { Call, View } from "./call.ts";
-import { Field, Form } from "./fields.tsx";
 import { Facts, List } from "./lists.tsx";
 import { Badge, Money, Time, Typed } from "./shown.tsx";
 import { Account } from "./user-account.tsx";
+import { Balance } from "./user-balance.tsx";
+import { Discount } from "./user-discount.tsx";
 import { Keys } from "./user-keys.tsx";
 import { OwnPrices } from "./user-prices.tsx";
 import { Transactions } from "./user-transactions.tsx";
@@ -86,25 +88,7 @@ export async function userPage(call: Call): Promise<View> {
           <section class="card">
             <UserFacts {...shown} />
           </section>
-          {mayAct(role, "owner") && (
-            <section class="card">
-              <Form action={`${path}/balance`}>
-                <h2>Credit or debit</h2>
-                <div class="pair">
-                  <Field name="amount" label="Amount in USD" inputmode="decimal" required />
-                  <Field name="note" label="Note" hint="kept in the ledger; the user can read it" />
-                </div>
-                <p class="actions">
-                  <button class="primary" name="direction" value="credit">
-                    Credit
-                  </button>
-                  <button name="direction" value="debit">
-                    Debit
-                  </button>
-                </p>
-              </Form>
-            </section>
-          )}
+          {mayAct(role, "owner") && <Balance path={path} />}
           {mayChange && <Account user={user} path={path} isOwner={mayAct(role, "owner")} />}
         </div>
         <h2>Transactions</h2>
@@ -119,6 +103,11 @@ export async function userPage(call: Call): Promise<View> {
             <Keys keys={keys} path={path} mayChange={mayChange} />
             <Webhooks webhooks={webhooks} path={path} mayChange={mayChange} />
             <OwnPrices prices={prices} path={path} mayChange={mayChange} />
+            {mayChange && (
+              <section class="card narrow-card">
+                <Discount user={user} path={path} />
+              </section>
+            )}
             <h2>Child users</h2>
             <List
               caption="Child users"
@@ -159,6 +148,9 @@ function UserFacts({ user, parent, figures }: ShownUser) {
         ],
         ["Spent USD", <Money micros={user.depositedMicros - user.balanceMicros} />],
         ["Credits less debits USD", <Money micros={user.depositedMicros} />],
+        ...(user.discountPpm > 0
+          ? ([["Discount", `${discountPercent(user.discountPpm)} %`]] as const)
+          : []),
         ["Name", <Typed text={user.name} />],
         [
           "Kind",

@@ -24,6 +24,8 @@ const WORD_LIMIT = 64;
 const CURRENCY = /^[A-Za-z]{2,8}$/;
 /** The status that panels give a refused poll, and also a failed order. */
 const FAILURE = /^(error|fail|failed)$/i;
+/** `Incorrect order ID`, `Order not found`, `order doesn't exist`. */
+const NO_SUCH_ORDER = /\border|\bnot? (be )?found|\bno such|exist/i;
 const WHOLE = /^\d{1,15}$/;
 
 const numberOrText = v.union([v.string(), v.number()]);
@@ -106,7 +108,7 @@ export function readManyReports(
     const found = Object.hasOwn(keyed.output, order) ? keyed.output[order] : undefined;
     if (found !== undefined) return [order, readReport(found, mask)];
     const text = "missing from the provider's reply";
-    return [order, { word: null, startCount: null, remains: null, text }];
+    return [order, { word: null, startCount: null, remains: null, text, isUnrecognized: true }];
   });
   return { reports: new Map(reports) };
 }
@@ -185,8 +187,10 @@ function categoryOf(category: unknown, mask: Mask): string {
 function readReport(found: unknown, mask: Mask): Report {
   const parsed = v.safeParse(statusEntry, found);
   const text = textOf(found, mask);
-  if (!parsed.success || isRefusal(found))
-    return { word: null, startCount: null, remains: null, text };
+  if (!parsed.success || isRefusal(found)) {
+    const none = { word: null, startCount: null, remains: null, text };
+    return isUnrecognized(found) ? { ...none, isUnrecognized: true } : none;
+  }
   const { status, start_count: startCount, remains, charge, currency } = parsed.output;
   const cost = toldCost(charge, currency, mask);
   return {
@@ -214,6 +218,13 @@ function isRefusal(found: unknown): boolean {
   if (!isObject(found)) return false;
   const { error = null, message = null, status } = found;
   return error !== null || (message !== null && FAILURE.test(String(status).trim()));
+}
+
+/** Whether an entry says that there is no such order: that a key is wrong, or too much was asked, says nothing of it. */
+function isUnrecognized(found: unknown): boolean {
+  const { error, message } = isObject(found) ? found : { error: found, message: null };
+  const texts = [error, message].filter((text) => typeof text === "string");
+  return texts.some((text) => NO_SUCH_ORDER.test(text));
 }
 
 /** A whole number from 0, given as a number or as digits; null for anything else. */

@@ -1,6 +1,6 @@
 // The database of a running server, whatever engine is behind it.
 
-import type { CallerKey } from "../db/keys.ts";
+import type { Caller } from "../db/keys.ts";
 import type { Awaitable, ReadStore } from "../db/port.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Check } from "../monitoring/readiness.ts";
@@ -18,7 +18,7 @@ export interface ServerDatabase {
   /** For long reads, so that they do not delay those of requests. */
   slowStore: ReadStore;
   /** A caller's key by its hash. Never older than a response that its caller got. */
-  findKey(hash: string): Awaitable<Readonly<CallerKey> | undefined>;
+  findKey(hash: string): Awaitable<Readonly<Caller> | undefined>;
   /** The servers that are alive, this one included. */
   servers(): number;
   /** Whether this server does what one server does for all. */

@@ -2,12 +2,13 @@
 
 import { backupFolder } from "../config/flags.ts";
 import type { Config } from "../config/settings.ts";
+import { countOpenAlerts } from "../db/alerts.ts";
 import { countOpenRequests } from "../db/order-request-lists.ts";
-import { type Awaitable, TransientError } from "../db/port.ts";
-import { oldestUncheckedAt } from "../db/providers.ts";
+import { type Awaitable, type Reader, TransientError } from "../db/port.ts";
+import { listProviders, readProviderOrders } from "../db/providers.ts";
 import { countDisabledWebhooks, oldestUndeliveredAt } from "../db/webhook-figures.ts";
 import type { Logger } from "../monitoring/log.ts";
-import type { Figures } from "../monitoring/metrics.ts";
+import type { Figures, ProviderFigures } from "../monitoring/metrics.ts";
 import { createStatusCounter } from "../monitoring/status-counter.ts";
 import { newestBackup } from "../storage/backup-folder.ts";
 import type { ServerDatabase } from "./database.ts";
@@ -41,19 +42,26 @@ export function readGauges(
       const begunAt = newestRemoteAt();
       return begunAt && (Date.now() - begunAt) / 1000;
     },
-    async oldestUncheckedSeconds() {
-      const uncheckedAt = await unlessAway(() => slowStore.read(oldestUncheckedAt));
-      return uncheckedAt && (Date.now() - uncheckedAt) / 1000;
-    },
+    providers: () => unlessAway(() => slowStore.read(providerFigures)),
     async oldestUndeliveredSeconds() {
       const createdAt = await unlessAway(() => slowStore.read(oldestUndeliveredAt));
       return createdAt && (Date.now() - createdAt) / 1000;
     },
+    openAlerts: () => unlessAway(() => slowStore.read(countOpenAlerts)),
     disabledWebhooks: () => unlessAway(() => slowStore.read(countDisabledWebhooks)),
     openOrderRequests: () => unlessAway(() => slowStore.read(countOpenRequests)),
     ordersByStatus: () => unlessAway(countStatuses),
     lostLogLines: () => log.lostLines(),
   };
+}
+
+function providerFigures(reader: Reader): ProviderFigures[] {
+  const now = Date.now();
+  return reader.each(listProviders(reader), ({ providerId, name }) => {
+    const { unknown, oldestUncheckedAt } = readProviderOrders(reader, providerId);
+    const seconds = oldestUncheckedAt === null ? null : (now - oldestUncheckedAt) / 1000;
+    return { name, unknown, oldestUncheckedSeconds: seconds };
+  });
 }
 
 /** Null while the database does not answer: the other figures remain available. */

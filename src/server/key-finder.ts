@@ -3,7 +3,7 @@
 // their key again in their own transaction.
 
 import type { Awaitable } from "../db/port.ts";
-import type { CallerKey } from "../db/keys.ts";
+import type { Caller } from "../db/keys.ts";
 
 const KEPT_MS = 1000;
 /** Some 4 MB. */
@@ -11,7 +11,7 @@ const KEYS_LIMIT = 10_000;
 
 export interface KeyFinder {
   /** By its hash. */
-  find(hash: string): Awaitable<Readonly<CallerKey> | undefined>;
+  find(hash: string): Awaitable<Readonly<Caller> | undefined>;
   /** Forgets all: a key was changed here. */
   clear(): void;
 }
@@ -20,17 +20,17 @@ interface Cached {
   /** When it was asked for: the database's answer is no older. */
   askedAt: number;
   /** A promise until it is there. */
-  key: Awaitable<Readonly<CallerKey> | undefined>;
+  key: Awaitable<Readonly<Caller> | undefined>;
 }
 
 /** `read` asks the database; `clock` is monotonic, in milliseconds. */
 export function createKeyFinder(
-  read: (hash: string) => Promise<CallerKey | undefined>,
+  read: (hash: string) => Promise<Caller | undefined>,
   clock: () => number,
 ): KeyFinder {
   const cached = new Map<string, Cached>();
 
-  const ask = (hash: string, askedAt: number): Promise<CallerKey | undefined> => {
+  const ask = (hash: string, askedAt: number): Promise<Caller | undefined> => {
     if (cached.size >= KEYS_LIMIT) cached.clear();
     const entry: Cached = { askedAt, key: undefined };
     const forget = () => {

@@ -5,7 +5,7 @@ import type { Config } from "../config/settings.ts";
 import { type Endpoint, formatEndpoint } from "../config/values.ts";
 import { startMetricsServer } from "../http/metrics.ts";
 import { errorCode } from "../domain/refusals.ts";
-import type { Address, Server } from "../http1/listen.ts";
+import { type Address, type Server, tryAddress } from "../http1/listen.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Metrics } from "../monitoring/metrics.ts";
 
@@ -65,6 +65,16 @@ function listen(endpoint: Endpoint, start: (address: Address) => Server): Server
     return start({ hostname: endpoint.host, port: endpoint.port });
   } catch (error) {
     throw new ListenError(errorCode(error), formatEndpoint(endpoint));
+  }
+}
+
+/** Why nothing can listen there now, as the system's error code; null: something can. */
+export function listenErrorAt({ host, port }: Endpoint): string | null {
+  try {
+    tryAddress({ hostname: host, port });
+    return null;
+  } catch (error) {
+    return errorCode(error);
   }
 }
 

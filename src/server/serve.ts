@@ -2,25 +2,30 @@
 
 import { rmSync } from "node:fs";
 import packageJson from "../../package.json" with { type: "json" };
-import { backupFolder, environmentWith } from "../config/flags.ts";
+import { backupFolder, environmentWith, wantsColor } from "../config/flags.ts";
 import { type Config, REMOTE_FLAGS } from "../config/settings.ts";
 import { startScheduledSyncs } from "../delivery/catalogue-sync.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
+import { REFUSAL_CODES } from "../http/errors.ts";
+import { ROUTES } from "../http/routes.ts";
 import { startServer } from "../http/server.ts";
-import { panelRoutes } from "../http-v2/routes.ts";
+import { PANEL_ROUTES, panelRoutes } from "../http-v2/routes.ts";
 import { type Backups, startBackups } from "../jobs/backups.ts";
 import { startDailyTotals } from "../jobs/daily-totals.ts";
 import { startExpiry } from "../jobs/expiry.ts";
 import { type Offsite, startOffsite } from "../jobs/offsite.ts";
 import { startKeyUsage } from "../jobs/key-usage.ts";
 import { createLog, type Logger } from "../monitoring/log.ts";
-import { createMetrics, type Metrics } from "../monitoring/metrics.ts";
+import { createMetrics, type KnownLabels, type Metrics } from "../monitoring/metrics.ts";
 import { readCertificate, reloadCertificate } from "./certificate.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
 import type { SystemFacts } from "../panel/system.tsx";
 import { startPanel } from "../panel/listener.ts";
+import { startProviderBalances } from "../delivery/provider-balances.ts";
+import { startAlerts } from "../webhooks/alerts.ts";
 import { startWebhooks } from "../webhooks/worker.ts";
 import {
+  alertDeps,
   apiDeps,
   createPending,
   deliveryDeps,
@@ -56,7 +61,7 @@ export async function startService(
   end: () => void,
   configuration: SystemFacts["configuration"] = [],
 ): Promise<Service> {
-  const log = createLog(config.logLevel, config.logFormat);
+  const log = createLog(config.logLevel, config.logFormat, wantsColor());
   const onFatal = () => void log.close().then(end);
   const tls = readCertificate(config);
 
@@ -78,7 +83,7 @@ export async function startService(
     const { version } = packageJson;
     const newestRemoteAt = () => offsite?.newestAt() ?? null;
     const figures = readGauges(config, database, log, newestRemoteAt);
-    metrics = createMetrics(figures, { version, server: config.server });
+    metrics = createMetrics(figures, { version, server: config.server }, knownLabels());
   }
   const keyUsage = startKeyUsage(writer, log);
   const closeDatabase = async () => {
@@ -114,7 +119,8 @@ export async function startService(
     throw error;
   });
   pending.resolve(delivery);
-  const webhooks = startWebhooks(webhookDeps(config, started, delivery));
+  const toSend = webhookDeps(config, started, delivery);
+  const webhooks = startWebhooks(toSend);
 
   const syncs = startScheduledSyncs(syncDeps(config, started, delivery));
 
@@ -123,6 +129,12 @@ export async function startService(
   const totals = startDailyTotals(writer, log, { isLeader });
   offsite = copyOffsite(config, database, log);
   const running = (backups = backUp(config, database, offsite, log));
+  const watching = alertDeps(config, started, delivery, toSend, {
+    hasBackupFailed: () => running.hasFailed(),
+    newestRemoteAt: () => offsite?.newestAt() ?? null,
+  });
+  const alerts = startAlerts(watching);
+  const balances = startProviderBalances({ ...deliveryDeps(config, started), ...watching });
   const protocol = tls ? "https" : "http";
   const url = urlOf(protocol, listeners.api);
   const panelUrl = listeners.panel && (config.panelUrl ?? urlOf(protocol, listeners.panel));
@@ -143,7 +155,12 @@ export async function startService(
     async stop() {
       log.info({}, "stopping");
       // Both at once: requests wait for their orders' deliveries.
-      const delivered = Promise.all([delivery.stop(DRAIN_MS), webhooks.stop(DRAIN_MS)]);
+      const delivered = Promise.all([
+        alerts.stop(),
+        balances.stop(),
+        delivery.stop(DRAIN_MS),
+        webhooks.stop(DRAIN_MS),
+      ]);
       const drained = await Promise.race([
         listeners.stop().then(() => true),
         Bun.sleep(DRAIN_MS).then(() => false),
@@ -157,6 +174,17 @@ export async function startService(
       log.info({}, "stopped");
       await log.close();
     },
+  };
+}
+
+function knownLabels(): KnownLabels {
+  return {
+    routes: [
+      // Requests with a test key are counted apart.
+      ...ROUTES.filter(([, , { test }]) => !test).map(([method, path]) => [method, path] as const),
+      ...PANEL_ROUTES.map((route) => ["POST", route] as const),
+    ],
+    codes: REFUSAL_CODES,
   };
 }
 
@@ -188,6 +216,7 @@ function noBackups(log: Logger): Backups {
     backUpNow: () => log.warn({}, "no backup made: PostgreSQL's own tools make them"),
     status: () => ({ folder: "", isRunning: false, backups: [] }),
     verify: () => false,
+    hasFailed: () => false,
     stop: () => Promise.resolve(),
   };
 }

@@ -25,7 +25,8 @@ import { connectProvider } from "../providers/protocols.ts";
 import { newestBackup } from "../storage/backup-folder.ts";
 import { freeBytesIn } from "../storage/files.ts";
 import { checkNewUrl } from "../webhooks/new-url.ts";
-import { createWebhookSender } from "../webhooks/sender.ts";
+import type { AlertDeps } from "../webhooks/alerts.ts";
+import { createChannels } from "../webhooks/channels.ts";
 import type { TargetPolicy } from "../webhooks/targets.ts";
 import type { WebhookDeps } from "../webhooks/worker.ts";
 import type { ServerDatabase } from "./database.ts";
@@ -84,7 +85,7 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
     ),
     logReads: config.logReads,
     inFlight: new Map(),
-    onInternalError: (error) => database.onReadError(error),
+    onInternalError: internalErrors(started),
     placed: async (order) => (await delivery.promise).placed(order),
     readiness: createReadiness({
       writer,
@@ -109,9 +110,10 @@ export interface PanelFacts {
 
 export function panelDeps(
   config: Config,
-  { database, log }: Started,
+  started: Started,
   { configuration, readiness, backups, newestRemoteAt }: PanelFacts,
 ): PanelDeps {
+  const { database, log } = started;
   const { store, slowStore, settlesAfterMs, writer, file } = database;
   const activity = createActivityCounter(slowStore, settlesAfterMs);
   return {
@@ -135,7 +137,14 @@ export function panelDeps(
       backups: database.file === null ? null : backupFacts(backups),
     },
     trustedProxy: config.trustedProxy,
-    onInternalError: (error) => database.onReadError(error),
+    onInternalError: internalErrors(started),
+  };
+}
+
+function internalErrors({ database, metrics }: Started): (error: unknown) => void {
+  return (error) => {
+    metrics?.internalError();
+    database.onReadError(error);
   };
 }
 
@@ -177,7 +186,7 @@ export function deliveryDeps(config: Config, { database, log, metrics }: Started
         orders: async (numbers) => store.read((reader) => listSandboxOrders(reader, numbers)),
         refills: async (numbers) => store.read((reader) => listSandboxRefills(reader, numbers)),
       }),
-    onSubmission: (outcome) => metrics?.placement(outcome),
+    onSubmission: (provider, outcome) => metrics?.placement(provider, outcome),
     onRequest: (kind, outcome) => metrics?.orderRequest(kind, outcome),
   };
 }
@@ -213,8 +222,50 @@ export function webhookDeps(
     clock: systemClock,
     ticker,
     random: Math.random,
-    send: createWebhookSender({ policy, now: Date.now }),
+    send: createChannels({ policy, now: Date.now, telegramApi: config.telegramApi }),
     onAttempt: (outcome) => metrics?.webhook(outcome),
+    onAlert: (outcome) => metrics?.alert(outcome),
+  };
+}
+
+/** What the machine says, besides what its folders hold. */
+export interface AlertSources {
+  hasBackupFailed: () => boolean;
+  newestRemoteAt: () => number | null;
+}
+
+/** `webhooks`: alerts are sent by what sends webhooks. */
+export function alertDeps(
+  config: Config,
+  { database, log }: Started,
+  delivery: DeliveryService,
+  { serverId, store, clock, ticker, random, send }: WebhookDeps,
+  { hasBackupFailed, newestRemoteAt }: AlertSources,
+): AlertDeps {
+  const { writer, file } = database;
+  return {
+    serverId,
+    store,
+    writer,
+    log,
+    clock,
+    ticker,
+    random,
+    send,
+    isLeader: () => database.isLeader(),
+    lateness: () => delivery.lateness(),
+    machine() {
+      if (file === null) return {};
+      const facts = machineFacts(config, newestRemoteAt());
+      // What is not known yet is not said; without backups none is missing.
+      const { newestBackupAt, ...others } = facts;
+      return {
+        ...others,
+        ...(config.backupEvery > 0 && newestBackupAt !== undefined && { newestBackupAt }),
+        hasBackupFailed: hasBackupFailed(),
+        backupEveryMs: config.backupEvery,
+      };
+    },
   };
 }
 

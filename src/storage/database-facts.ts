@@ -2,6 +2,7 @@
 
 import { NO_TEST_ORDER, UNKNOWN_PLACEMENTS } from "../db/orders.ts";
 import { OLDEST_DUE_POLL } from "../db/polling.ts";
+import { UNRECOGNIZED_NUMBERS } from "../db/unrecognized-numbers.ts";
 import { FAILED_WEBHOOKS } from "../db/webhook-figures.ts";
 import type { RowFacts } from "./findings.ts";
 import { whyNoFile } from "./files.ts";
@@ -36,6 +37,9 @@ export function factsOf(path: string): DatabaseFacts {
     const hasWebhooks = scalar<number>(
       "SELECT count(*) AS value FROM sqlite_schema WHERE name = 'webhooks'",
     );
+    const hasUnrecognized = scalar<number>(
+      "SELECT count(*) AS value FROM sqlite_schema WHERE name = 'unrecognized_numbers'",
+    );
     return {
       pendingMigrations: pending,
       schemaDifferences: schemaDifferences(sqlite),
@@ -47,6 +51,9 @@ export function factsOf(path: string): DatabaseFacts {
           coalesce((SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1), 0),
           coalesce((SELECT max(created_at) FROM users), 0)) AS value`) || null,
       unknownPlacements: hasPolling ? scalar(`SELECT (${UNKNOWN_PLACEMENTS}) AS value`) : 0,
+      unrecognizedNumbers: hasUnrecognized
+        ? scalar(`SELECT (${UNRECOGNIZED_NUMBERS}) AS value`)
+        : 0,
       oldestDuePollAt: hasPolling
         ? scalar(`SELECT (${OLDEST_DUE_POLL} AND ${NO_TEST_ORDER}) AS value`)
         : null,

@@ -4,7 +4,15 @@ import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync
 import { dirname, join, resolve } from "node:path";
 import { type CheckpointMode, WAL_LIMIT_BYTES } from "./checkpoint.ts";
 import { type DatabaseFacts, factsOf } from "./database-facts.ts";
-import { clock, type Finding, finding, polling, unknown, webhooks } from "./findings.ts";
+import {
+  clock,
+  type Finding,
+  finding,
+  polling,
+  unknown,
+  unrecognized,
+  webhooks,
+} from "./findings.ts";
 import { freeBytesIn, mebibytes, sizeOf } from "./files.ts";
 import { fileSystemUnder, isMemoryFileSystem, isNetworkFileSystem } from "./file-systems.ts";
 import { databasePath, sqliteVersion } from "./open.ts";
@@ -169,6 +177,7 @@ function databaseFindings(path: string, now: number, checkpoint: CheckpointMode)
     integrity(facts),
     clock(facts, now),
     unknown(facts),
+    unrecognized(facts),
     polling(facts, now),
     ...replication(facts, checkpoint),
     webhooks(facts),

@@ -20,6 +20,8 @@ export interface RowFacts {
   lastRowAt: number | null;
   /** PENDING orders whose placement is unknown. */
   unknownPlacements: number;
+  /** Open orders whose provider does not know the number that they have. */
+  unrecognizedNumbers: number;
   /** When the most overdue poll was due; in the future when none is overdue, null without a scheduled poll. */
   oldestDuePollAt: number | null;
   /** Endpoints of webhooks that were disabled because they failed. */
@@ -47,6 +49,15 @@ export function unknown({ unknownPlacements: count }: RowFacts): Finding {
   if (count === 0) return finding("unknown placements", "ok", "none");
   const advice = "`reseller admin order list --unknown`, then `order settle` each";
   return finding("unknown placements", "warn", `${count} orders`, advice);
+}
+
+export function unrecognized({ unrecognizedNumbers: count }: RowFacts): Finding {
+  if (count === 0)
+    return finding("unknown numbers", "ok", "providers know the orders that they have");
+  const found = `${count} orders have a number that their provider does not know`;
+  const advice =
+    "`reseller admin provider list` names them; correct each with `order settle --placed`";
+  return finding("unknown numbers", "warn", found, advice);
 }
 
 export function polling({ oldestDuePollAt }: RowFacts, now: number): Finding {

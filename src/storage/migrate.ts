@@ -22,6 +22,9 @@ import costs from "../../migrations/sqlite/0017_costs.sql" with { type: "text" }
 import orderRequests from "../../migrations/sqlite/0018_order_requests.sql" with { type: "text" };
 import catalogue from "../../migrations/sqlite/0019_catalogue.sql" with { type: "text" };
 import routes from "../../migrations/sqlite/0020_routes.sql" with { type: "text" };
+import money from "../../migrations/sqlite/0021_money.sql" with { type: "text" };
+import serviceChanges from "../../migrations/sqlite/0022_service_changes.sql" with { type: "text" };
+import alerts from "../../migrations/sqlite/0023_alerts.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -52,6 +55,9 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 18, name: "0018_order_requests", sql: orderRequests },
   { version: 19, name: "0019_catalogue", sql: catalogue },
   { version: 20, name: "0020_routes", sql: routes },
+  { version: 21, name: "0021_money", sql: money },
+  { version: 22, name: "0022_service_changes", sql: serviceChanges },
+  { version: 23, name: "0023_alerts", sql: alerts },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

@@ -17,7 +17,15 @@ import { openSnapshot } from "../db/postgres/snapshot.ts";
 import { readStandbys, type Standbys } from "../db/postgres/standbys.ts";
 import { readRowFacts } from "../db/row-facts.ts";
 import { listLiveServers, type Server } from "../db/server-leases.ts";
-import { clock, type Finding, finding, polling, unknown, webhooks } from "./findings.ts";
+import {
+  clock,
+  type Finding,
+  finding,
+  polling,
+  unknown,
+  unrecognized,
+  webhooks,
+} from "./findings.ts";
 
 /** `now`: this machine's clock, in milliseconds since 1970. */
 export async function runPostgresDoctor(address: Address, now: () => number): Promise<Finding[]> {
@@ -85,6 +93,7 @@ async function schemaFindings(
       serversFinding(servers, now),
       clock(facts, now),
       unknown(facts),
+      unrecognized(facts),
       polling(facts, now),
       webhooks(facts),
     ];

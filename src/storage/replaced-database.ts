@@ -31,6 +31,8 @@ export interface SinceBackup {
   unknownBecause: string | null;
   /** Of the replaced database; null when there is none or it cannot be read. */
   totals: Totals | null;
+  /** What was transferred there since, in whole US dollars: what a restore takes back. 0 where nothing can be read. */
+  movedDollars: number;
   /** The highest numbers that are known to have been issued. */
   issued: Numbers;
   /** The highest that may have been issued: `issued`, plus a margin when it is not known. */
@@ -98,6 +100,8 @@ function compare(
   return {
     unknownBecause,
     totals: read(totalsOf),
+    movedDollars:
+      read((sqlite) => dollarsMovedSince(sqlite, isContinuation ? highestSeq(backup) : 0)) ?? 0,
     issued,
     floors: unknownBecause === null ? issued : numbersBy((table) => issued[table] + added[table]),
     keys: compareKeys(readKeys(backup), keys, {
@@ -108,6 +112,19 @@ function compare(
     disabled: (isContinuation && read(readDisabled)) || [],
     changes: settings ? changesSince(readSettings(backup), settings) : [],
   };
+}
+
+function highestSeq(sqlite: Database): number {
+  return (sqlite.query("SELECT max(seq) FROM transfers").values()[0]?.[0] as number | null) ?? 0;
+}
+
+/** Of the live side alone; every transfer rounded down, so that no sum exceeds 64 bits. */
+function dollarsMovedSince(sqlite: Database, seq: number): number {
+  const sum = sqlite.query(
+    "SELECT sum(amount_micros / 1000000) FROM transfers WHERE seq > ? AND debit_account > 0 AND credit_account > 0",
+  );
+  // A damaged table may hold anything.
+  return Math.trunc(Number(sum.values(seq)[0]?.[0] ?? 0)) || 0;
 }
 
 function compareKeys(

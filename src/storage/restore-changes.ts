@@ -3,6 +3,7 @@
 import type { Database } from "bun:sqlite";
 import { formatMicros } from "../domain/money.ts";
 import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
+import { discountPercent } from "../domain/prices.ts";
 import { DEFAULT_CATEGORY } from "../domain/services.ts";
 
 export interface KeyState {
@@ -72,8 +73,11 @@ export function readSettings(sqlite: Database): Settings {
   read(
     `SELECT * FROM users WHERE ${IS_LIVE("username")} ORDER BY account`,
     ({ username }) => `user ${username}`,
-    // Before it could be deactivated every user was active.
-    ({ active = 1 }) => ({ active: yes(active) }),
+    // Before it could be deactivated every user was active, and paid the catalogue's prices.
+    ({ active = 1, discount_ppm: discount = 0 }) => ({
+      active: yes(active),
+      discount: `${discountPercent(Number(discount))} %`,
+    }),
   );
   read(
     `SELECT * FROM providers WHERE ${IS_LIVE("name")} ORDER BY name`,
@@ -121,6 +125,14 @@ export function readSettings(sqlite: Database): Settings {
         active: yes(active),
         secret,
       }),
+    );
+  }
+  if (sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'alerts'").get()) {
+    read(
+      `SELECT * FROM webhooks WHERE reseller_account IS NULL AND deleted_at IS NULL
+      ORDER BY webhook_id`,
+      ({ id }) => `alert endpoint ${id}`,
+      ({ url, telegram_chat: telegramChat, secret }) => ({ url, telegramChat, secret }),
     );
   }
   read(

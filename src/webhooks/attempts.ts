@@ -1,6 +1,7 @@
 // The attempts of one server that are under way, and those that have ended and are not recorded yet.
 
 import type { Clock } from "../delivery/clock.ts";
+import type { WebhookOutcome } from "../domain/webhooks.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type {
   DueWebhookDelivery,
@@ -28,7 +29,9 @@ export interface AttemptDeps {
   log: Pick<Logger, "error">;
   send: SendWebhook;
   /** Called after each attempt of the live side with `delivered` or the word of its failure. */
-  onAttempt?: (outcome: string) => void;
+  onAttempt?: (outcome: WebhookOutcome) => void;
+  /** The same for alerts of the operator. */
+  onAlert?: (outcome: WebhookOutcome) => void;
 }
 
 /** `onEnded`: called after each attempt. */
@@ -53,7 +56,9 @@ export function createAttempts(
     else slow.delete(webhookId);
     if (reply.error === "stopped") return;
     ended.push({ deliveryId, attempt, at, durationMs, ...reply });
-    if (!due.isTest) deps.onAttempt?.(reply.error ?? "delivered");
+    const outcome = reply.error ?? "delivered";
+    if (due.alert) deps.onAlert?.(outcome);
+    else if (!due.isTest) deps.onAttempt?.(outcome);
   };
 
   return {

@@ -32,12 +32,19 @@ export type WebhookFailure =
   /** The service was stopped meanwhile: nothing is recorded, the attempt is made again. */
   | "stopped";
 
+/** An address of the operator: its URL may be in any network, or it is a chat of Telegram, and the secret the bot's token. */
+export interface AlertTarget {
+  telegramChat: string | null;
+}
+
 export interface WebhookRequest {
   url: string;
   secrets: readonly string[];
   eventId: string;
   /** JSON as it was stored with the event. */
   body: string;
+  /** Of an alert to the operator. */
+  alert?: AlertTarget;
 }
 
 export interface WebhookReply {
@@ -143,13 +150,13 @@ async function readReply(response: Response, now: number): Promise<WebhookReply>
   };
 }
 
-function failureOf(status: number): WebhookFailure | null {
+export function failureOf(status: number): WebhookFailure | null {
   if (status >= 200 && status < 300) return null;
   return status >= 300 && status < 400 ? "redirect" : "status";
 }
 
 /** The beginning of the body. The status has decided already: a body that breaks, hangs or does not end changes nothing. */
-async function readText(response: Response): Promise<string> {
+export async function readText(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   try {
@@ -171,14 +178,14 @@ function textOf(bytes: Uint8Array): string {
   return text.replace(/[\0\uFFFD]/g, "?");
 }
 
-function failed(error: WebhookFailure): WebhookReply {
+export function failed(error: WebhookFailure): WebhookReply {
   return { httpStatus: null, error, response: null, retryAfterSeconds: null };
 }
 
 /** Names of OpenSSL's errors of certificates, as Bun's fetch gives them; EPROTO: the handshake failed. */
 const TLS_CODE = /CERT|SIGNED|ISSUER|SIGNATURE|CRL|^ERR_TLS|^ERR_SSL|^EPROTO$/;
 
-function isTlsError(code: string): boolean {
+export function isTlsError(code: string): boolean {
   return TLS_CODE.test(code);
 }
 

@@ -93,9 +93,9 @@ describe("one invalid row: exit 1, its line is named, nothing is imported", () =
     const before = shop.dump();
     const { ran, file } = await importText(type, text, shop);
     expect(ran).toMatchObject({ code: 1, stdout: "" });
-    expect(ran.stderr).toMatch(/^error: .+\n$/);
-    expect(ran.stderr).toContain(file);
-    expect(ran.stderr).toContain(problem);
+    expect(ran.told).toMatch(/^error: .+\n$/);
+    expect(ran.told).toContain(file);
+    expect(ran.told).toContain(problem);
     expect(shop.dump()).toBe(before);
   });
 

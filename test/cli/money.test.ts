@@ -36,7 +36,8 @@ describe("credit and debit", () => {
 
   test("one credit is at most 1,000,000,000, a balance after it at most 9,000,000,000", async () => {
     const shop = openShop();
-    const credit = (amount: string) => shop.cli("admin", "user", "credit", "bob", amount, "--json");
+    const credit = (amount: string) =>
+      shop.cli("admin", "user", "credit", "bob", amount, "--yes", "--json");
     expect((await credit("1000000000.000001")).code).toBe(2);
     for (let times = 0; times < 9; times++) expect((await credit("1000000000")).code).toBe(0);
     const before = shop.dump();
@@ -46,17 +47,17 @@ describe("credit and debit", () => {
     expect(shop.dump()).toBe(before);
     const { code, stdout } = await shop.cli("admin", "user", "show", "bob");
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^balance +9000000000$/m);
+    expect(stdout).toMatch(/^balance usd +9000000000\.00$/m);
   });
 
   test("an amount that a double cannot hold is printed to the micro, as text and as JSON", async () => {
     const shop = openShop();
     for (const amount of ["1000000000", "999999999.999999"]) {
       for (let times = 0; times < 4; times++) {
-        await shop.cli("admin", "user", "credit", "bob", amount);
+        await shop.cli("admin", "user", "credit", "bob", amount, "--yes");
       }
     }
-    await shop.cli("admin", "user", "credit", "bob", "999999999.999999");
+    await shop.cli("admin", "user", "credit", "bob", "999999999.999999", "--yes");
     expect((await shop.cli("admin", "user", "show", "bob")).stdout).toContain("8999999999.999995");
     const json = await shop.cli("admin", "user", "show", "bob", "--json");
     expect(json.stdout).toContain('"balance":8999999999.999995,');

@@ -197,7 +197,7 @@ describe("changes", () => {
       shop,
       ["admin", "provider", "update", "apex"],
       2,
-      "--rename, --rate-to-usd, --currency, --markup",
+      "--rename, --rate-to-usd, --currency, --low-balance, --markup",
     );
     await expectFailure(
       shop,

@@ -21,7 +21,16 @@ describe("settle", () => {
     ]);
     const { json: listed } = await shop.cli("admin", "provider", "list", "--json");
     expect(listed[0]).toMatchObject({ open: 2, unknown: 2 });
-    const placed = await shop.cli("admin", "order", "settle", found, "--placed", "23501", "--json");
+    const placed = await shop.cli(
+      "admin",
+      "order",
+      "settle",
+      found,
+      "--placed",
+      "23501",
+      "--no-check",
+      "--json",
+    );
     expect(placed.json).toMatchObject({
       status: "PROCESSING",
       provider: "acme",
@@ -49,7 +58,15 @@ describe("settle", () => {
     const queued = orderOf(shop);
     const sending = orderOf(shop, "sending");
     const before = shop.dump();
-    const taken = await shop.cli("admin", "order", "settle", unknown, "--placed", "501");
+    const taken = await shop.cli(
+      "admin",
+      "order",
+      "settle",
+      unknown,
+      "--placed",
+      "501",
+      "--no-check",
+    );
     expect(taken.code).toBe(1);
     for (const id of [queued, sending, "1"]) {
       expect((await shop.cli("admin", "order", "settle", id, "--not-placed")).code).toBe(1);
@@ -63,6 +80,146 @@ describe("settle", () => {
       expect((await shop.cli("admin", "order", "settle", unknown, ...argv)).code).toBe(2);
     }
     expect(shop.dump()).toBe(before);
+  });
+});
+
+describe("settle --placed asks the provider first", () => {
+  test("a number that it does not know is refused and changes nothing; one that it knows is taken", async () => {
+    const shop = shopOf();
+    const id = orderOf(shop, "unknown");
+    const settle = (...argv: string[]) => shop.cli("admin", "order", "settle", id, ...argv);
+    const before = shop.dump();
+    const refused = await settle("--placed", "999");
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("provider acme does not know 999");
+    expect(refused.stderr).toContain("--no-check");
+    expect(shop.dump()).toBe(before);
+    upstream.book.set("777", { form: {}, status: { status: "In progress", remains: "5" } });
+    const taken = await settle("--placed", "777");
+    expect(taken).toMatchObject({ code: 0, stderr: "acme has 777: In progress\n" });
+    expect((await shop.cli("verify")).code).toBe(0);
+  });
+
+  test("where it does not answer nothing is changed, and --no-check believes the number", async () => {
+    const shop = shopOf();
+    const id = orderOf(shop, "unknown");
+    upstream.always("status", { body: "<html>", headers: {} });
+    const before = shop.dump();
+    const refused = await shop.cli("admin", "order", "settle", id, "--placed", "778");
+    upstream.always("status", null);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("could not be asked for 778");
+    expect(shop.dump()).toBe(before);
+    expect(
+      (await shop.cli("admin", "order", "settle", id, "--placed", "778", "--no-check")).code,
+    ).toBe(0);
+  });
+});
+
+test("a refusal of the call itself is no answer about the number", async () => {
+  const shop = shopOf();
+  const id = orderOf(shop, "unknown");
+  upstream.next("status", { body: '{"error":"Invalid API key"}' });
+  const { code, stderr } = await shop.cli("admin", "order", "settle", id, "--placed", "779");
+  expect(code).toBe(1);
+  expect(stderr).toContain("could not be asked for 779: it says");
+  expect(stderr).not.toContain("does not know");
+});
+
+describe("a number that was settled wrongly", () => {
+  const report = (
+    shop: ReturnType<typeof shopOf>,
+    id: string,
+    entry: object,
+    providerOrder?: string,
+  ) =>
+    shop.run("recordReports", {
+      providerId: 1,
+      reports: [
+        {
+          orderId: Number(id),
+          ...(providerOrder === undefined ? {} : { providerOrder }),
+          report: { word: null, startCount: null, remains: null, text: "", ...entry },
+        },
+      ],
+      pollIntervalMs: 1000,
+      jitter: 0,
+    });
+  const settled = async (shop: ReturnType<typeof shopOf>, number: string) => {
+    const id = orderOf(shop, "unknown");
+    await shop.cli("admin", "order", "settle", id, "--placed", number, "--no-check");
+    return id;
+  };
+  const NOT_KNOWN = { text: '{"error":"Incorrect order ID"}', isUnrecognized: true } as const;
+
+  test("is named under ATTENTION and by doctor, and corrected while nothing was reported", async () => {
+    const shop = shopOf();
+    const id = await settled(shop, "999");
+    report(shop, id, NOT_KNOWN);
+    expect((await shop.cli("admin", "provider", "list")).stdout).toContain(
+      `does not know 999 of order ${id}`,
+    );
+    expect((await shop.cli("doctor")).stdout).toContain(
+      "1 orders have a number that their provider",
+    );
+    const settle = ["admin", "order", "settle", id, "--placed", "1000", "--no-check", "--json"];
+    const corrected = await shop.cli(...settle);
+    expect(corrected.json).toMatchObject({ status: "PROCESSING", providerOrder: "1000" });
+    expect((await shop.cli("admin", "provider", "list")).stdout).not.toContain("does not know");
+    expect((await shop.cli("verify")).code).toBe(0);
+    const audited = await shop.cli("admin", "audit", "list", "--action", "order.settle", "--json");
+    expect(audited.json).toMatchObject([
+      { subject: id, before: { providerOrder: "999" }, after: { providerOrder: "1000" } },
+    ]);
+  });
+
+  test("a reply that is still about the former number changes nothing", async () => {
+    const shop = shopOf();
+    const id = await settled(shop, "999");
+    await shop.cli("admin", "order", "settle", id, "--placed", "1000", "--no-check");
+    report(shop, id, { word: "Completed" }, "999");
+    const { json } = await shop.cli("admin", "order", "show", id, "--json");
+    expect(json).toMatchObject({ status: "PROCESSING", providerOrder: "1000" });
+    report(shop, id, { word: "Completed" }, "1000");
+    const shown = await shop.cli("admin", "order", "show", id, "--json");
+    expect(shown.json).toMatchObject({ status: "COMPLETED" });
+  });
+
+  test("stays once the provider has reported, and so does one that the provider itself gave", async () => {
+    const shop = shopOf();
+    const id = await settled(shop, "999");
+    report(shop, id, { word: "In progress" });
+    const accepted = orderOf(shop, "placed", "501");
+    const before = shop.dump();
+    for (const each of [id, accepted]) {
+      const { code } = await shop.cli(
+        "admin",
+        "order",
+        "settle",
+        each,
+        "--placed",
+        "3",
+        "--no-check",
+      );
+      expect(code).toBe(1);
+    }
+    expect(shop.dump()).toBe(before);
+  });
+
+  test("is not named any more once the provider reports of it", async () => {
+    const shop = shopOf();
+    const id = await settled(shop, "999");
+    report(shop, id, NOT_KNOWN);
+    report(shop, id, { word: "Pending" });
+    expect((await shop.cli("admin", "provider", "list")).stdout).not.toContain("does not know");
+    expect((await shop.cli("doctor")).stdout).toContain("providers know the orders that they have");
+  });
+
+  test("that a key is wrong or too much was asked says nothing of the number", async () => {
+    const shop = shopOf();
+    const id = await settled(shop, "999");
+    report(shop, id, { text: '{"error":"Invalid API key"}' });
+    expect((await shop.cli("admin", "provider", "list")).stdout).not.toContain("does not know");
   });
 });
 

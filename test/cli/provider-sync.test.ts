@@ -197,8 +197,8 @@ describe("sync", () => {
     const shop = shopOf();
     await sync(shop, [LISTED]);
     const before = shop.dump();
-    const { code, stderr } = await sync(shop, services);
-    expect([code, stderr.startsWith("error: ")]).toEqual([1, true]);
+    const { code, told } = await sync(shop, services);
+    expect([code, told.startsWith("error: ")]).toEqual([1, true]);
     expect(shop.dump()).toBe(before);
   });
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { openShop } from "../support/cli.ts";
 
 const USER = ["id", "username", "name", "balance", "childBalance", "resellerId"];
-const LISTED_USER = [...USER, "active"];
+const LISTED_USER = [...USER, "active", "discount"];
 const ADJUSTED = [...USER, "previousBalance", "amount"];
 const KEY = ["id", "type", "reach", "username", "label", "active", "test", "expiresAt", "allow"];
 const NEW_KEY = [...KEY, "key"];
@@ -42,6 +42,9 @@ const SHAPES: [title: string, argv: string[], members: string[]][] = [
   ["service activate", ["admin", "service", "activate", "followers"], SERVICE],
   ["service grant", ["admin", "service", "grant", "secret", "--user", "alice"], ["service", "username", "price"]],
   ["service revoke", ["admin", "service", "revoke", "secret", "--user", "alice"], ["service", "username", "revoked"]],
+  ["user credit --reference", ["admin", "user", "credit", "alice", "1.5", "--reference", "a"], [...ADJUSTED, "reference", "repeated"]],
+  ["user discount", ["admin", "user", "discount", "bob", "10%"], LISTED_USER],
+  ["service show", ["admin", "service", "show", "followers"], [...SERVICE, "grants"]],
   ["order show", ["admin", "order", "show", numbers[1]!], [...ORDER, ...COST, "timeline"]],
   ["order progress", ["admin", "order", "progress", numbers[1]!, "--remains", "3"], ORDER],
   ["order complete", ["admin", "order", "complete", numbers[1]!], ORDER],
@@ -55,7 +58,7 @@ const SHAPES: [title: string, argv: string[], members: string[]][] = [
 
 const LISTS: [title: string, argv: string[], members: string[]][] = [
   ["user list", ["admin", "user", "list"], LISTED_USER],
-  ["transaction list", ["admin", "transaction", "list", "--user", "alice"], ["seq", "at", "kind", "amount", "balance", "orderId", "note"]],
+  ["transaction list", ["admin", "transaction", "list", "--user", "alice"], ["seq", "at", "kind", "amount", "balance", "orderId", "note", "publicNote", "reference", "by"]],
   ["service list --user", ["admin", "service", "list", "--user", "alice"], [...SERVICE, "standardPrice", "own"]],
   ["key list", ["admin", "key", "list"], LISTED_KEY],
   ["key list --user", ["admin", "key", "list", "--user", "ALICE"], LISTED_KEY],

@@ -6,10 +6,10 @@ import {
   bitsOfEvents,
   fallsBelow,
   parseEvents,
-  serviceChangedData,
   WEBHOOK_EVENT_TYPES,
   wantsEvent,
 } from "../../src/domain/webhook-events.ts";
+import { serviceChangedData } from "../../src/domain/service-changes.ts";
 import {
   decideDelivery,
   decideHealth,

@@ -35,6 +35,7 @@ const SHOWN = ["instagram-followers", "instagram-likes", "youtube-watch-hours"];
 /** In the order of the examples' story. */
 const STORY = [
   "listServices",
+  "listServiceChanges",
   "placeOrder",
   "placeOrders",
   "listOrders",
@@ -70,7 +71,8 @@ beforeAll(async () => {
   service.run("creditUser", {
     username: "demo",
     amountMicros: 100_000_000,
-    note: "quickstart",
+    note: null,
+    publicNote: "quickstart",
     actor: OPERATOR,
   });
   key = service.key("demo", "full").text;

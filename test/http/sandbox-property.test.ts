@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { readAttention } from "../../src/db/attention.ts";
 import { listOperatorOrders, type OperatorOrderFilter } from "../../src/db/operator-orders.ts";
 import type { Reader } from "../../src/db/port.ts";
-import { listProviders, oldestUncheckedAt, readProviderOrders } from "../../src/db/providers.ts";
+import { listProviders, readProviderOrders } from "../../src/db/providers.ts";
 import { REPORT_KEYS } from "../../src/db/reports.ts";
 import { readUserFigures } from "../../src/db/user-figures.ts";
 import { listUsersBelow } from "../../src/db/user-lists.ts";
@@ -212,8 +212,7 @@ async function reports({ database, clock }: SandboxShop) {
     unknown: listOrders(reader, { status: "PENDING", placement: "unknown" }),
     users: listUsers(reader).map((user) => ({ ...user, balanceMicros: String(user.balanceMicros), depositedMicros: String(user.depositedMicros) })),
     providers: reader.each(listProviders(reader), (provider) => [provider, readProviderOrders(reader, provider.providerId)]),
-    unchecked: oldestUncheckedAt(reader),
-    attention: { ...readAttention(reader, 0), lastRowAt: null },
+    attention: { ...readAttention(reader), lastRowAt: null },
     listed: listUsersBelow(reader, {}, Number.MAX_SAFE_INTEGER, 100).rows.map(({ username }) => username),
     figures: reader.each(listUsers(reader), ({ account }) => ({ ...readUserFigures(reader, account, 1000), keyUsedAt: null })),
     undelivered: oldestUndeliveredAt(reader),

@@ -139,7 +139,8 @@ describe("a list of transactions", () => {
       id: String(id),
       to: "PARTIAL",
       remains: 100,
-      note: "short",
+      note: "the operator's own",
+      publicNote: "short",
       actor: OPERATOR,
     });
     const found = await lines(`&order=${id}`);
@@ -216,7 +217,8 @@ describe("as CSV", () => {
   test("notes are quoted, and none can be a formula", async () => {
     const notes = ['say "hi", twice', "=1+1", "@cmd", "-2"];
     for (const note of notes) {
-      service.run("creditUser", { username: "anna", amountMicros: 1, note, actor: OPERATOR });
+      const adjustment = { username: "anna", amountMicros: 1, note: "own", publicNote: note };
+      service.run("creditUser", { ...adjustment, actor: OPERATOR });
     }
     const text = await (await csv("?kind=adjustment")).text();
     const rows: { note: string }[] = parse(text, { columns: true, record_delimiter: "\r\n" });

@@ -25,11 +25,14 @@ test.each([
   ["GET", "/api/v1/orders/:id", "8f14e45f-ceea-467f-a0e6-1f3b0e0a2c11", "tz4a98xxat96iws9zmbrgj3a"],
   ["POST", "/api/v1/orders", "trace_1.a-rk_live_***", "tz4a98xxat96iws9zmbrgj3a"],
   ['B"D', null, "x", null],
-  ["POST", "/api/v2 add", "x", "tz4a98xxat96iws9zmbrgj3a", "insufficient_balance"],
+  ["POST", "/api/v2 add", "x", "tz4a98xxat96iws9zmbrgj3a", "insufficient_balance", "alice@b.c"],
+  ["GET", "/api/v1/balance", "x", null, "api_key_invalid", undefined, "2001:db8::7"],
 ])("the line of a request is the one that pino writes: %p", async (...named) => {
-  const [method, route, requestId, keyId, code] = named;
+  const [method, route, requestId, keyId, code, username, address] = named;
+  const who = username === undefined ? {} : { username };
   const why = code === undefined ? {} : { code };
-  const answered = { requestId, keyId, status: 200, ...why, milliseconds: 0.123 };
+  const where = address === undefined ? {} : { address };
+  const answered = { requestId, keyId, ...who, status: 200, ...why, ...where, milliseconds: 0.123 };
   const text = await written(`
     const log = createLog("info");
     const answered = ${JSON.stringify(answered)};

@@ -72,7 +72,14 @@ test("what was refused leaves no service with a number that another has, and tak
 test("after a restore they count on above those that were given since", () => {
   const database = freshDatabase();
   database.service({ id: "a" });
-  const floors = { orders: 0, transfers: 0, audit: 0, services: 40, order_requests: 0 };
+  const floors = {
+    orders: 0,
+    transfers: 0,
+    audit: 0,
+    services: 40,
+    order_requests: 0,
+    service_changes: 0,
+  };
   if (database.location.database === undefined) {
     database.run("carryOver", { floors, endedKeys: [], actor: OPERATOR });
     database.close();

@@ -384,7 +384,14 @@ test("a restore makes an order that waited for its second provider unknown there
   const shop = await openRoutes("sqlite");
   const { orderId } = await shop.order();
   await attempt(shop, orderId, 1, REFUSED);
-  const floors = { orders: 0, transfers: 0, audit: 0, services: 0, order_requests: 0 };
+  const floors = {
+    orders: 0,
+    transfers: 0,
+    audit: 0,
+    services: 0,
+    order_requests: 0,
+    service_changes: 0,
+  };
   await shop.run("carryOver", { floors, endedKeys: [], actor });
   expect(await at(shop, orderId)).toBe("unknown 2:8");
   await shop.store.close();

@@ -218,11 +218,13 @@ describe("one order", () => {
     await market.post(`/orders/${placed}/settle`, {
       settlement: "placed",
       "provider-order": "23501",
+      unchecked: "yes",
     });
     expect(market.status(placed)).toBe("PROCESSING");
     const taken = await market.post(`/orders/${never}/settle`, {
       settlement: "placed",
       "provider-order": "23501",
+      unchecked: "yes",
     });
     expect(taken.text).toContain(`Order ${placed} has that number at this provider`);
     const { asked } = await market.confirm(`/orders/${never}/settle`, { settlement: "not-placed" });

@@ -32,6 +32,8 @@ beforeAll(async () => {
   PARAMETERS["key"] = panel.key("alice", "full").id;
   const hook = { username: "alice", url: "https://hooks.example/", events: "*", secret: "s" };
   PARAMETERS["webhook"] = panel.run("createWebhook", { ...hook, balanceLowBelow: null }).id;
+  const target = { url: "http://10.1.2.3/" };
+  PARAMETERS["endpoint"] = panel.run("createAlertEndpoint", { target, secret: "s" }).id;
   const { account } = panel.read((reader) => findUser(reader, "alice")!);
   panel.run("placeOrder", {
     resellerAccount: account,

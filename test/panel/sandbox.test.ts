@@ -103,7 +103,7 @@ test("an order that waits for its developer, and a receiver of the test side, ne
   const keyId = testKeys()[0]!["id"] as string;
   market.run("transitionTestOrder", { keyId, id: String(orderId), to: "PROCESSING", remains: 0 });
   expect(facts()).toMatchObject(quiet);
-  expect(market.read((reader) => readAttention(reader, 0))).toMatchObject({
+  expect(market.read((reader) => readAttention(reader))).toMatchObject({
     failedWebhooks: [],
   });
 });

@@ -256,7 +256,14 @@ describe("a session", () => {
       "a restore",
       (): unknown =>
         panel.run("carryOver", {
-          floors: { orders: 1, transfers: 1, audit: 1, services: 1, order_requests: 1 },
+          floors: {
+            orders: 1,
+            transfers: 1,
+            audit: 1,
+            services: 1,
+            order_requests: 1,
+            service_changes: 1,
+          },
           endedKeys: [],
         }),
     ],

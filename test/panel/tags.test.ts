@@ -30,6 +30,9 @@ async function panelWith(text: string): Promise<{ panel: TestPanel; paths: strin
   const url = `https://hooks.example/${encodeURIComponent(text)}`;
   const hook = { username: "alice", url, events: "*", secret: "s", balanceLowBelow: null };
   const webhook = panel.run("createWebhook", hook).id;
+  panel.run("createAlertEndpoint", { target: { url }, secret: "s" });
+  const alert = { kind: "disk_low", subject: text, message: text } as const;
+  panel.run("recordAlerts", { begun: [alert], ended: [] });
   const { account: resellerAccount } = panel.read((reader) => findUser(reader, "alice"))!;
   const order = (service: string) =>
     panel.run("placeOrder", {

@@ -15,6 +15,7 @@ afterAll(() => market.stop());
 
 const NO_REQUESTS = { toDecide: 0, unknown: 0, atProvider: 0 };
 const QUIET = {
+  unrecognized: [],
   providers: [],
   lateOrders: 0,
   failedWebhooks: [],
@@ -31,6 +32,9 @@ const PROVIDER = {
   oldestUncheckedAt: null,
   submissionDueAt: null,
   pollDueAt: null,
+  lowBalanceMicros: null,
+  balanceMicros: null,
+  balanceCurrency: null,
 };
 const NOW = Date.UTC(2026, 10, 22);
 const HOUR = 3_600_000;
@@ -83,6 +87,22 @@ test.each([
     ["bad acme refuses orders for lack of funds since 2026-11-22 00:00:00 UTC"],
   ],
   [
+    "a low balance",
+    {
+      ...QUIET,
+      providers: [
+        {
+          ...PROVIDER,
+          lowBalanceMicros: 50_000_000,
+          balanceMicros: 49_500_000,
+          balanceCurrency: "EUR",
+        },
+      ],
+    },
+    {},
+    ["bad The balance at acme is 49.5 EUR, below 50"],
+  ],
+  [
     "submissions and polls that are late",
     {
       ...QUIET,
@@ -103,7 +123,7 @@ test.each([
       "bad The last backup is 2d old",
       "bad The clock is behind: the last change is of 2026-11-22 01:00:00 UTC",
       "busy The disk has 900 MiB free",
-      "busy 2 orders changed at the provider after the end, within 7 days",
+      "busy 2 orders changed at the provider after the end",
     ],
   ],
   ["no backup", QUIET, { newestBackupAt: null }, ["bad There is no backup"]],
@@ -150,5 +170,5 @@ test.each([
   const items = attentionItems(attention, system, NOW);
   expect(items.map(({ tone, text }) => `${tone} ${text}`)).toEqual(expected);
   for (const { href } of items)
-    expect(href).toMatch(/^\/(orders\?|requests$|system|providers\/acme|users\/\w+#webhooks)/);
+    expect(href).toMatch(/^\/(orders\?|requests$|system|providers\/|users\/\w+#webhooks)/);
 });

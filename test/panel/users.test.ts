@@ -55,7 +55,7 @@ describe("money", () => {
     expect(text).toContain("panel:tester");
     expect(text).toContain("invoice 12");
     const csv = await market.get("/users/alice/transactions.csv?kind=adjustment");
-    expect(csv.text).toContain("adjustment,25,125,,invoice 12,");
+    expect(csv.text).toContain("adjustment,25,125,,panel:tester,,invoice 12,,");
   });
 
   test.each([

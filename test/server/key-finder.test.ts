@@ -1,10 +1,10 @@
 // Keys that a server on PostgreSQL has in memory: an old one is never good for longer than a second.
 
 import { describe, expect, test } from "bun:test";
-import type { CallerKey } from "../../src/db/keys.ts";
+import type { Caller } from "../../src/db/keys.ts";
 import { createKeyFinder } from "../../src/server/key-finder.ts";
 
-const KEY: CallerKey = {
+const KEY: Caller = {
   id: "k",
   resellerAccount: 3,
   type: "full",
@@ -14,15 +14,16 @@ const KEY: CallerKey = {
   ended: false,
   testOf: null,
   allow: "",
+  username: "alice",
 };
 
 /** A database whose answers are given by hand, and a clock that is set by hand. */
 function finder() {
-  const asked: PromiseWithResolvers<CallerKey | undefined>[] = [];
+  const asked: PromiseWithResolvers<Caller | undefined>[] = [];
   const clock = { now: 0 };
   const keys = createKeyFinder(
     () => {
-      const answer = Promise.withResolvers<CallerKey | undefined>();
+      const answer = Promise.withResolvers<Caller | undefined>();
       asked.push(answer);
       return answer.promise;
     },

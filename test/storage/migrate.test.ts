@@ -16,6 +16,8 @@ const TAGS = { version: 2, name: "0002_tags", sql: "CREATE TABLE tags (text TEXT
 
 const SERVICE_NUMBERS = MIGRATIONS.find(({ name }) => name.endsWith("_service_numbers"))!.version;
 
+const MONEY = MIGRATIONS.find(({ name }) => name.endsWith("_money"))!.version;
+
 const tablesOf = (sqlite: Database) =>
   sqlite.query("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").values().flat();
 
@@ -107,6 +109,58 @@ describe("migrate", () => {
     const oneByOne = new Database(":memory:");
     for (const migration of MIGRATIONS) migrate(oneByOne, [migration], 1);
     expect(schemaOf(oneByOne)).toEqual(schemaOf(databaseWith(MIGRATIONS)));
+  });
+
+  test("keeps notes as they were told: an operator's are public, those of the service never are", () => {
+    const sqlite = databaseWith(MIGRATIONS.filter(({ version }) => version < MONEY));
+    sqlite.run("INSERT INTO accounts VALUES (3, 'user')");
+    sqlite.run(
+      `INSERT INTO users (account, id, username, name, balance_micros, deposited_micros, created_at)
+      VALUES (3, 'abcdefghijklmnopqrstuvwx', 'u', 'u', 9, 9, 1)`,
+    );
+    sqlite.run(
+      `INSERT INTO services (number, id, name, price_micros, per, min, max, active, private, created_at)
+      VALUES (1, 's', 's', 1, '1', 1, 1, 1, 0, 1)`,
+    );
+    for (const id of [3, 4, 5]) {
+      sqlite.run(
+        `INSERT INTO orders (order_id, id, reseller_account, service_id, service_name, price_micros, per, link, quantity,
+          charge_micros, refunded_micros, status, remains, created_at, placement)
+        VALUES (?, ?, 3, 's', 's', 1, '1', 'x', 1, 1, 1, 'CANCELLED', 1, 1, 'manual')`,
+        [id, `${id}`.padStart(24, "a")],
+      );
+    }
+    const insert = sqlite.prepare(
+      `INSERT INTO transfers (seq, debit_account, credit_account, amount_micros, kind, order_id, operator, note, created_at)
+      VALUES (?, ?, ?, 1, ?, ?, ?, ?, 1)`,
+    );
+    const OURS = "settled: it was not placed";
+    for (const [seq, kind, operator, note] of [
+      [1, "adjustment", "root", "invoice 12"],
+      [2, "adjustment", "root", null],
+      [3, "refund", "root", OURS],
+      [4, "refund", null, "the provider refused it: no funds"],
+      [5, "refund", "root", "sorry"],
+      // An operator's own words: they were told.
+      [6, "adjustment", "root", OURS],
+    ] as const) {
+      const isRefund = kind === "refund";
+      insert.run(seq, isRefund ? 2 : 1, 3, kind, isRefund ? seq : null, operator, note);
+    }
+    const rows = sqlite.query("SELECT * FROM transfers").all();
+    migrate(
+      sqlite,
+      MIGRATIONS.filter(({ version }) => version === MONEY),
+      2,
+    );
+    expect(
+      sqlite.query("SELECT seq, account, reference, public_note FROM transfer_details").values(),
+    ).toEqual([
+      [1, 3, null, "invoice 12"],
+      [5, 3, null, "sorry"],
+      [6, 3, null, OURS],
+    ]);
+    expect(sqlite.query("SELECT * FROM transfers").all()).toEqual(rows);
   });
 
   test("numbers services in the order of their creation, and they keep everything else", () => {

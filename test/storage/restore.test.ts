@@ -21,6 +21,34 @@ test("a command that writes to the database while it is replaced is not lost: no
   expect((await shop.cli("admin", "user", "show", "carol")).code).toBe(0);
 });
 
+test("a restore that takes back more money than the limit needs --yes without a terminal, and changes nothing", async () => {
+  const shop = openShop();
+  const file = join(shop.folder, "copy.db");
+  copyDatabase(shop.connection.path, file);
+  shop.run("creditUser", { username: "bob", amountMicros: 50_000_000, note: null });
+  shop.run("setDiscount", { username: "bob", discountPpm: 125_000 });
+  shop.connection.sqlite.close();
+  const restore = (...flags: string[]) =>
+    reseller("restore", file, "--data", shop.folder, ...flags);
+  const refused = await restore("--confirm-above", "49.99");
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain(
+    "take back 50 USD in transactions that the backup does not have",
+  );
+  expect(readdirSync(shop.folder).filter((name) => name.includes("restor"))).toEqual([]);
+  const show = () => shop.cli("admin", "user", "show", "bob", "--json");
+  expect((await show()).json.balance).toBe(50);
+  const restored = await restore("--confirm-above", "49.99", "--yes", "--json");
+  expect(restored.code).toBe(0);
+  // What goes back is named.
+  expect(restored.json.changes).toContainEqual({
+    subject: "user bob",
+    since: "discount 12.5 %",
+    now: "discount 0 %",
+  });
+  expect((await show()).json.balance).toBe(0);
+});
+
 test("a service's number that was given since the backup is given to no other service", async () => {
   const shop = openShop();
   const file = join(shop.folder, "copy.db");

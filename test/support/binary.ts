@@ -108,7 +108,7 @@ export async function stallWith(
 ) {
   const server = await servingWith(environment, folder, "serve", ...flags);
   await binaryJson(folder, "admin", "user", "create", "alice");
-  await binaryJson(folder, "admin", "user", "credit", "alice", "1000000");
+  await binaryJson(folder, "admin", "user", "credit", "alice", "1000000", "--yes");
   await binaryJson(
     folder,
     ..."admin service create --id s --name S --price 1 --min 1 --max 1000".split(" "),

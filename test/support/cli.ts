@@ -18,6 +18,8 @@ export interface Ran {
   code: number;
   stdout: string;
   stderr: string;
+  /** stderr as a person reads it, where --json made its error a document. */
+  readonly told: string;
   /** What --json printed. Throws when that is not one JSON document. */
   readonly json: Body;
 }
@@ -42,11 +44,17 @@ async function runHere(argv: readonly string[]): Promise<Ran> {
   try {
     const code = (await run(argv)) ?? 0;
     const printed = stdout.join("");
-    return { code, stdout: printed, stderr: stderr.join(""), json: parseLater(printed) };
+    const told = stderr.join("");
+    return { code, stdout: printed, stderr: told, told: textOf(told), json: parseLater(printed) };
   } finally {
     process.stdout.write = original.stdout;
     process.stderr.write = original.stderr;
   }
+}
+
+function textOf(stderr: string): string {
+  const failure = parseLater(stderr);
+  return failure?.status === "error" ? `error: ${failure.message}\n` : stderr;
 }
 
 function parseLater(text: string): Body {

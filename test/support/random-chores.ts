@@ -19,7 +19,7 @@ export class RandomChores extends RandomParts {
     const id = this.pick(SERVICES);
     const username = this.pick(USERNAMES);
     const actor = OPERATOR;
-    switch (below(this.random, 11)) {
+    switch (below(this.random, 12)) {
       case 0:
         return this.service(id);
       case 6: {
@@ -72,6 +72,14 @@ export class RandomChores extends RandomParts {
         ];
         return this.command("importServices", () => ({ services: rows, update: true, actor }));
       }
+      case 10: {
+        const grants = [id, this.pick(SERVICES)].map((each) => ({
+          id: each,
+          username,
+          priceMicros: this.chance(0.7) ? below(this.random, 30_000) : null,
+        }));
+        return this.command("importGrants", () => ({ grants, actor }));
+      }
       default: {
         // Some of them break off after the first of them was written.
         const services = [this.terms(`${id}-${below(this.random, 9)}`), this.terms(id)];
@@ -85,6 +93,10 @@ export class RandomChores extends RandomParts {
     if (this.chance(0.3)) {
       const parent = this.chance(0.7) ? this.pick(USERNAMES).toUpperCase() : null;
       return this.user(username, parent);
+    }
+    if (this.chance(0.2)) {
+      const discountPpm = this.pick([0, 1, 333_333, 1_000_000]);
+      return this.command("setDiscount", () => ({ username, discountPpm, actor: OPERATOR }));
     }
     const amountMicros = 1 + below(this.random, 2_000_000);
     return this.credit(this.chance(0.7) ? "creditUser" : "debitUser", username, amountMicros);

@@ -184,8 +184,25 @@ export class RandomCommands extends RandomChores {
   protected move(): RandomCommand {
     const order = this.anyOrder();
     const unknown = this.anyOrder("unknown");
+    const placed = this.anyOrder("placed");
     const actor = OPERATOR;
-    switch (below(this.random, 3)) {
+    switch (below(this.random, 5)) {
+      case 3: {
+        const remains = this.chance(0.5) ? below(this.random, 500) : null;
+        const texts = { note: null, publicNote: this.chance(0.3) ? "told" : null };
+        return this.command("acceptLateReport", (names) => ({
+          id: order(names),
+          remains,
+          ...texts,
+          actor,
+        }));
+      }
+      case 4:
+        return this.command("dismissLateReports", (names) => ({
+          id: order(names),
+          note: "n",
+          actor,
+        }));
       case 0: {
         const to = this.pick(["COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "REFUNDED"] as const);
         const remains = to === "PARTIAL" ? { remains: below(this.random, 500) } : {};
@@ -210,9 +227,10 @@ export class RandomCommands extends RandomChores {
       default: {
         const isPlaced = this.mayAccept && this.chance(0.5);
         if (isPlaced) this.mayAccept = false;
+        const isCorrection = isPlaced && this.chance(0.4);
         const providerOrder = isPlaced ? String(1 + below(this.random, 60)) : null;
         return this.command("settleOrder", (names) => ({
-          id: unknown(names),
+          id: isCorrection ? placed(names) : unknown(names),
           providerOrder,
           actor,
         }));
@@ -331,6 +349,7 @@ export class RandomCommands extends RandomChores {
         remains: this.chance(0.7) ? below(this.random, 900) : null,
         text: "{}",
       },
+      isUnrecognized: this.chance(0.15),
     }));
     // Of a provider that is not there: the command fails after its writes.
     const isBroken = this.chance(0.1);
@@ -338,7 +357,12 @@ export class RandomCommands extends RandomChores {
       providerId: isBroken ? 999_999 : names.providers.get(provider)!,
       // Only an order that its provider has gets reports.
       reports: reports
-        .map(({ order, isThere, report }) => ({ id: isThere ? order(names) : "", report }))
+        .map(({ order, isThere, isUnrecognized, report }) => ({
+          id: isThere ? order(names) : "",
+          report: isUnrecognized
+            ? { ...report, word: null, isUnrecognized: true as const }
+            : report,
+        }))
         .filter(({ id }) => id === "" || names.placements.get(id) === "placed")
         .map(({ id, report }) => ({ orderId: names.orders.get(id) ?? 999_999, report })),
       pollIntervalMs,

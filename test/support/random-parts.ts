@@ -70,7 +70,14 @@ export class RandomParts {
     username: string,
     amountMicros: number,
   ): RandomCommand {
-    const input = { username, amountMicros, note: this.chance(0.5) ? "paid" : null };
+    const texts = {
+      note: this.chance(0.5) ? "paid" : null,
+      publicNote: this.chance(0.3) ? "told" : null,
+    };
+    // The same reference may come with another amount: refused.
+    const reference = this.chance(0.4) ? `a${below(this.random, 6)}` : null;
+    const micros = reference === null || this.chance(0.1) ? amountMicros : 1000;
+    const input = { username, amountMicros: micros, reference, ...texts };
     return this.command(name, () => ({ ...input, actor: OPERATOR }));
   }
 

@@ -12,6 +12,9 @@ import costs from "../../../migrations/postgres/0008_costs.sql" with { type: "te
 import orderRequests from "../../../migrations/postgres/0009_order_requests.sql" with { type: "text" };
 import catalogue from "../../../migrations/postgres/0010_catalogue.sql" with { type: "text" };
 import routes from "../../../migrations/postgres/0011_routes.sql" with { type: "text" };
+import money from "../../../migrations/postgres/0012_money.sql" with { type: "text" };
+import serviceChanges from "../../../migrations/postgres/0013_service_changes.sql" with { type: "text" };
+import alerts from "../../../migrations/postgres/0014_alerts.sql" with { type: "text" };
 import type { Address } from "./address.ts";
 import { connect, type Connection } from "./connection.ts";
 import { sqlStateOf } from "./errors.ts";
@@ -35,6 +38,9 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 9, name: "0009_order_requests", sql: orderRequests },
   { version: 10, name: "0010_catalogue", sql: catalogue },
   { version: 11, name: "0011_routes", sql: routes },
+  { version: 12, name: "0012_money", sql: money },
+  { version: 13, name: "0013_service_changes", sql: serviceChanges },
+  { version: 14, name: "0014_alerts", sql: alerts },
 ];
 
 /** "rslr", as an advisory lock. */

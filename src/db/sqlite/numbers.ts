@@ -14,6 +14,7 @@ export const NUMBERED: Readonly<Record<NumberedTable, string>> = {
   audit: "seq",
   services: "number",
   order_requests: "request_id",
+  service_changes: "seq",
 };
 
 export const NUMBERED_TABLES = Object.keys(NUMBERED) as NumberedTable[];
@@ -38,6 +39,12 @@ export function highestNumber(sqlite: Database, table: NumberedTable): number {
   return numberIn(sqlite, isThere.get("number_floors") ? `${highest} UNION ALL ${floor}` : highest);
 }
 
+/** An older version numbered fewer tables. */
+function isNumbered(sqlite: Database, table: NumberedTable): boolean {
+  const column = sqlite.query("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
+  return column.get(table, NUMBERED[table]) !== null;
+}
+
 /** How many numbers to skip for each table: as many as it has rows, and at least MARGIN. */
 export function margins(sqlite: Database): Numbers {
   return numbersBy((table) =>
@@ -47,12 +54,6 @@ export function margins(sqlite: Database): Numbers {
   );
 }
 
-/** An older version numbered fewer tables. */
-function isNumbered(sqlite: Database, table: NumberedTable): boolean {
-  const columns = sqlite.query("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
-  return columns.get(table, NUMBERED[table]) !== null;
-}
-
 export function numbersBy(number: (table: NumberedTable) => number): Numbers {
   return {
     orders: number("orders"),
@@ -60,6 +61,7 @@ export function numbersBy(number: (table: NumberedTable) => number): Numbers {
     audit: number("audit"),
     services: number("services"),
     order_requests: number("order_requests"),
+    service_changes: number("service_changes"),
   };
 }
 

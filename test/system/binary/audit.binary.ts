@@ -1,10 +1,14 @@
 // The audit log over the compiled binary: every change is recorded with author, action, before and after, and no secret.
 
 import { Database } from "bun:sqlite";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
-import { binary, binaryJson, stall, stop } from "../../support/binary.ts";
+import { binary, binaryJson, binaryWith, stall, stop } from "../../support/binary.ts";
 import { type Body, callApi, freshFolder } from "../../support/service.ts";
+
+const LOGIN_ID = "/proc/self/loginuid";
+const NO_LOGIN = String(2 ** 32 - 1);
 
 test("every change by an operator or a key is a row, with author, action, before and after", async () => {
   const folder = freshFolder();
@@ -28,7 +32,9 @@ test("every change by an operator or a key is a row, with author, action, before
   await cli(`admin key deactivate ${freshId}`);
 
   const rows = (await audit("--limit 100")).toReversed();
-  const operator = Bun.spawnSync(["id", "-un"]).stdout.toString().trim();
+  const user = Bun.spawnSync(["id", "-un"]).stdout.toString().trim();
+  const login = loginUser() ?? user;
+  const operator = login === user ? user : `${user} (${login})`;
   const short = rows.map(({ by, action, subject, user }) => [by, action, subject, user]);
   expect(short).toEqual([
     [operator, "user.create", "alice", "alice"],
@@ -89,7 +95,9 @@ test("a refused or rolled-back change leaves no row, and no row is ever changed 
   const content = () => JSON.stringify(database.query("SELECT * FROM audit").values());
   const before = content();
   expect((await binary(folder, "admin", "user", "create", "alice")).code).toBe(1);
-  expect((await binary(folder, "admin", "user", "debit", "alice", "9000000")).code).toBe(1);
+  expect((await binary(folder, "admin", "user", "debit", "alice", "9000000", "--yes")).code).toBe(
+    1,
+  );
   await callApi(server.url, "POST", "/recharge", key, { username: "nobody", amount: 1 });
   expect(content()).toBe(before);
   for (const change of ["UPDATE audit SET operator = 'x'", "DELETE FROM audit"]) {
@@ -112,3 +120,55 @@ test("wrong filters are wrong usage, an unknown user is refused", async () => {
   expect(await code("--user", "nobody")).toBe(1);
   await stop(server);
 });
+
+test("who logged in stands beside the service's user, and the name of --as beside both; --by finds each", async () => {
+  const folder = freshFolder();
+  const { server } = await stall(folder);
+  const user = Bun.spawnSync(["id", "-un"]).stdout.toString().trim();
+  const create = async (name: string, environment: Record<string, string>, ...more: string[]) => {
+    const argv = ["admin", "user", "create", name, ...more];
+    expect((await binaryWith(environment, folder, ...argv)).code).toBe(0);
+    const [entry]: Body[] = await binaryJson(folder, ..."admin audit list --limit 1".split(" "));
+    return entry.by;
+  };
+  // What the kernel knows comes before what the environment says; without a login it knows nothing.
+  const login = loginUser() ?? "ann-sudo";
+  const beside = login === user ? user : `${user} (${login})`;
+  expect(await create("u1", { SUDO_USER: "ann-sudo" })).toBe(beside);
+  expect(await create("u2", { SUDO_USER: "ann-sudo" }, "--as", "nightly")).toBe(
+    `${beside} as nightly`,
+  );
+  expect(await create("u3", { SUDO_USER: "no) as root" })).toBe(loginUser() ? beside : user);
+  expect(await create("u4", { SUDO_USER: user })).toBe(loginUser() ? beside : user);
+  const by = async (name: string) => {
+    const found: Body[] = await binaryJson(
+      folder,
+      "admin",
+      "audit",
+      "list",
+      "--by",
+      name,
+      "--action",
+      "user.create",
+    );
+    return found
+      .map(({ subject }) => subject)
+      .filter((subject) => subject !== "alice")
+      .toReversed();
+  };
+  expect(await by("nightly")).toEqual(["u2"]);
+  expect(await by(`${beside} as nightly`)).toEqual(["u2"]);
+  expect(await by(user)).toEqual(["u1", "u2", "u3", "u4"]);
+  if (login !== user)
+    expect(await by(login)).toEqual(loginUser() ? ["u1", "u2", "u3", "u4"] : ["u1", "u2"]);
+  expect(await by("ann")).toEqual([]);
+  expect((await binary(folder, ..."admin user create u5 --as".split(" "), "a b")).code).toBe(2);
+  await stop(server);
+});
+
+/** As the kernel has it; null in a process that no login started. */
+function loginUser(): string | null {
+  const id = existsSync(LOGIN_ID) ? readFileSync(LOGIN_ID, "utf8") : NO_LOGIN;
+  if (id === NO_LOGIN) return null;
+  return Bun.spawnSync(["id", "-un", id]).stdout.toString().trim();
+}

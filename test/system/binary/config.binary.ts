@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { binaryWith } from "../../support/binary.ts";
+import { binaryWith, serving, servingWith, stop } from "../../support/binary.ts";
 import { BINARY } from "../../support/server-process.ts";
 import { type Body, freshFolder } from "../../support/service.ts";
 import { makeCertificate } from "../../support/certificates.ts";
@@ -162,18 +162,14 @@ test("a file with a private key is not taken for the value of a setting, and not
 });
 
 describe("config check", () => {
-  const check = async (environment: Environment, ...flags: string[]) => {
-    const folder = freshFolder();
-    const { code, stdout } = await binaryWith(
-      environment,
-      folder,
-      "config",
-      "check",
-      "--json",
-      ...flags,
-    );
+  const check = (environment: Environment, ...flags: string[]) =>
+    checkIn(freshFolder(), environment, ...flags);
+  const checkIn = async (folder: string, environment: Environment, ...flags: string[]) => {
+    const argv = ["config", "check", "--json", "--port", "0", ...flags];
+    const { code, stdout } = await binaryWith(environment, folder, ...argv);
     const rows: Body[] = JSON.parse(stdout);
-    return { code, states: new Map(rows.map(({ check, state }) => [check, state])) };
+    const details = new Map(rows.map(({ check, detail }) => [check, detail]));
+    return { code, details, states: new Map(rows.map(({ check, state }) => [check, state])) };
   };
 
   test("passes what serve could run with", async () => {
@@ -187,8 +183,55 @@ describe("config check", () => {
     expect([typo.code, typo.states.get("variables")]).toEqual([1, "fail"]);
     const file = await check({}, "--data", "/etc/passwd");
     expect([file.code, file.states.get("data")]).toEqual([1, "fail"]);
+    expect(typo.details.get("variables")).toContain(
+      "RESELLER_RATELIMIT (did you mean RESELLER_RATE_LIMIT?)",
+    );
     const shared = ["--port", "9090", "--metrics-listen", "127.0.0.1:9090"];
     expect((await check({}, ...shared)).states.get("addresses")).toBe("fail");
+  });
+
+  test("tries to listen: fails on an address that is taken, is not this machine's, or is another listener's", async () => {
+    const taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    const address = `127.0.0.1:${taken.port}`;
+    const addresses = async (...flags: string[]) => {
+      const { code, states, details } = await check({}, ...flags);
+      return [code, states.get("addresses"), details.get("addresses")];
+    };
+    const inUse = (flag: string) => [
+      1,
+      "fail",
+      `cannot listen on ${address} (EADDRINUSE): give ${flag} another address, or stop what holds it`,
+    ];
+    expect(await addresses("--port", String(taken.port))).toEqual(inUse("--host or --port"));
+    expect(await addresses("--panel-listen", address)).toEqual(inUse("--panel-listen"));
+    expect(await addresses("--metrics-listen", address)).toEqual(inUse("--metrics-listen"));
+    taken.stop(true);
+    expect(await addresses("--host", "192.0.2.1")).toEqual([
+      1,
+      "fail",
+      expect.stringContaining("192.0.2.1:0"),
+    ]);
+    expect(
+      await addresses("--panel-listen", "127.0.0.1:9", "--metrics-listen", "127.0.0.1:9"),
+    ).toEqual([1, "fail", expect.stringContaining("both")]);
+    expect(await addresses("--panel-listen", "0", "--metrics-listen", "0")).toEqual([
+      0,
+      "ok",
+      "127.0.0.1:0",
+    ]);
+  });
+
+  test("beside the server that runs its address is in use, and rightly so", async () => {
+    const folder = freshFolder();
+    const server = await serving(folder, "serve");
+    const { port } = new URL(server.url);
+    const { code, details } = await checkIn(folder, {}, "--port", port);
+    expect([code, details.get("addresses")]).toEqual([
+      0,
+      `127.0.0.1:${port}: in use by the server that runs`,
+    ]);
+    expect((await check({}, "--port", port)).code).toBe(1);
+    await stop(server);
   });
 
   test("fails on a key of another certificate, and warns of one that expires soon", async () => {
@@ -206,4 +249,34 @@ describe("config check", () => {
     const { code, states } = await check({}, "--trusted-proxy", "0.0.0.0/0");
     expect([code, states.get("proxies")]).toEqual([0, "warn"]);
   });
+});
+
+test("serve warns of variables that no setting has, and names the nearest", async () => {
+  const environment = {
+    RESELLER_PROT: "9",
+    RESELLER_DATA_DIRECTORY: "x",
+    RESELLER_LOG_LEVEL: "info",
+  };
+  const server = await servingWith(environment, freshFolder(), "serve");
+  await stop(server);
+  const lines: Body[] = server
+    .stderr()
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.filter(({ level }) => level === "warn")).toMatchObject([
+    { name: "RESELLER_DATA_DIRECTORY", nearest: null, msg: expect.stringContaining("no setting") },
+    { name: "RESELLER_PROT", nearest: "RESELLER_PORT" },
+  ]);
+});
+
+test("a listener that is turned off is off, whether or not it has a default", async () => {
+  const settings = await show(
+    { RESELLER_METRICS_LISTEN: "0" },
+    freshFolder(),
+    "--panel-listen",
+    "0",
+  );
+  expect(settings.get("panel-listen")).toEqual(["", "flag"]);
+  expect(settings.get("metrics-listen")).toEqual(["", "variable RESELLER_METRICS_LISTEN"]);
 });

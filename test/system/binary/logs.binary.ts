@@ -2,8 +2,10 @@
 
 import { expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
+import { writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { serving, stall, stop, until } from "../../support/binary.ts";
+import { binaryJson, serving, stall, stop, until } from "../../support/binary.ts";
 import { type Body, callApi, freshDatabase, freshFolder } from "../../support/service.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
 
@@ -31,6 +33,85 @@ test("a request is one JSON line with its id, key id, route, status and millisec
     expect(milliseconds).toBeGreaterThan(0);
     expect(Math.abs(Date.parse(time) - Date.now())).toBeLessThan(60_000);
   }
+});
+
+test("a refusal's line says why and to whom: code, username, and the address where no key tells it", async () => {
+  const folder = freshFolder();
+  const { server, key } = await stall(folder, "--trusted-proxy", "127.0.0.1");
+  const from = (address: string) => ({ "x-forwarded-for": address });
+  const order = { service: "s", link: "https://example.com/zqx7secret", quantity: 5000 };
+  await callApi(server.url, "POST", "/orders", key, order);
+  await callApi(server.url, "GET", "/balance", "rk_zqx7guess", undefined, from("203.0.113.9"));
+  await callApi(server.url, "GET", "/nothing", "", undefined, from("203.0.113.10"));
+  const allowed = ["--user", "alice", "--type", "order", "--allow", "198.51.100.0/24"];
+  const { key: near } = await binaryJson(folder, "admin", "key", "create", ...allowed);
+  await callApi(server.url, "GET", "/balance", String(near), undefined, from("203.0.113.11"));
+  const form = `key=${key}&action=add&service=1&link=zqx7secret&quantity=5000`;
+  await (
+    await fetch(`${server.url}/api/v2`, { method: "POST", body: new URLSearchParams(form) })
+  ).text();
+  await callApi(server.url, "GET", "/balance", key);
+  await stop(server);
+  const lines = linesOf(server.stderr());
+  expect(
+    lines
+      .filter(({ msg }) => msg === "request")
+      .map(({ status, code, username, address }) => [status, code, username, address]),
+  ).toEqual([
+    [400, "quantity_above_maximum", "alice", undefined],
+    [401, "api_key_invalid", undefined, "203.0.113.9"],
+    [404, "not_found", undefined, "203.0.113.10"],
+    [403, "api_key_address_refused", "alice", "203.0.113.11"],
+    [200, "quantity_above_maximum", "alice", undefined],
+    [200, undefined, "alice", undefined],
+  ]);
+  expect(lines.filter(({ msg }) => msg === "unknown key")).toMatchObject([
+    { address: "203.0.113.9", mistyped: true },
+  ]);
+  for (const secret of [key, String(near), "zqx7"]) expect(server.stderr()).not.toContain(secret);
+});
+
+test("fail2ban reads who offers unknown keys or fails to sign in, and is not misled by what callers send", async () => {
+  const folder = freshFolder();
+  const flags = ["--trusted-proxy", "127.0.0.1", "--panel-listen", "127.0.0.1:0"];
+  const { server, key } = await stall(folder, ...flags);
+  const claim = '","address":"192.0.2.1","msg":"unknown key"}';
+  const headers = (address: string) => ({ "x-forwarded-for": address, "user-agent": claim });
+  await callApi(server.url, "GET", "/balance", "rk_unknown", undefined, headers("203.0.113.9"));
+  await callApi(server.url, "GET", "/balance", "rk_unknown", undefined, headers("2001:db8::7"));
+  await callApi(server.url, "GET", "/balance", "rk_unknown", undefined, headers("unknown"));
+  await callApi(server.url, "POST", "/orders", key, {}, headers("203.0.113.12"));
+  await callApi(
+    server.url,
+    "GET",
+    `/nothing/${encodeURIComponent(claim)}`,
+    "",
+    undefined,
+    headers("203.0.113.13"),
+  );
+  const panel = await readFile(join(folder, "data", "panel.address"), "utf8");
+  const form = new URLSearchParams({ name: claim, password: "wrong wrong wrong" });
+  const signIn = {
+    method: "POST",
+    body: form,
+    headers: { ...headers("198.51.100.4"), origin: panel },
+  };
+  await (await fetch(`${panel}/sign-in`, { ...signIn, redirect: "manual" })).text();
+  await stop(server);
+  const log = join(folder, "log");
+  const filter = new URL("../../../deploy/fail2ban/filter.conf", import.meta.url).pathname;
+  const matched = (prefix: string) => {
+    const lines = server.stderr().trim().split("\n");
+    writeFileSync(log, lines.map((line) => `${prefix}${line}\n`).join(""));
+    const { stdout, stderr } = Bun.spawnSync(["fail2ban-regex", "--out", "ip", log, filter]);
+    return [...stdout.toString().trim().split("\n"), stderr.toString()].filter(
+      (text) => text !== "",
+    );
+  };
+  const expected = ["203.0.113.9", "2001:db8::7", "198.51.100.4"];
+  expect(matched("")).toEqual(expected);
+  // As the journal's lines reach it.
+  expect(matched("host reseller[12]: ")).toEqual(expected);
 });
 
 test("--log-reads leaves out successful reads, or all but a share of them, and nothing else", async () => {
@@ -117,6 +198,25 @@ test("a CSV that breaks off: the caller sees that, and every line is JSON", asyn
   await stop(server);
   const faults = linesOf(server.stderr()).filter(({ msg }) => msg === "internal error");
   expect(faults).toMatchObject([{ error: expect.stringContaining("no such table") }]);
+});
+
+test("a request on a terminal reads `POST /orders 400 quantity_above_maximum alice 2 ms`", async () => {
+  const { server, key } = await stall(freshFolder(), "--log-format", "pretty");
+  await callApi(server.url, "POST", "/orders", key, { service: "s", link: "x", quantity: 5000 });
+  await callApi(server.url, "GET", "/orders/1", key);
+  await callApi(server.url, "GET", "/balance", "rk_unknown");
+  await callApi(server.url, "GET", "/balance", key);
+  await stop(server);
+  const texts = server
+    .stderr()
+    .split("\n")
+    .flatMap((line) => /^\[[\d:.]+\] INFO: ((?:GET|POST) .*)$/.exec(line)?.[1] ?? []);
+  expect(texts.map((text) => text.replace(/[\d.]+ ms$/, "N ms"))).toEqual([
+    "POST /orders 400 quantity_above_maximum alice N ms",
+    "GET /orders/:id 404 order_not_found alice N ms",
+    "GET /balance 401 api_key_invalid 127.0.0.1 N ms",
+    "GET /balance 200 alice N ms",
+  ]);
 });
 
 test("on a terminal the lines are for people, elsewhere for programs", async () => {

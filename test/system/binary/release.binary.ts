@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { bashCompletion, manPage } from "../../../deploy/command-line.ts";
+import { manPage } from "../../../deploy/command-line.ts";
 import { buildDeb } from "../../../deploy/deb/build.ts";
 import { billOfMaterials } from "../../../deploy/sbom.ts";
 import packageJson from "../../../package.json" with { type: "json" };
@@ -127,11 +127,14 @@ test("the Debian package holds what it should, for root alone to change, and is 
   expect(Object.fromEntries(files.map(([mode, , , , , name]) => [name, mode]))).toEqual({
     "./usr/bin/reseller": "-rwxr-xr-x",
     "./usr/lib/systemd/system/reseller.service": "-rw-r--r--",
+    "./usr/lib/reseller/data": "-rw-r--r--",
     "./usr/share/bash-completion/completions/reseller": "-rw-r--r--",
     "./usr/share/doc/reseller/changelog.gz": "-rw-r--r--",
     "./usr/share/doc/reseller/copyright": "-rw-r--r--",
     "./usr/share/doc/reseller/litestream.yml": "-rw-r--r--",
+    "./usr/share/fish/vendor_completions.d/reseller.fish": "-rw-r--r--",
     "./usr/share/man/man1/reseller.1.gz": "-rw-r--r--",
+    "./usr/share/zsh/vendor-completions/_reseller": "-rw-r--r--",
   });
   for (const [mode, owner] of entries) {
     expect(owner).toBe("root/root");
@@ -144,20 +147,6 @@ test("the Debian package holds what it should, for root alone to change, and is 
   ]);
   expect(unit).toContain("ExecStart=/usr/bin/reseller serve");
   expect(unit).not.toContain("/usr/local");
-});
-
-test("bash completes commands and their flags, and never a secret's", async () => {
-  const file = join(freshFolder(), "completion");
-  writeFileSync(file, bashCompletion());
-  const complete = async (...words: string[]) => {
-    const list = words.map((word) => `"${word}"`).join(" ");
-    const script = `. ${file}; COMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _reseller; echo "\${COMPREPLY[@]}"`;
-    return (await run(["bash", "-c", script])).stdout.trim().split(" ");
-  };
-  expect(await complete("reseller", "admin", "user", "cr")).toEqual(["create", "credit"]);
-  expect(await complete("reseller", "backup", "")).toContain("check");
-  expect(await complete("reseller", "serve", "--data", "x", "--backup-t")).toEqual(["--backup-to"]);
-  expect(await complete("reseller", "serve", "--s3-")).toEqual(["--s3-endpoint", "--s3-region"]);
 });
 
 test("the manual page names every setting, and man has nothing to say against it", async () => {

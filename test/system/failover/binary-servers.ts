@@ -210,7 +210,7 @@ async function fill(address: string, upstreamUrl: string): Promise<string[]> {
   const keys: string[] = [];
   for (let each = 0; each < RESELLERS; each += 1) {
     await admin(`user create reseller${each}`);
-    await admin(`user credit reseller${each} 1000000`);
+    await admin(`user credit reseller${each} 1000000 --yes`);
     const shown = await admin(`key create --user reseller${each} --type order`);
     keys.push((JSON.parse(shown) as { key: string }).key);
   }

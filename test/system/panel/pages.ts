@@ -34,6 +34,7 @@ export const PAGES: readonly LookedAt[] = [
   { name: "services", path: "/services" },
   { name: "service", path: "/services/views" },
   { name: "services-import", path: "/import-services" },
+  { name: "grants-import", path: "/import-grants" },
   { name: "providers", path: "/providers" },
   { name: "provider", path: "/providers/acme" },
   { name: "reports", path: "/reports" },

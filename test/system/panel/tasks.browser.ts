@@ -5,14 +5,22 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { openPanelMarket, type PanelMarket } from "../../support/panel-market.ts";
+import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
 import { launch, visit } from "./browser.ts";
 
 let browser: Browser;
 
+let upstream: Upstream;
+
 beforeAll(async () => {
   browser = await launch();
+  upstream = await startUpstream();
+  upstream.book.set("23501", { form: {}, status: { status: "In progress" } });
 });
-afterAll(() => browser.close());
+afterAll(async () => {
+  await browser.close();
+  await upstream.stop();
+});
 
 /** What a person does; typing is no click, ticking a box is one. */
 interface Person {
@@ -36,7 +44,12 @@ const TASKS: readonly Task[] = [
   {
     title: "Find why an order is stuck and settle it: the provider has it",
     clicks: 3,
-    prepare: (market) => market.delivered("unknown"),
+    prepare(market) {
+      // The provider is asked for the number.
+      const changes = { url: upstream.url, key: PROVIDER_KEY };
+      market.run("updateProvider", { name: "acme", changes });
+      return market.delivered("unknown");
+    },
     async run({ click, type, text, market }, id) {
       await click("Settle");
       await click(String(id));

@@ -42,6 +42,13 @@ interface Dossier extends Asked {
   settledAs: { provider: string; number: string } | null;
   settledNotPlaced: boolean;
   cancelAsked: boolean;
+  /** The discounts that its reseller had while it may have been placed, in millionths. */
+  discounts: Set<number>;
+  isPriced: boolean;
+  /** The operator accepted what came after its end. */
+  accepted: boolean;
+  /** The status it was last seen in. */
+  seen: string | null;
   /** The final status it was seen in. */
   final: string | null;
 }
@@ -64,6 +71,10 @@ interface Row {
 
 export interface Auditor {
   credited(reseller: string, micros: number): void;
+  /** A credit with a reference of the operator's; returns whether it is the first with it. */
+  creditedOnce(reseller: string, reference: string, micros: number): boolean;
+  /** Returns the discount before. */
+  discounted(reseller: string, ppm: number): number;
   asks(order: Asked): void;
   /** What a provider read of an order. */
   received(link: string, form: Record<string, string>): void;
@@ -82,6 +93,7 @@ export interface Auditor {
   asked(orders: number): void;
   operatorMoved(link: string, status: string, remains: number): void;
   operatorSettled(link: string, placed: { provider: string; number: string } | null): void;
+  operatorAccepted(link: string, status: string): void;
   /** From now on nothing that arrives is lost, so what must be listed must be found listed. */
   calmBegins(): void;
   /** An answer that a caller got. */
@@ -117,6 +129,8 @@ const NOTICED_MS = 60_000;
 export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor {
   const dossiers = new Map<string, Dossier>();
   const credits = new Map<string, number>();
+  const discounts = new Map<string, number>();
+  const references = new Set<string>();
   const toList: { link: string; meaning: Meaning }[] = [];
   /** What was wrong the moment it happened. */
   const wrong: string[] = [];
@@ -165,11 +179,18 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
   const auditOrder = (row: Row): number => {
     const known = dossier(row.link);
     const at = `order ${row.orderId} (${row.link}, ${row.status}, ${row.placement})`;
-    must(row.charge === chargeOf(known), `${at} was charged ${row.charge}, not ${chargeOf(known)}`);
+    const charges = [...known.discounts].map((ppm) => chargeOf(known, ppm));
+    must(
+      charges.includes(row.charge),
+      `${at} was charged ${row.charge}, not ${charges.join(" or ")}`,
+    );
     must(row.quantity === known.quantity, `${at} is ${row.quantity}, not ${known.quantity}`);
     must(row.username === known.reseller, `${at} belongs to ${row.username}`);
     must(known.takenBy.length <= 1, `${at} was taken by ${known.takenBy.join(" and ")}`);
     must(known.final === null || known.final === row.status, `${at} left ${known.final}`);
+    const isReopened = known.seen === "COMPLETED" && row.status === "PARTIAL";
+    must(!isReopened || known.accepted, `${at} changed after its end, and nobody accepted that`);
+    known.seen = row.status;
     if (FINAL.has(row.status)) known.final = row.status;
     must(isJustified(row, known), `${at} has no reason to be so`);
     const asked = new Set(known.sends.map(routeOf));
@@ -184,6 +205,22 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
   return {
     credited: (reseller, micros) =>
       void credits.set(reseller, (credits.get(reseller) ?? 0) + micros),
+    creditedOnce(reseller, reference, micros) {
+      const key = `${reseller} ${reference}`;
+      if (references.has(key)) return false;
+      references.add(key);
+      credits.set(reseller, (credits.get(reseller) ?? 0) + micros);
+      return true;
+    },
+    discounted(reseller, ppm) {
+      const before = discounts.get(reseller) ?? 0;
+      discounts.set(reseller, ppm);
+      // One that is on its way may be placed at either price.
+      for (const each of dossiers.values()) {
+        if (each.reseller === reseller && !each.isPriced) each.discounts.add(ppm);
+      }
+      return before;
+    },
     asks: (order) =>
       void dossiers.set(order.link, {
         ...order,
@@ -195,6 +232,10 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
         settledAs: null,
         settledNotPlaced: false,
         cancelAsked: false,
+        discounts: new Set([discounts.get(order.reseller) ?? 0]),
+        isPriced: false,
+        accepted: false,
+        seen: null,
         final: null,
       }),
     cancelAsked: (link) => void (dossier(link).cancelAsked = true),
@@ -251,6 +292,11 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
       for (const { link, meaning } of toList) {
         must(isListed(link, meaning), `${link}: ${meaning} came late, not listed`);
       }
+      const stale = query<{ link: string }>(
+        `SELECT link FROM unrecognized_numbers JOIN orders ON orders.order_id = unrecognized_numbers.order_id
+        WHERE orders.provider_order <> unrecognized_numbers.provider_order`,
+      );
+      must(stale.length === 0, `${stale[0]?.link} is listed with a number that was corrected`);
     },
     asked: (orders) => must(orders <= ASK_LIMIT, `${orders} orders were asked about at once`),
     operatorMoved(link, status, remains) {
@@ -261,7 +307,19 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
       dossier(link).settledAs = placed;
       dossier(link).settledNotPlaced = placed === null;
     },
+    operatorAccepted(link, status) {
+      const { heard } = dossier(link);
+      const isGone = heard.has("CANCELLED") || heard.has("FAILED");
+      must(
+        status === "PARTIAL" ? heard.has("PARTIAL") : isGone,
+        `${link} was accepted as ${status}`,
+      );
+      dossier(link).accepted = true;
+      heard.add(status);
+    },
     answered(link, status) {
+      // Placed: a later discount does not touch it.
+      dossier(link).isPriced = true;
       const { manual } = dossier(link);
       if (manual) must(status === "PROCESSING", `${link} was answered ${status}`);
       if (status === "FAILED") must(isFailed(dossier(link)), `${link} was answered as refused`);
@@ -292,10 +350,15 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
   };
 }
 
-/** Price × quantity, rounded up to a whole micro. */
-function chargeOf({ priceMicros, per, quantity }: Asked): number {
-  if (per === "order") return priceMicros;
-  const product = BigInt(priceMicros) * BigInt(quantity);
+export function priceOf(priceMicros: number, discountPpm: number): bigint {
+  return (BigInt(priceMicros) * BigInt(1_000_000 - discountPpm) + 999_999n) / 1_000_000n;
+}
+
+/** Price less discount, rounded up, × quantity, rounded up to a whole micro. */
+function chargeOf({ priceMicros, per, quantity }: Asked, discountPpm: number): number {
+  const price = priceOf(priceMicros, discountPpm);
+  if (per === "order") return Number(price);
+  const product = price * BigInt(quantity);
   return Number(per === "1" ? product : (product + 999n) / 1000n);
 }
 

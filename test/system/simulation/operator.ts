@@ -1,9 +1,10 @@
 // A simulated operator: mostly valid commands, sometimes ones that must be refused.
 
 import { Refusal } from "../../../src/domain/refusals.ts";
-import { decide } from "./request-actors.ts";
 import { planCatalogue, requireProvider } from "../../../src/operations/providers.ts";
-import type { Market } from "./simulate.ts";
+import { Finding, priceOf } from "./auditor.ts";
+import { decide } from "./request-actors.ts";
+import { CATALOGUE, type Market } from "./simulate.ts";
 
 /** An order is settled only once the provider's own book can be trusted to show it. */
 const SETTLE_AFTER_MS = 60_000;
@@ -19,8 +20,11 @@ export function operate(market: Market): void {
   if (chance.happens(0.3)) return keepBooks(market);
   if (chance.happens(0.25)) return decide(market);
   if (chance.happens(0.15)) return reroute(market);
+  if (chance.happens(0.15)) return price(market);
   const rows = auditor.rows();
   if (rows.length === 0) return;
+  if (chance.happens(0.2)) return decideLate(market, rows);
+  if (chance.happens(0.2)) return correct(market);
   const unknown = rows.filter((row) => row.status === "PENDING" && row.placement === "unknown");
   if (unknown.length > 0 && chance.happens(0.6)) settle(market, chance.pick(unknown));
   else move(market, chance.pick(rows));
@@ -36,10 +40,19 @@ function tend({ world, auditor, webhookAuditor, run }: Market): void {
   switch (chance.whole(1, 5)) {
     case 1:
       return attempt(world, `operator credits ${reseller}`, () => {
-        const amountMicros = chance.whole(1, 5_000_000);
-        run("creditUser", { username: reseller, amountMicros, note: null, actor });
-        auditor.credited(reseller, amountMicros);
-        webhookAuditor.credited(reseller);
+        // The same reference is always of the same amount, as in a script that runs twice.
+        const number = chance.whole(1, 4);
+        const [amountMicros, reference] = [number * 1_000_003, `r${number}`];
+        const { earlier } = run("creditUser", {
+          username: reseller,
+          amountMicros,
+          note: "own",
+          reference,
+          actor,
+        });
+        const isFirst = auditor.creditedOnce(reseller, reference, amountMicros);
+        if (isFirst !== (earlier === null)) throw new Finding(`${reseller} ${reference} ran twice`);
+        if (isFirst) webhookAuditor.credited(reseller);
       });
     case 2:
       return attempt(world, "operator changes a service", () => {
@@ -142,6 +155,61 @@ function rerouteOne({ world, auditor, run }: Market): void {
   });
 }
 
+/** Another discount for a reseller. */
+function price({ world, auditor, webhookAuditor, run }: Market): void {
+  const { chance } = world;
+  const username = chance.pick(["ana", "bob", "cleo"]);
+  const discountPpm = chance.pick([0, 1, 100_000, 333_333, 999_999]);
+  const actor = { keyId: null, operator: "sim" };
+  attempt(world, `operator gives ${username} a discount of ${discountPpm} ppm`, () => {
+    run("setDiscount", { username, discountPpm, actor });
+    const before = auditor.discounted(username, discountPpm);
+    // Of a service that is suspended nothing is told.
+    const offered = auditor.offered();
+    const changed = CATALOGUE.filter(
+      ({ id, priceMicros }) =>
+        offered.has(id) && priceOf(priceMicros, before) !== priceOf(priceMicros, discountPpm),
+    );
+    webhookAuditor.repriced(username, changed.length);
+  });
+}
+
+/** Accepts or dismisses what was reported of an order that has ended; most have nothing to decide. */
+function decideLate({ world, auditor, run }: Market, rows: readonly Row[]): void {
+  const { chance } = world;
+  const actor = { keyId: null, operator: "sim" };
+  const ended = rows.filter(({ status }) => status === "COMPLETED" || status === "PARTIAL");
+  for (const { link, orderId } of ended) {
+    const id = String(orderId);
+    if (chance.happens(0.3)) {
+      attempt(world, `operator dismisses what came late of ${link}`, () =>
+        run("dismissLateReports", { id, note: null, actor }),
+      );
+    } else {
+      attempt(world, `operator accepts what came late of ${link}`, () => {
+        const { status } = run("acceptLateReport", { id, remains: null, note: null, actor });
+        auditor.operatorAccepted(link, status);
+      });
+    }
+  }
+}
+
+/** Puts right what was settled under a number that the provider never gave. */
+export function correct({ world, auditor, run, providers, mistakes }: Market): void {
+  const actor = { keyId: null, operator: "sim" };
+  for (const link of mistakes) {
+    const row = auditor.rows().find((each) => each.link === link);
+    const provider = row?.provider ?? "";
+    const number = providers.get(provider)?.numberOf(link);
+    if (!row || number === undefined) continue;
+    mistakes.delete(link);
+    attempt(world, `operator corrects ${link} to ${number}`, () => {
+      run("settleOrder", { id: String(row.orderId), providerOrder: number, actor });
+      auditor.operatorSettled(link, { provider, number });
+    });
+  }
+}
+
 function move({ world, auditor, run }: Market, row: Row): void {
   const { chance } = world;
   const to = chance.pick<Target>(["COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "REFUNDED"]);
@@ -154,7 +222,7 @@ function move({ world, auditor, run }: Market, row: Row): void {
 }
 
 /** Truthfully, from the provider's book; now and then with the number of another order. */
-function settle({ world, auditor, run, providers, sentAt }: Market, row: Row): void {
+function settle({ world, auditor, run, providers, sentAt, mistakes }: Market, row: Row): void {
   const { chance } = world;
   if (world.elapsed() - (sentAt.get(row.link) ?? 0) < SETTLE_AFTER_MS) return;
   const provider = row.provider!;
@@ -162,14 +230,15 @@ function settle({ world, auditor, run, providers, sentAt }: Market, row: Row): v
   const other = auditor
     .rows()
     .find((taken) => taken.providerOrder !== null && taken.provider === provider)?.providerOrder;
-  const providerOrder = (chance.happens(0.1) ? other : undefined) ?? number ?? null;
+  const isMistake = number !== undefined && chance.happens(0.2);
+  const truth = isMistake ? `${chance.whole(900_000_000, 999_999_999)}` : (number ?? null);
+  const providerOrder = (chance.happens(0.1) ? other : undefined) ?? truth;
   const actor = { keyId: null, operator: "sim" };
   attempt(world, `operator settles ${row.link} as ${providerOrder ?? "not placed"}`, () => {
     run("settleOrder", { id: String(row.orderId), providerOrder, actor });
-    auditor.operatorSettled(
-      row.link,
-      providerOrder === null ? null : { provider, number: providerOrder },
-    );
+    const placed = providerOrder === null ? null : { provider, number: providerOrder };
+    auditor.operatorSettled(row.link, placed);
+    if (isMistake && providerOrder === truth) mistakes.add(row.link);
   });
 }
 

@@ -24,8 +24,9 @@ export function createReceivers({ world, auditor, faults }: ReceiversSetup, dead
   /** For one run of the process; what belongs to a dead one never happens. */
   const send =
     (life: Life): SendWebhook =>
-    ({ url, eventId, body }, stop) =>
+    ({ url: address, eventId, body, alert }, stop) =>
       new Promise((resolve) => {
+        const url = alert?.telegramChat ?? address;
         let isOver = false;
         const end = (reply: WebhookReply) => {
           if (isOver || life.dead) return;

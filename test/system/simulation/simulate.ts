@@ -10,12 +10,15 @@ import { type DeliveryService, startDelivery } from "../../../src/delivery/deliv
 import type { CommandInput, CommandName, CommandOutput } from "../../../src/operations/commands.ts";
 import { smmApi } from "../../../src/providers/smm-api.ts";
 import type { Writer } from "../../../src/writer/writer.ts";
+import { startAlerts } from "../../../src/webhooks/alerts.ts";
 import { startWebhooks } from "../../../src/webhooks/worker.ts";
+import { type AlertAuditor, createAlertAuditor } from "./alert-auditor.ts";
+import { addAlerts, createMachine, type Machine } from "./machine.ts";
 import { type Asked, type Auditor, createAuditor, Finding } from "./auditor.ts";
 import { type CostAuditor, createCostAuditor } from "./cost-auditor.ts";
 import { type Engine, openMarketDatabase } from "./databases.ts";
 import { addEndpoints } from "./endpoints.ts";
-import { operate } from "./operator.ts";
+import { correct, operate } from "./operator.ts";
 import { createReceivers } from "./receivers.ts";
 import { makeRequest } from "./request-actors.ts";
 import { createRequestAuditor, type RequestAuditor } from "./request-auditor.ts";
@@ -72,7 +75,7 @@ interface Catalogue {
 }
 
 const PLAIN = { type: "default", dripfeed: false } as const;
-const CATALOGUE: readonly Catalogue[] = [
+export const CATALOGUE: readonly Catalogue[] = [
   { id: "a-likes", priceMicros: 2_320_001, per: "1000", routes: ["a:1", "b:1", "c:1"], ...PLAIN },
   { id: "a-views", priceMicros: 7, per: "1", routes: ["a:1"], ...PLAIN },
   { id: "b-pack", priceMicros: 333_333, per: "order", routes: ["b:1", "b:2", "a:1"], ...PLAIN },
@@ -104,12 +107,17 @@ export interface Market {
   requests: RequestAuditor;
   webhookAuditor: WebhookAuditor;
   costAuditor: CostAuditor;
+  alertAuditor: AlertAuditor;
+  /** What alerts are told of besides the database. */
+  machine: Machine;
   receivers: ReturnType<typeof createReceivers>;
   /** Starts of the process. */
   starts: number;
   providers: Map<string, SimulatedProvider>;
   /** When each order was last sent: an operator looks later than that. */
   sentAt: Map<string, number>;
+  /** Orders that were settled under a number that no provider gave. */
+  mistakes: Set<string>;
   run: <Name extends CommandName>(name: Name, input: CommandInput<Name>) => CommandOutput<Name>;
 }
 
@@ -144,6 +152,8 @@ export async function simulate(
   for (let count = chance.whole(5, 40); count > 0; count -= 1) {
     world.later(chance.whole(0, TROUBLE_MS + CALM_MS / 4), null, () => operate(market));
   }
+  // The last word of a careful operator.
+  world.later(TROUBLE_MS + CALM_MS / 3, null, () => correct(market));
   for (let count = chance.whole(0, 3); count > 0; count -= 1) {
     const by = chance.whole(-2 * 60, 2 * 60) * MINUTE_MS;
     world.later(chance.whole(0, TROUBLE_MS), null, () => {
@@ -163,6 +173,7 @@ export async function simulate(
       market.requests.audit();
       market.webhookAuditor.audit();
       market.costAuditor.audit();
+      market.alertAuditor.audit();
     }
     if (calm || process.life.dead || !chance.happens(trouble.crashes)) return;
     crashes += 1;
@@ -197,6 +208,8 @@ export async function simulate(
     );
     market.webhookAuditor.audit();
     market.webhookAuditor.auditEnd(world.now());
+    market.alertAuditor.audit();
+    market.alertAuditor.auditEnd(world.now());
     mustHaveEnded(market);
     market.costAuditor.audit();
     market.costAuditor.auditEnd(world.elapsed());
@@ -223,6 +236,11 @@ function openMarket(
   const requests = auditedRequests(createRequestAuditor(database), auditor);
   const webhookAuditor = createWebhookAuditor(database);
   const costAuditor = createCostAuditor(database);
+  const alertAuditor = createAlertAuditor(database);
+  const auditorOf = (url: string) => (alertAuditor.isEndpoint(url) ? alertAuditor : webhookAuditor);
+  const received: WebhookAuditor["received"] = (url, id, body) =>
+    auditorOf(url).received(url, id, body);
+  const accepted: WebhookAuditor["accepted"] = (url, id) => auditorOf(url).accepted(url, id);
   const dead = new Set<string>();
   const market: Market = {
     world,
@@ -232,10 +250,13 @@ function openMarket(
     requests,
     webhookAuditor,
     costAuditor,
-    receivers: createReceivers({ world, auditor: webhookAuditor, faults }, dead),
+    alertAuditor,
+    machine: createMachine(world),
+    receivers: createReceivers({ world, auditor: { received, accepted }, faults }, dead),
     starts: 0,
     providers: new Map(),
     sentAt: new Map(),
+    mistakes: new Set(),
     run: (name, input) => database.execute(name, input, world.now()),
   };
   const actor = { keyId: null, operator: "sim" };
@@ -275,6 +296,7 @@ function openMarket(
     auditor.routed(id, routes);
   }
   for (const username of RESELLERS) addEndpoints(market, username, creditMicros);
+  addAlerts(market, TROUBLE_MS);
   for (const { isDead, url } of webhookAuditor.endpoints()) if (isDead) dead.add(url);
   return market;
 }
@@ -315,7 +337,17 @@ function begin(market: Market, isCalm: () => boolean): Process {
       (delivery) => {
         process.delivery = delivery;
         const { ticker } = delivery;
-        startWebhooks({ ...deps, ticker, send: market.receivers.send(life) });
+        const send = market.receivers.send(life);
+        startWebhooks({ ...deps, ticker, send });
+        startAlerts({
+          ...deps,
+          ticker,
+          send,
+          writer: { ...process.writer, isWritable: () => true },
+          isLeader: () => true,
+          machine: () => market.machine.facts(),
+          lateness: () => delivery.lateness(),
+        });
       },
       // The database was not there yet: a supervisor starts it again.
       () => world.later(1000, life, start),

@@ -27,6 +27,8 @@ export interface WebhookAuditor {
   credited(reseller: string): void;
   /** Returns how often it did. */
   serviceChanged(): number;
+  /** Another discount of a reseller's changed the prices of so many services. */
+  repriced(reseller: string, services: number): void;
   /** Throws Finding for the first thing that is wrong. */
   audit(): void;
   /** The same for what may not wait any more once nothing fails. */
@@ -65,6 +67,7 @@ export function createWebhookAuditor({ query }: Pick<MarketDatabase, "query">): 
   const successes = new Set<string>();
   const credits = new Map<string, number>();
   let serviceChanges = 0;
+  const repricings = new Map<string, number>();
   const keyOf = (url: string, eventId: string) => `${url} ${eventId}`;
   const must = (holds: boolean, what: string) => {
     if (!holds) throw new Finding(`webhooks: ${what}`);
@@ -82,7 +85,7 @@ export function createWebhookAuditor({ query }: Pick<MarketDatabase, "query">): 
         due_at AS "dueAt", active
       FROM webhook_deliveries JOIN webhooks ON webhooks.webhook_id = webhook_deliveries.webhook_id
         JOIN webhook_events ON webhook_events.event_id = webhook_deliveries.event_id
-      ORDER BY delivery_id`);
+      WHERE webhooks.reseller_account IS NOT NULL ORDER BY delivery_id`);
 
   /** Each transition of the orders' history is an event where it is wanted, and nothing else is. */
   const auditTransitions = (events: readonly EventRow[]) => {
@@ -142,7 +145,7 @@ export function createWebhookAuditor({ query }: Pick<MarketDatabase, "query">): 
         must(found === expected, `${reseller} has ${found} of ${type}, not ${expected}`);
       };
       check("balance.credited", credits.get(reseller) ?? 0);
-      check("service.changed", serviceChanges);
+      check("service.changed", serviceChanges + (repricings.get(reseller) ?? 0));
       const thresholds = wanting(reseller, "balance.low").map((each) => each.balanceLowBelow);
       const falls = [...new Set(thresholds)].map((threshold) => countFalls(reseller, threshold));
       const expected = falls.reduce((sum, each) => sum + each, 0);
@@ -203,6 +206,8 @@ export function createWebhookAuditor({ query }: Pick<MarketDatabase, "query">): 
     accepted: (url, eventId) => void successes.add(keyOf(url, eventId)),
     credited: (reseller) => void credits.set(reseller, (credits.get(reseller) ?? 0) + 1),
     serviceChanged: () => (serviceChanges += 1),
+    repriced: (reseller, services) =>
+      void repricings.set(reseller, (repricings.get(reseller) ?? 0) + services),
     audit() {
       const events = selectEvents();
       auditTransitions(events);

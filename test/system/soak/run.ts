@@ -40,7 +40,7 @@ const { server, key } = await stall(
   "0",
   ...metrics,
 );
-await binaryJson(folder, "admin", "user", "credit", "alice", "900000000");
+await binaryJson(folder, "admin", "user", "credit", "alice", "900000000", "--yes");
 const script = join(folder, "orders.lua");
 writeFileSync(
   script,

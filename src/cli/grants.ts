@@ -1,0 +1,142 @@
+// `admin grant …`: which resellers have prices of their own, as a list and from a file.
+
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { listAllGrants, type ListedGrant } from "../db/grants.ts";
+import { findService } from "../db/services.ts";
+import { csvText } from "../domain/csv.ts";
+import { formatMicros, jsonAmount } from "../domain/money.ts";
+import { errorCode, Refusal, refusal } from "../domain/refusals.ts";
+import { FileError, RowError } from "../imports/catalogue.ts";
+import { GRANTS_HEADER, type GrantList, readGrants } from "../imports/grants.ts";
+import { requireUser } from "../operations/users.ts";
+import {
+  CommandFailure,
+  type CommonOptions,
+  declare,
+  declareGroup,
+  withDatabase,
+} from "./command.ts";
+import { addConfirmation, confirm, CONFIRM_ROWS, type ConfirmOptions } from "./confirm.ts";
+import { sentenceOf } from "./errors.ts";
+import { dollars, print } from "./output.ts";
+import { readStdinText } from "./stdin.ts";
+import { table } from "./text-table.ts";
+import { serviceId, username } from "./values.ts";
+
+interface ListOptions extends CommonOptions {
+  service?: string;
+  user?: string;
+  csv?: true;
+}
+
+export function declareGrants(admin: Command): void {
+  const group = declareGroup(
+    admin,
+    "grant",
+    "resellers' own prices, and private services open to them",
+  );
+  declare(group, "list", "list grants, by service", "reseller admin grant list --user alice")
+    .option("--service <id>", "only of this service", serviceId)
+    .option("--user <username>", "only of this reseller", username)
+    .addOption(new Option("--csv", "print them as CSV that `grant import` takes").conflicts("json"))
+    .action(async (options: ListOptions) => {
+      const grants = await withDatabase(options, ({ store }) =>
+        store.read((reader) => {
+          const { service = null, user } = options;
+          if (service !== null && !findService(reader, service)) throw refusal("service_not_found");
+          const account = user === undefined ? null : requireUser(reader, user).account;
+          return listAllGrants(reader, service, account);
+        }),
+      );
+      if (options.csv) return print(undefined, grants, csvOf);
+      print(options.json, grants.map(grantJson), () => grantTable(grants));
+    });
+  const command = declare(
+    group,
+    "import",
+    "set grants from a CSV file: all of them or, if a row is wrong, none",
+    "reseller admin grant import prices.csv",
+  ).argument("<file>", `with the header ${GRANTS_HEADER}; - reads stdin`);
+  addConfirmation(command).action(async (file: string, options: CommonOptions & ConfirmOptions) => {
+    const { grants, places } = await listIn(file);
+    if (grants.length > CONFIRM_ROWS) {
+      await confirm(options, `set ${grants.length} grants`, `more than ${CONFIRM_ROWS}`);
+    }
+    const result = await withDatabase(options, async ({ execute }) => {
+      try {
+        return await execute("importGrants", { grants });
+      } catch (error) {
+        throw isRowsRefusal(error) ? failureOf(rowErrors(error, places)) : error;
+      }
+    });
+    print(options.json, result, ({ imported, unchanged }) => {
+      return `set ${imported} grants, ${unchanged} were so before`;
+    });
+  });
+}
+
+async function listIn(file: string): Promise<GrantList> {
+  try {
+    const list = readGrants(file === "-" ? "stdin" : file, await textOf(file));
+    if (list.wrong.length > 0) throw failureOf(list.wrong);
+    return list;
+  } catch (error) {
+    if (error instanceof FileError) throw new CommandFailure(error.message);
+    throw error;
+  }
+}
+
+async function textOf(file: string): Promise<string> {
+  if (file === "-") return readStdinText();
+  const path = resolve(file);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
+  } catch (error) {
+    const code = errorCode(error);
+    throw new CommandFailure(`cannot read ${path} (${code}): name a file of UTF-8 text`);
+  }
+}
+
+function isRowsRefusal(error: unknown): error is Refusal<"grants_invalid"> {
+  return error instanceof Refusal && error.code === "grants_invalid";
+}
+
+function rowErrors({ details }: Refusal<"grants_invalid">, places: readonly string[]): RowError[] {
+  return details.rows.map(
+    ({ index, code }) => new RowError(places[index]!, sentenceOf(refusal(code))),
+  );
+}
+
+/** Every row that is wrong. */
+function failureOf(wrong: readonly RowError[]): CommandFailure {
+  const lines = wrong.map(({ message }) => message).join("\n  ");
+  return new CommandFailure(`nothing was imported, correct these and import again:\n  ${lines}`);
+}
+
+function grantJson({ serviceId: service, priceMicros, ...grant }: ListedGrant) {
+  const { serviceName: name, username: user, listPriceMicros } = grant;
+  const price = priceMicros === null ? null : jsonAmount(priceMicros);
+  return { service, name, username: user, price, standardPrice: jsonAmount(listPriceMicros) };
+}
+
+/** Ends without a line break: print adds one. */
+function csvOf(grants: readonly ListedGrant[]): string {
+  const lines = grants.map(({ serviceId: service, username: user, priceMicros }) => {
+    const price = priceMicros === null ? "" : formatMicros(priceMicros);
+    return [csvText(service), csvText(user), price].join(",");
+  });
+  return ["service,username,price", ...lines].join("\n");
+}
+
+function grantTable(grants: readonly ListedGrant[]): string {
+  const rows = grants.map(({ priceMicros, ...grant }) => ({
+    service: grant.serviceId,
+    name: grant.serviceName,
+    user: grant.username,
+    "its price usd": priceMicros === null ? "the service's" : dollars(priceMicros),
+    "standard usd": dollars(grant.listPriceMicros),
+  }));
+  return table(rows, "no grants: everybody pays the catalogue's prices");
+}

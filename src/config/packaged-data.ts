@@ -1,0 +1,17 @@
+// Where an installed program keeps its data: a package says so in a file beside the program, so that its operator need
+// not repeat --data. `/usr/bin/reseller` reads `/usr/lib/reseller/data`, one line with a path.
+
+import { readFileSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+
+const FILE = "../lib/reseller/data";
+
+/** Null where no package says so. */
+export function packagedData(): string | null {
+  try {
+    const path = readFileSync(join(dirname(process.execPath), FILE), "utf8").trim();
+    return isAbsolute(path) && !path.includes("\n") ? path : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,68 @@
+// Asks providers with a threshold for our balance, at most every BALANCE_INTERVAL_MS each.
+
+import { listProviders, type Provider } from "../db/providers.ts";
+import { isBalanceDue } from "../domain/alerts.ts";
+import { ProviderFailure } from "../providers/provider.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
+import type { DeliveryDeps } from "./provider-worker.ts";
+import type { Tick, Ticker } from "./ticker.ts";
+
+const LOOK_MS = 10_000;
+
+export interface BalanceDeps extends Pick<
+  DeliveryDeps,
+  "store" | "writer" | "log" | "clock" | "connect"
+> {
+  ticker: Pick<Ticker, "add">;
+  /** Whether this server asks for all. */
+  isLeader: () => boolean;
+}
+
+export interface BalanceService {
+  /** Aborts what is under way. */
+  stop(): Promise<void>;
+}
+
+export function startProviderBalances(deps: BalanceDeps): BalanceService {
+  const { store, writer, log, clock, connect, isLeader } = deps;
+  const stop = new AbortController();
+  let lookedAt = Number.NEGATIVE_INFINITY;
+
+  const ask = async (provider: Provider): Promise<void> => {
+    const { providerId, name } = provider;
+    try {
+      const { balance, currency } = await connect(provider).balance(stop.signal);
+      await writer.submit("recordProviderBalance", { providerId, balance, currency });
+    } catch (error) {
+      if (stop.signal.aborted) return;
+      // The key is masked in it.
+      const cause = error instanceof ProviderFailure ? error.message : String(error);
+      log.warn({ provider: name, cause }, "our balance at a provider is not known");
+    }
+  };
+  const looking = oneAtATime(async () => {
+    try {
+      const known = await store.read(listProviders);
+      if (!known.some((provider) => isBalanceDue(provider, clock.now()))) return;
+      const due = await writer.submit("takeDueBalances", null);
+      await Promise.all(known.filter(({ providerId }) => due.includes(providerId)).map(ask));
+    } catch (error) {
+      log.warn({ error: String(error) }, "balances at providers could not be asked for yet");
+    }
+  });
+  const tick: Tick = (now) => {
+    if (isLeader() && Math.abs(now - lookedAt) >= LOOK_MS) {
+      lookedAt = now;
+      void looking.run();
+    }
+    return Promise.resolve(null);
+  };
+  const endTicks = deps.ticker.add(tick);
+  return {
+    async stop() {
+      endTicks();
+      stop.abort();
+      await looking.idle();
+    },
+  };
+}

@@ -1,0 +1,201 @@
+// Alerts for the operator: where they are sent, and one message when each begins and one when it ends, in the transaction
+// that notes it. docs/specification.md#alerts.
+
+import { ALERT_ENDPOINTS_LIMIT, ALERT_EVENTS } from "../domain/alert-endpoints.ts";
+import {
+  type AlertChanges,
+  type AlertEventType,
+  type AlertText,
+  alertBody,
+  endingOf,
+  TEST_ALERT_KIND,
+  UNWRITABLE,
+} from "../domain/alerts.ts";
+import type { AuditFacts } from "../domain/audit.ts";
+import type { Actor } from "../domain/ledger.ts";
+import { refusal } from "../domain/refusals.ts";
+import {
+  type AlertEndpoint,
+  findAlertEndpoint,
+  findOpenAlert,
+  insertAlert,
+  listAlertEndpoints,
+  listOpenAlerts,
+  resolveAlert,
+} from "../db/alerts.ts";
+import type { Tx } from "../db/port.ts";
+import { CATALOGUE_LOCK, webhookEvents, webhooks } from "../db/tables.ts";
+import { audit } from "./audit.ts";
+import type { Context } from "./context.ts";
+import { type EventDelivery, insertOutboxEvent } from "./webhook-events.ts";
+
+const TELEGRAM_URL = "https://api.telegram.org/";
+const ONCE: EventDelivery = { tries: 1, replay: true };
+
+export interface CreateAlertEndpoint {
+  /** Checked by parseWebhookUrl, or a chat of Telegram. */
+  target: { url: string } | { telegramChat: string };
+  /** The secret that signs, or the token of the bot. */
+  secret: string;
+  actor: Actor;
+}
+
+/** It is told of what is wrong now, too: so each end that it is told of had its beginning. Refuses: alert_endpoints_too_many. */
+export function createAlertEndpoint(
+  tx: Tx,
+  { target, secret, actor }: CreateAlertEndpoint,
+  context: Context,
+): AlertEndpoint {
+  tx.lock(CATALOGUE_LOCK);
+  const others = listAlertEndpoints(tx);
+  if (others.length >= ALERT_ENDPOINTS_LIMIT) throw refusal("alert_endpoints_too_many");
+  const open = listOpenAlerts(tx);
+  // Nothing is refused from here on.
+  const endpoint = tx.insert(webhooks, {
+    id: context.createId(),
+    resellerAccount: null,
+    telegramChat: "telegramChat" in target ? target.telegramChat : null,
+    url: "url" in target ? target.url : TELEGRAM_URL,
+    events: ALERT_EVENTS,
+    secret,
+    active: true,
+    createdAt: context.now,
+  }) as AlertEndpoint;
+  for (const { kind, subject, message, raisedAt } of open) {
+    tell(tx, "alert.raised", { kind, subject, message }, raisedAt, [endpoint], context);
+  }
+  auditEndpoint(tx, context, actor, null, endpoint);
+  return endpoint;
+}
+
+export interface OfAlertEndpoint {
+  id: string;
+  actor: Actor;
+}
+
+/** It is told nothing any more. Refuses: alert_endpoint_not_found. Returns it as it was. */
+export function deleteAlertEndpoint(
+  tx: Tx,
+  { id, actor }: OfAlertEndpoint,
+  context: Context,
+): AlertEndpoint {
+  const endpoint = requireEndpoint(tx, id);
+  tx.update(webhooks, endpoint, {
+    active: false,
+    disabledReason: "operator",
+    disabledAt: context.now,
+    deletedAt: context.now,
+    secret: "",
+  });
+  auditEndpoint(tx, context, actor, endpoint, null);
+  return endpoint;
+}
+
+/** One attempt of an alert of kind `test`, which nothing resolves. Returns how many are queued. Refuses: alert_endpoint_not_found. */
+export function testAlertEndpoint(tx: Tx, { id }: OfAlertEndpoint, context: Context): number {
+  const endpoint = requireEndpoint(tx, id);
+  const message = "This is a test: alerts arrive here";
+  const text = { kind: TEST_ALERT_KIND, subject: TEST_ALERT_KIND, message };
+  tell(tx, "alert.raised", text, context.now, [endpoint], context, ONCE);
+  return 1;
+}
+
+/** Returns what of it is new: another server, or an attempt of this one whose reply was lost, may have recorded it. */
+export function recordAlerts(
+  tx: Tx,
+  { begun, ended }: AlertChanges,
+  context: Context,
+): AlertChanges {
+  tx.lock(CATALOGUE_LOCK);
+  const endpoints = listAlertEndpoints(tx);
+  const fresh = begun.filter(({ kind, subject }) => !findOpenAlert(tx, kind, subject));
+  const over = ended.filter(({ kind, subject }) => findOpenAlert(tx, kind, subject));
+  for (const text of fresh) {
+    insertAlert(tx, { ...text, raisedAt: context.now, resolvedAt: null });
+    tell(tx, "alert.raised", text, context.now, endpoints, context);
+  }
+  for (const text of over) {
+    resolveAlert(tx, findOpenAlert(tx, text.kind, text.subject)!, context.now);
+    tell(tx, "alert.resolved", text, context.now, endpoints, context);
+  }
+  return { begun: fresh, ended: over };
+}
+
+export interface RecordOutage {
+  /** When the database began to take no writes. */
+  beganAt: number;
+  /** The id under which the beginning was sent past the queue. */
+  eventId: string;
+  /** The public ids of endpoints that received it. */
+  told: string[];
+}
+
+/** That the database took no writes, once it does again: the beginning goes to those that it did not reach yet. Again: null. */
+export function recordOutage(
+  tx: Tx,
+  { beganAt, eventId, told }: RecordOutage,
+  context: Context,
+): { began: number } | null {
+  tx.lock(CATALOGUE_LOCK);
+  const endpoints = listAlertEndpoints(tx);
+  if (tx.row(webhookEvents.byId, eventId)) return null;
+  const { kind, subject } = UNWRITABLE;
+  insertAlert(tx, { ...UNWRITABLE, raisedAt: beganAt, resolvedAt: context.now });
+  const untold = endpoints.filter(({ id }) => !told.includes(id));
+  insertOutboxEvent(
+    tx,
+    {
+      id: eventId,
+      account: null,
+      type: "alert.raised",
+      body: alertBody("alert.raised", UNWRITABLE, beganAt),
+    },
+    untold,
+    context,
+  );
+  tell(tx, "alert.resolved", endingOf(kind, subject), context.now, endpoints, context);
+  return { began: beganAt };
+}
+
+function tell(
+  tx: Tx,
+  type: AlertEventType,
+  text: Omit<AlertText, "kind"> & { kind: string },
+  at: number,
+  endpoints: readonly AlertEndpoint[],
+  context: Context,
+  delivery?: EventDelivery,
+): void {
+  if (endpoints.length === 0) return;
+  const body = alertBody(type, text, at);
+  const event = { id: context.createEventId(), account: null, type, body };
+  insertOutboxEvent(tx, event, endpoints, context, delivery);
+}
+
+function requireEndpoint(tx: Tx, id: string): AlertEndpoint {
+  const endpoint = findAlertEndpoint(tx, id);
+  if (!endpoint) throw refusal("alert_endpoint_not_found");
+  return endpoint;
+}
+
+function auditEndpoint(
+  tx: Tx,
+  context: Context,
+  actor: Actor,
+  before: AlertEndpoint | null,
+  after: AlertEndpoint | null,
+): void {
+  audit(tx, context, {
+    actor,
+    action: after ? "alert.create" : "alert.delete",
+    subject: (after ?? before)!.id,
+    account: null,
+    before: before && endpointFacts(before),
+    after: after && endpointFacts(after),
+  });
+}
+
+/** Neither its secret nor its token. */
+function endpointFacts({ url, telegramChat }: AlertEndpoint): AuditFacts {
+  return telegramChat === null ? { url } : { telegramChat };
+}

@@ -1,0 +1,107 @@
+// Tables fit the terminal that they are printed on, and nothing of them is cut.
+
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { fields, type Row, table } from "../../src/cli/text-table.ts";
+
+const LINK = `https://example.com/${"x".repeat(100)}`;
+const order = (more: Row = {}): Row => ({
+  order: 12,
+  service: "Instagram Followers",
+  "charge usd": "1.20",
+  ...more,
+});
+const widest = (text: string) => Math.max(...text.split("\n").map((line) => line.length));
+
+describe("a table", () => {
+  test("is one line a row where it fits, and without a terminal whatever its width", () => {
+    const rows = [order({ link: LINK }), order({ link: "short" })];
+    for (const width of [Infinity, 200]) {
+      expect(table(rows, "", width).split("\n")).toEqual([
+        "ORDER  SERVICE              CHARGE USD  LINK",
+        `   12  Instagram Followers        1.20  ${LINK}`,
+        "   12  Instagram Followers        1.20  short",
+      ]);
+    }
+  });
+
+  test("has its last column whole on a line of its own where that is what is too wide", () => {
+    expect(table([order({ link: LINK })], "", 80).split("\n")).toEqual([
+      "ORDER  SERVICE              CHARGE USD",
+      "  LINK",
+      "   12  Instagram Followers        1.20",
+      `  ${LINK}`,
+    ]);
+  });
+
+  test("wraps words within their column before that", () => {
+    const rows = [order({ note: "asked by mail, twice, and then by telephone" })];
+    const text = table(rows, "", 60);
+    expect(widest(text)).toBeLessThanOrEqual(60);
+    expect(text.split("\n")[0]).toMatch(/^ORDER  SERVICE +CHARGE USD  NOTE$/);
+    expect(text.split("\n").slice(1)).toEqual([
+      "   12  Instagram Followers        1.20  asked by mail,",
+      "                                        twice, and then by",
+      "                                        telephone",
+    ]);
+  });
+
+  test("is a block of fields a row where nothing else fits", () => {
+    const row = {
+      id: "a".repeat(30),
+      key: "b".repeat(30),
+      lastUsedAt: null,
+      label: "c".repeat(30),
+    };
+    expect(table([row, row], "", 50)).toBe(
+      Array(2)
+        .fill(`ID         ${row.id}\nKEY        ${row.key}\nLAST USED  -\nLABEL      ${row.label}`)
+        .join("\n\n"),
+    );
+  });
+
+  test("has headings in words, and times to the second", () => {
+    const [heading, row] = table(
+      [
+        {
+          lastSuccessAt: "2026-11-22T05:24:13.947Z",
+          oldestUncheckedAt: null,
+          at: "x",
+          apiV2: true,
+        },
+      ],
+      "",
+    ).split("\n");
+    expect(heading).toBe("LAST SUCCESS          OLDEST UNCHECKED  AT  API V2");
+    expect(row).toStartWith("2026-11-22T05:24:13Z  -");
+  });
+
+  test("loses no character, at any width, but blanks", () => {
+    const cell = fc.oneof(
+      fc
+        .array(fc.stringMatching(/^[a-z0-9:/.]{1,14}$/), { maxLength: 8 })
+        .map((words) => words.join(" ")),
+      fc.integer({ min: 0, max: 1e9 }),
+      fc.boolean(),
+    );
+    const rows = fc
+      .array(fc.tuple(cell, cell, cell, cell), { minLength: 1, maxLength: 5 })
+      .map((list) => list.map(([a, b, c, note]): Row => ({ a, b, c, note })));
+    const letters = (text: string) => text.replace(/\s/g, "").split("").toSorted().join("");
+    fc.assert(
+      fc.property(rows, fc.integer({ min: 20, max: 160 }), (list, width) => {
+        const wide = table(list, "");
+        const narrow = table(list, "", width);
+        const isBlocks = /^NOTE /m.test(narrow);
+        const heading = isBlocks ? "A B C NOTE ".repeat(list.length - 1) : "";
+        expect(letters(narrow)).toBe(letters(wide + heading));
+      }),
+    );
+  });
+});
+
+test("fields have names in words and whole values", () => {
+  expect(fields({ resellerId: null, childBalance: 5, at: "2026-11-22T05:24:13.947Z" })).toBe(
+    "reseller id    -\nchild balance  5\nat             2026-11-22T05:24:13.947Z",
+  );
+});
