@@ -94,6 +94,10 @@ function randomMarket(shop: Shop, random: Random): void {
     provider: { name: "acme", service: "7" },
     ...asked,
   });
+  const further = { provider: "acme", providerService: "8", priority: null };
+  shop.run("putRoute", { id: delivered, ...further });
+  const begun = [{ kind: "disk_low", subject: "disk", message: "full" } as const];
+  shop.run("recordAlerts", { begun, ended: [] });
   for (const { id } of shop.query<{ id: string }>("SELECT id FROM services")) {
     shop.run("updateService", { id, changes: asked });
   }
@@ -174,7 +178,6 @@ describe("everything moves and comes back as it was:", () => {
     for (const { name } of TABLES) {
       const rows = shop.query(`SELECT 1 FROM ${name}`).length;
       if (!MAYBE_EMPTY.has(name)) expect([name, rows]).not.toEqual([name, 0]);
-      expect([name, rows]).not.toEqual([name, 0]);
     }
     shop.run("countDailyTotals", { limit: 1000 });
     const before = dump(shop);

@@ -77,7 +77,8 @@ function tend({ world, auditor, webhookAuditor, run }: Market): void {
 }
 
 /** Rates and their currency change, and totals are counted, as a server does once a minute. */
-function keepBooks({ world, costAuditor, run, store }: Market): void {
+function keepBooks(market: Market): void {
+  const { world, costAuditor, run, store } = market;
   const { chance } = world;
   const actor = { keyId: null, operator: "sim" };
   switch (chance.whole(1, 4)) {
@@ -94,7 +95,10 @@ function keepBooks({ world, costAuditor, run, store }: Market): void {
       // PostgreSQL's is there later: nothing but this waits for it.
       return void Promise.resolve(plan).then((planned) =>
         attempt(world, `operator syncs ${name} at ${rate}`, () => {
-          run("syncCatalogue", { name, upstream, markup: "0", plan: planned, actor });
+          // A service whose first route is to another one of the provider's is not in its list any more, or again.
+          countOffers(market, () =>
+            run("syncCatalogue", { name, upstream, markup: "0", plan: planned, actor }),
+          );
           costAuditor.synced(name, rate);
         }),
       );
@@ -113,11 +117,15 @@ function keepBooks({ world, costAuditor, run, store }: Market): void {
   }
 }
 
-/** Of a service: suspended with the last of its active providers, offered again with the first. Webhooks tell of it. */
+/** Of a service: suspended with the last of its active providers, offered again with the first. */
 function reroute(market: Market): void {
-  const { auditor, webhookAuditor } = market;
+  countOffers(market, () => rerouteOne(market));
+}
+
+/** Webhooks tell of each service that is offered no more, or again. */
+function countOffers({ auditor, webhookAuditor }: Market, change: () => void): void {
   const before = auditor.offered();
-  rerouteOne(market);
+  change();
   const changed = before.symmetricDifference(auditor.offered()).size;
   for (let count = changed; count > 0; count -= 1) webhookAuditor.serviceChanged();
 }
