@@ -87,7 +87,13 @@ test("an order that is cancelled at the largest balance is refunded, and every p
   expect(memberOf(second, "previousBalance")).toBe("0");
   await rechargeFully(1n);
   expect(await balance()).toBe("9000000000");
-  const cancelled = await cli("admin", "order", "cancel", String(spent.body.order.orderId));
+  const cancelled = await cli(
+    "admin",
+    "order",
+    "cancel",
+    String(spent.body.order.orderId),
+    "--yes",
+  );
   expect([cancelled.code, cancelled.stderr]).toEqual([0, ""]);
   const small = await order("cheap", 1);
   expect(await balance()).toBe("17999999999.999999");
@@ -158,7 +164,7 @@ test("an order above the largest charge is refused, though the balance would suf
   await rechargeFully();
   const first = await order("dear", 9);
   await rechargeFully();
-  await cli("admin", "order", "cancel", String(first.body.order.orderId));
+  await cli("admin", "order", "cancel", String(first.body.order.orderId), "--yes");
   const refused = await order("dear", 10);
   expectError(
     refused,
