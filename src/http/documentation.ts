@@ -31,7 +31,7 @@ export function documentationRoutes({
       });
   };
   return [
-    ["/", () => new Response(null, { status: 302, headers: { ...CACHING, location: "/docs" } })],
+    ["/", () => new Response(null, { status: 302, headers: { location: "/docs" } })],
     ["/openapi.json", () => respond(json(), { "content-type": "application/json" })],
     ["/docs", pageOf(renderPage)],
     ["/docs/panels", pageOf(renderPanelsPage)],

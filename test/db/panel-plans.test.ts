@@ -8,11 +8,11 @@ import { listChildren, listOwnPrices, readUserFigures } from "../../src/db/user-
 import { freshSqliteDatabase } from "../support/service.ts";
 
 /**
- * Those of the catalogue, webhooks, of which a reseller has few, numbers that a provider does not know, and rows that
+ * Those of the catalogue, webhooks, of which a reseller has few, numbers that a provider does not know, open requests, and rows that
  * the query has bounded before.
  */
 const SMALL =
-  /SCAN (providers|grants|services|webhooks|unrecognized_numbers|newest|counted|\(subquery-\d+\)|CONSTANT ROW)/;
+  /SCAN (providers|grants|services|webhooks|unrecognized_numbers|order_requests USING INDEX order_requests_listed|newest|counted|\(subquery-\d+\)|CONSTANT ROW)/;
 /** The newest of a table by its number, with a limit: of late reports those that nobody has decided, by their index. */
 const NEWEST = /^SCAN (transfers|orders|users|late_reports USING INDEX late_reports_open)$/;
 

@@ -282,7 +282,14 @@ describe.each(ENGINES)("on %s", (engine) => {
     await begin(shop, accepted.requestId);
     await finish(shop, accepted.requestId, ACCEPTED);
     if (engine === "postgres") return shop.store.close();
-    const floors = { orders: 0, transfers: 0, audit: 0, services: 0, order_requests: 70, service_changes: 0 };
+    const floors = {
+      orders: 0,
+      transfers: 0,
+      audit: 0,
+      services: 0,
+      order_requests: 70,
+      service_changes: 0,
+    };
     await shop.run("carryOver", { floors, endedKeys: [], actor });
     const states = await Promise.all(
       [byHand, requested, sent, accepted].map(({ requestId }) => stateOf(shop, requestId)),
