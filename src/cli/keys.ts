@@ -7,22 +7,22 @@ import { refusal } from "../domain/refusals.ts";
 import {
   formatKey,
   hashKey,
-  keyState,
   KEY_RANDOM_BYTES,
   KEY_SCOPES,
   KEY_TYPES,
   type KeyScope,
   type KeyType,
-  shownStart,
   startOfKey,
 } from "../domain/keys.ts";
 import type { UnsignedInput } from "../operations/commands.ts";
 import { requireUser } from "../operations/users.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
+import { addColumns, type ColumnOptions, listTable } from "./list-columns.ts";
 import { addPaging, type PageOptions, printMore } from "./list-pages.ts";
 import { print } from "./output.ts";
-import { fields, table } from "./text-table.ts";
+import { fields } from "./text-table.ts";
 import { duration, keyId, keyLabel, lifetime, networks, username } from "./values.ts";
+import { keyJson, KEY_LIST } from "./key-output.ts";
 
 interface CreateOptions extends CommonOptions {
   user: string;
@@ -35,7 +35,7 @@ interface CreateOptions extends CommonOptions {
   test?: true;
 }
 
-interface ListOptions extends CommonOptions, PageOptions {
+interface ListOptions extends CommonOptions, PageOptions, ColumnOptions {
   user?: string;
   type?: KeyType;
   active?: true;
@@ -88,6 +88,7 @@ export function declareKeys(admin: Command): void {
     .addOption(new Option("--type <type>", "only these").choices(KEY_TYPES))
     .addOption(new Option("--active", "only active ones").conflicts("inactive"))
     .addOption(new Option("--inactive", "only inactive ones").conflicts("active"));
+  addColumns(list, KEY_LIST);
   addPaging(list, { what: "id", parse: keyId }).action(async (options: ListOptions) => {
     const keys = await withDatabase(options, ({ store }) =>
       store.read((reader) => {
@@ -99,26 +100,7 @@ export function declareKeys(admin: Command): void {
       }),
     );
     printMore(options, keys, () => keys.at(-1)!.id);
-    print(options.json, keys.map(keyJson), (rows) =>
-      table(
-        rows.map((row) => ({
-          id: row.id,
-          start: row.start,
-          type: row.type,
-          reach: row.reach,
-          username: row.username,
-          label: row.label,
-          state: row.state,
-          test: row.test,
-          expires: row.expiresAt,
-          "last used": row.lastUsedAt,
-          from: row.lastAddress,
-          "replaced by": row.replacedBy,
-          allow: row.allow,
-        })),
-        "no keys yet: create one with `reseller admin key create`",
-      ),
-    );
+    print(options.json, keys.map(keyJson), (rows) => listTable(KEY_LIST, rows, options));
   });
 
   declareRotate(group);
@@ -291,27 +273,4 @@ function declareSwitch(group: Command, verb: string, active: boolean, descriptio
       );
       print(options.json, keyJson(key), fields);
     });
-}
-
-function keyJson(key: ListedKey) {
-  return {
-    id: key.id,
-    start: shownStart(key),
-    type: key.type,
-    reach: key.reach,
-    username: key.username,
-    label: key.label,
-    state: keyState(key, Date.now()),
-    active: key.active,
-    expiresAt: isoTime(key.expiresAt),
-    allow: key.allow,
-    lastUsedAt: isoTime(key.lastUsedAt),
-    lastAddress: key.lastAddress,
-    replacedBy: key.replacedBy,
-    test: key.testOf !== null,
-  };
-}
-
-function isoTime(milliseconds: number | null): string | null {
-  return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }

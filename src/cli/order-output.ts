@@ -11,14 +11,8 @@ import { isTestOrder } from "../domain/sandbox.ts";
 import { type ProviderNames, providerNames } from "./provider-names.ts";
 import { type CommonOptions, type Session, withDatabase } from "./command.ts";
 import type { List } from "./list-columns.ts";
-import { dollars, print } from "./output.ts";
+import { ageText, dollars, print } from "./output.ts";
 import { fields } from "./text-table.ts";
-
-const AGE_UNITS = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["m", 60_000],
-] as const;
 
 /** An order with the names of its reseller and its provider. */
 export interface NamedOrder extends ListedOrder {
@@ -81,12 +75,6 @@ export const ORDER_LIST: List<NamedOrder> = {
   shown: ["order", "status", "user", "service", "quantity", "charge usd", "age", "link"],
   empty: "no orders to list",
 };
-
-/** `42s`, `5m`, `3h`, `12d`: the largest unit of which there is a whole one. */
-function ageText(ms: number): string {
-  const [unit, length] = AGE_UNITS.find(([, least]) => ms >= least) ?? ["s", 1000];
-  return `${Math.max(Math.floor(ms / length), 0)}${unit}`;
-}
 
 /** Makes a change and prints the order as it is then. */
 export async function changeOrder(

@@ -45,3 +45,15 @@ export function dollars(micros: Micros): string {
   const [whole, decimals = ""] = formatMicros(micros).split(".");
   return `${whole}.${decimals.padEnd(2, "0")}`;
 }
+
+const AGE_UNITS = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+] as const;
+
+/** `42s`, `5m`, `3h`, `12d`: the largest unit of which there is a whole one. */
+export function ageText(ms: number): string {
+  const [unit, length] = AGE_UNITS.find(([, least]) => ms >= least) ?? ["s", 1000];
+  return `${Math.max(Math.floor(ms / length), 0)}${unit}`;
+}

@@ -11,10 +11,10 @@ import { panelTerms } from "../domain/services.ts";
 import { requireProvider } from "../operations/providers.ts";
 import { requireUser } from "../operations/users.ts";
 import { type CommonOptions, declare, withDatabase } from "./command.ts";
+import { addColumns, type ColumnOptions, type List, listTable } from "./list-columns.ts";
 import { addPaging, type PageOptions, printMore, readPages } from "./list-pages.ts";
 import { dollars, print } from "./output.ts";
 import { type ProviderNames, providerNames } from "./provider-names.ts";
-import { table } from "./text-table.ts";
 import { providerName, searchText, serviceId, username } from "./values.ts";
 
 export interface FilterOptions {
@@ -27,7 +27,7 @@ export interface FilterOptions {
   public?: true;
 }
 
-interface ListOptions extends CommonOptions, PageOptions, FilterOptions {
+interface ListOptions extends CommonOptions, PageOptions, FilterOptions, ColumnOptions {
   user?: string;
   cursor?: string;
 }
@@ -36,6 +36,7 @@ export function declareServiceList(group: Command): void {
   const command = addFilters(
     declare(group, "list", "list the catalogue", "reseller admin service list --user alice"),
   ).option("--user <username>", "what this reseller may order, at its prices", username);
+  addColumns(command, SERVICE_LIST);
   addPaging(command, { what: "id", parse: serviceId }).action(async (options: ListOptions) => {
     const { services, names, discountPpm } = await withDatabase(options, async ({ store }) => {
       const { filter, names, discountPpm } = await store.read((reader) => {
@@ -60,7 +61,7 @@ export function declareServiceList(group: Command): void {
     print(
       options.json,
       shown.map((service) => (ofUser ? priceJson(service) : serviceJson(service))),
-      () => serviceTable(shown, ofUser),
+      () => listTable(ofUser ? PRICE_LIST : SERVICE_LIST, shown, options),
     );
     printMore(options, shown, () => shown.at(-1)!.id);
   });
@@ -134,30 +135,32 @@ function priceJson(service: NamedService) {
   return { ...serviceJson(service), standardPrice, own: service.ownPriceMicros !== null };
 }
 
-function serviceTable(services: readonly NamedService[], ofUser: boolean): string {
-  const rows = services.map(({ id, name, per, min, max, active, provider, ...service }) => ({
-    number: service.number,
-    id,
-    name,
-    category: service.category,
-    "price usd": dollars(service.priceMicros),
-    ...(ofUser ? { "standard usd": dollars(service.standardPriceMicros) } : {}),
-    per,
-    min,
-    max,
-    type: service.type,
-    dripfeed: service.dripfeed,
-    active,
-    private: service.private,
-    provider,
-    "api v2": panelTerms({ ...service, per, min, max })
-      ? "yes"
-      : "no: per order, and min is below max",
-  }));
-  return table(
-    rows,
-    ofUser
-      ? "there is nothing that this reseller may order"
-      : "no services to list: create one with `reseller admin service create`",
-  );
-}
+/** The columns of `service list`; the ones shown have room on 80 columns. */
+const SERVICE_LIST: List<NamedService> = {
+  columns: {
+    number: ({ number }) => number,
+    id: ({ id }) => id,
+    name: ({ name }) => name,
+    category: ({ category }) => category,
+    "price usd": ({ priceMicros }) => dollars(priceMicros),
+    "standard usd": ({ standardPriceMicros }) => dollars(standardPriceMicros),
+    per: ({ per }) => per,
+    min: ({ min }) => min,
+    max: ({ max }) => max,
+    type: ({ type }) => type,
+    dripfeed: ({ dripfeed }) => dripfeed,
+    active: ({ active }) => active,
+    private: (service) => service.private,
+    provider: ({ provider }) => provider,
+    "api v2": (service) => (panelTerms(service) ? "yes" : "no: per order, and min is below max"),
+  },
+  shown: ["number", "id", "name", "price usd", "per", "active", "provider"],
+  empty: "no services to list: create one with `reseller admin service create`",
+};
+
+/** With --user: what the reseller pays, beside what everyone does. */
+const PRICE_LIST: List<NamedService> = {
+  ...SERVICE_LIST,
+  shown: ["number", "id", "name", "price usd", "standard usd", "per"],
+  empty: "there is nothing that this reseller may order",
+};
