@@ -35,8 +35,8 @@ function declareAdjustment(
     .argument("<username>", "the user", username)
     .argument("<amount>", "USD, at most six decimals", amount)
     .option("--reference <text>", "your name for it: with the same it is made once", reference)
-    .option("--note <text>", "why, for operators alone: the user is never told", note)
-    .option("--public-note <text>", "told to the user in GET /transactions", note);
+    .option("--note <text>", "why, for operators alone: the user never sees it", note)
+    .option("--public-note <text>", "shown to the user in GET /transactions", note);
   addMoneyConfirmation(command).action(
     async (user: string, micros: number, options: AdjustOptions) => {
       await confirmMoney(options, micros, `${verb} ${user} ${formatMicros(micros)} USD`);

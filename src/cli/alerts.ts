@@ -27,7 +27,7 @@ interface CreateOptions extends CommonOptions {
 }
 
 export function declareAlerts(admin: Command): void {
-  const group = declareGroup(admin, "alert", "where you are told what is wrong");
+  const group = declareGroup(admin, "alert", "where alerts are sent when something is wrong");
   declareCreate(group);
   declareList(group);
   declareTest(group);

@@ -90,7 +90,7 @@ const SENTENCES = {
   child_cannot_hold_discount: () =>
     "that user is a child user, which orders nothing: give the discount to the parent",
   nothing_refunded: () =>
-    "nothing is refunded, so that nobody would be told the --public-note: leave it out",
+    "nothing is refunded, so that nobody would see the --public-note: leave it out",
   late_report_absent: () =>
     "no change was reported after the order's end that is not decided yet: see `reseller admin order list --late`",
   late_report_inapplicable: ({ status, reported }) =>

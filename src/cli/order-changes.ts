@@ -209,7 +209,7 @@ function addNote(command: Command): Command {
 /** Of a command that may refund. */
 export function addNotes(command: Command): Command {
   return addMoneyConfirmation(
-    addNote(command).option("--public-note <text>", "told to the reseller with the refund", note),
+    addNote(command).option("--public-note <text>", "shown to the reseller with the refund", note),
   );
 }
 

@@ -37,7 +37,7 @@ export async function changeOrders(
       for (const id of ids) outcomes.push(await outcomeOf(options, session, id, change));
     });
   } finally {
-    // What was done is told, whatever ended the loop.
+    // What was done is printed, whatever ended the loop.
     if (outcomes.length > 0)
       print(options.json, outcomes.map(outcomeJson), () => outcomeTable(outcomes));
   }

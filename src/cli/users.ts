@@ -61,7 +61,7 @@ export function declareUsers(admin: Command): void {
   explainDelete(group);
 }
 
-/** Commander would suggest the nearest name, which is `debit`: whoever looks for this is told what there is in its place. */
+/** Commander would suggest the nearest name, which is `debit`: whoever looks for this hears what there is in its place. */
 function explainDelete(group: Command): void {
   group.on("command:*", ([word]: string[]) => {
     if (/^(delete|remove|rm)$/.test(word!)) {

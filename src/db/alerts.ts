@@ -1,4 +1,4 @@
-// Alerts for the operator: those that were raised, the endpoints that are told, and what is looked at to decide.
+// Alerts for the operator: those that were raised, the endpoints that they are sent to, and what is looked at to decide.
 
 import type { AlertKind } from "../domain/alerts.ts";
 import { CUID } from "./orders.ts";

@@ -108,7 +108,7 @@ export function findRate(
   return reader.one(RATE, { providerId, providerService, orderId });
 }
 
-/** Costs of a provider's orders that were told in a currency without a known rate, oldest first. */
+/** Costs of a provider's orders that were reported in a currency without a known rate, oldest first. */
 export function listForeignCosts(
   reader: Reader,
   providerId: number,

@@ -32,7 +32,7 @@ export interface TransactionRow {
   amountMicros: number;
   balanceAfterMicros: bigint;
   orderId: number | null;
-  /** The operator's own note, or the service's: never told to the user. */
+  /** The operator's own note, or the service's: never shown to the user. */
   note: string | null;
   /** What the operator tells the user. */
   publicNote: string | null;

@@ -231,7 +231,7 @@ function holds(kind: AlertKind, subject: string, message: string): Condition {
   return { kind, subject, message, state: "holds" };
 }
 
-/** What is told when an alert ends. */
+/** What is sent when an alert ends. */
 const ENDINGS: Record<AlertKind, (subject: string) => string> = {
   provider_balance_low: (provider) => `The balance at ${provider} is no longer below its threshold`,
   provider_out_of_funds: (provider) => `${provider} takes orders again`,

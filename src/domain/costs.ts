@@ -5,7 +5,7 @@ import { type Decimal, parseDecimal } from "./catalogue-sync.ts";
 import { formatMicros, TRANSFER_LIMIT_MICROS } from "./money.ts";
 import type { ReportedStatus } from "./polling.ts";
 
-/** charge: told by the provider. rate: computed from its rate. foreign: told in a currency whose rate to USD is not known. */
+/** charge: reported by the provider. rate: computed from its rate. foreign: reported in a currency whose rate to USD is not known. */
 export const COST_BASES = ["charge", "rate", "foreign"] as const;
 export type CostBasis = (typeof COST_BASES)[number];
 

@@ -50,7 +50,7 @@ export interface Transfer {
   actor: Actor;
   /** The operator's own. */
   note: string | null;
-  /** Told to the user; absent or null: none. */
+  /** Shown to the user; absent or null: none. */
   publicNote?: string | null;
   /** The operator's own name for it, unique to the user. */
   reference?: string | null;

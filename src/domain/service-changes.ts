@@ -71,7 +71,7 @@ export function offerOf(
 }
 
 /**
- * The fields that differ. A service that becomes available is told whole, `available` last: whoever applies the changes one
+ * The fields that differ. A service that becomes available is listed whole, `available` last: whoever applies the changes one
  * by one never offers half a service.
  */
 export function changesOf(

@@ -229,7 +229,7 @@ export function decideDelivery(
 
 /** The endpoint's count of failures since its last success. */
 export interface EndpointHealth extends WebhookActivity {
-  /** Null: the operator's, which is never disabled: nobody else would be told. */
+  /** Null: the operator's, which is never disabled: nobody else would hear of it. */
   resellerAccount?: number | null;
   failures: number;
   failingSince: number | null;

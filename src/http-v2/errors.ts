@@ -4,7 +4,7 @@ import { type ErrorResponse, INTERNAL } from "../http/errors.ts";
 
 const INCORRECT_REQUEST = "Incorrect request";
 const INVALID_KEY = "Invalid API key";
-/** Of one order among several too, whose status is told in its place. */
+/** Of one order among several too, whose status stands in its place. */
 export const INCORRECT_ORDER = "Incorrect order ID";
 export const REFILL_NOT_FOUND = "Refill not found";
 

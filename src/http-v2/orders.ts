@@ -83,7 +83,7 @@ async function readBefore<T>(
 }
 
 /**
- * Null where none was given; undefined for what none can be. Bytes that are no UTF-8 are not told apart once they were
+ * Null where none was given; undefined for what none can be. Bytes that are no UTF-8 cannot be distinguished once they were
  * decoded: two references would become one, and the second order would not be placed.
  */
 function referenceOf(fields: Fields): string | null | undefined {

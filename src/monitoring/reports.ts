@@ -85,7 +85,7 @@ export function totalOf(rows: readonly ReportRow[]): Omit<ReportRow, "key" | "na
   return sum;
 }
 
-/** What a report leaves out: orders of which the cost was told in a currency whose rate is not known. */
+/** What a report leaves out: orders of which the cost was reported in a currency whose rate is not known. */
 export async function readUncounted(store: ReadStore): Promise<number> {
   const counts = await store.read(countForeignCosts);
   return [...counts.values()].reduce((sum, orders) => sum + orders, 0);

@@ -23,7 +23,7 @@ export interface AdjustBalance {
   amountMicros: number;
   /** The operator's own. */
   note: string | null;
-  /** Told to the user. */
+  /** Shown to the user. */
   publicNote?: string | null;
   /** The operator's own name for it, unique to the user: the same adjustment with it is made once. */
   reference?: string | null;

@@ -40,7 +40,7 @@ export interface CreateAlertEndpoint {
   actor: Actor;
 }
 
-/** It is told of what is wrong now, too: so each end that it is told of had its beginning. Refuses: alert_endpoints_too_many. */
+/** It is sent what is wrong now, too: so each end that it is sent had its beginning. Refuses: alert_endpoints_too_many. */
 export function createAlertEndpoint(
   tx: Tx,
   { target, secret, actor }: CreateAlertEndpoint,
@@ -73,7 +73,7 @@ export interface OfAlertEndpoint {
   actor: Actor;
 }
 
-/** It is told nothing any more. Refuses: alert_endpoint_not_found. Returns it as it was. */
+/** It is sent nothing any more. Refuses: alert_endpoint_not_found. Returns it as it was. */
 export function deleteAlertEndpoint(
   tx: Tx,
   { id, actor }: OfAlertEndpoint,
