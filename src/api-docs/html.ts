@@ -45,8 +45,12 @@ export function code(text: string, label: string): Html {
   );
 }
 
-/** A table with headings. A wide one scrolls sideways inside its own frame. */
-export function table(headings: readonly string[], rows: readonly (readonly Html[])[]): Html {
+/** A table with headings. A wide one scrolls sideways inside its own frame. `about`: what it lists, unique within the page. */
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly Html[])[],
+  about?: string,
+): Html {
   const head = headings.map((heading) => html`<th scope="col">${heading}</th>`);
   const body = rows.map(
     (row) =>
@@ -54,7 +58,12 @@ export function table(headings: readonly string[], rows: readonly (readonly Html
         ${row.map((cell) => html`<td>${cell}</td>`)}
       </tr>`,
   );
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${headings.join(", ")}">
+  return html`<div
+    class="scroll"
+    tabindex="0"
+    role="region"
+    aria-label="${about ?? headings.join(", ")}"
+  >
     <table>
       <thead>
         <tr>

@@ -27,18 +27,18 @@ export function renderEndpoint(document: OpenApiDocument, endpoint: Endpoint): H
     ${
       body &&
       html`<h4>Body</h4>
-        ${renderFields(document, body)}`
+        ${renderFields(document, body, `Body: ${operation.summary}`)}`
     }
     <div class="pair">${renderCall(endpoint)}${renderAnswer(operation)}</div>
     <details>
       <summary>Fields of the answer</summary>
-      ${renderFields(document, response)}
+      ${renderFields(document, response, `Answer: ${operation.summary}`)}
     </details>
     ${renderErrorList(operation)}
   </article>`;
 }
 
-function renderParameters({ parameters }: OpenApiOperation): Html | undefined {
+function renderParameters({ parameters, summary }: OpenApiOperation): Html | undefined {
   // The parameter that every call takes is described once, in the guide.
   const own = parameters.filter(({ name }) => name !== "x-request-id");
   if (own.length === 0) return undefined;
@@ -47,16 +47,16 @@ function renderParameters({ parameters }: OpenApiOperation): Html | undefined {
     html`${prose(description)} ${limitsOf(schema)}`,
   ]);
   return html`<h4>Parameters and headers</h4>
-    ${table(["Name", "Meaning"], rows)}`;
+    ${table(["Name", "Meaning"], rows, `Parameters: ${summary}`)}`;
 }
 
 /** The members of an object, those of objects within it below their name. */
-function renderFields(document: OpenApiDocument, schema: Schema): Html {
+function renderFields(document: OpenApiDocument, schema: Schema, about: string): Html {
   const rows = [...fieldsOf(document, schema, "")].map(({ name, type, required, field }) => [
     html`<code>${name}</code><span class="type">${type}${!required && ", optional"}</span>`,
     html`${prose(textOf(field["description"]))} ${limitsOf(field)}`,
   ]);
-  return table(["Field", "Meaning"], rows);
+  return table(["Field", "Meaning"], rows, about);
 }
 
 interface Field {
@@ -145,11 +145,11 @@ function firstExample(content: Content) {
   return Object.values(content[JSON_TYPE]!.examples ?? {})[0];
 }
 
-function renderErrorList({ responses }: OpenApiOperation): Html {
+function renderErrorList({ responses, summary }: OpenApiOperation): Html {
   const rows = errorRows(responses);
   return html`<details>
     <summary>Errors: ${rows.length}</summary>
-    ${table(["Code", "Message"], rows)}
+    ${table(["Code", "Message"], rows, `Errors: ${summary}`)}
   </details>`;
 }
 

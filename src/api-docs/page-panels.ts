@@ -134,9 +134,9 @@ export function renderPanels(): Html {
     </section>
     <section>
       <h2 id="statuses">Statuses</h2>
-      ${table(["Word", "Meaning"], rows(STATUSES))}
+      ${table(["Word", "Meaning"], rows(STATUSES), "Statuses of an order")}
       <p>${prose("Of a refill, by `refill_status`:")}</p>
-      ${table(["Word", "Meaning"], rows(REFILLS))}
+      ${table(["Word", "Meaning"], rows(REFILLS), "Statuses of a refill")}
     </section>
     <section>
       <h2 id="panel-errors">Errors</h2>

@@ -101,6 +101,8 @@ function createFormatter(isColored: boolean): (line: string) => string {
   const lineOf = prettyFactory(common);
   const requestLineOf = prettyFactory({
     ...common,
+    // With an object that is hidden a single line would have no end.
+    singleLine: false,
     hideObject: true,
     messageFormat: (line) => requestText(line as unknown as ReadRequest),
   });

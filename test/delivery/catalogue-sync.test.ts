@@ -9,8 +9,15 @@ import { freshDatabase, type TestDatabase } from "../support/service.ts";
 
 const HOUR = 3_600_000;
 const LISTED = {
-  ...{ service: "1", name: "Likes", category: "C", type: "Default", min: 1, max: 9 },
-  ...{ dripfeed: false, cancel: false, refill: false },
+  service: "1",
+  name: "Likes",
+  category: "C",
+  type: "Default",
+  min: 1,
+  max: 9,
+  dripfeed: false,
+  cancel: false,
+  refill: false,
 };
 const SILENT = { info() {}, warn() {}, error() {} };
 

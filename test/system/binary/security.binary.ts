@@ -108,7 +108,10 @@ test("every response forbids caching, sniffing, framing and scripts", async () =
   const { server, key } = await stall(freshFolder());
   const paths = ["/api/v1/balance", "/api/v1/nothing", "/livez", "/readyz", "/", "/api/v1/user"];
   for (const path of paths) {
-    const { headers } = await fetch(server.url + path, { headers: { "x-api-key": key } });
+    const { headers } = await fetch(server.url + path, {
+      headers: { "x-api-key": key },
+      redirect: "manual",
+    });
     expect([path, headers.get("cache-control")]).toEqual([path, "no-store"]);
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.get("content-security-policy")).toBe(

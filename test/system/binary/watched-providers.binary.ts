@@ -41,7 +41,9 @@ test("submissions are counted by outcome, polls are on time, and the provider's 
   const url = /"metrics":"(http[^"]+)"/.exec(server.stderr())![1]!;
   const metrics = await (await fetch(url)).text();
   for (const outcome of ["accepted", "refused", "unknown"]) {
-    expect(metrics).toContain(`reseller_placements_total{outcome="${outcome}"} 1`);
+    expect(metrics).toMatch(
+      new RegExp(`^reseller_placements_total\\{provider="\\w+",outcome="${outcome}"\\} 1$`, "m"),
+    );
   }
   expect(metrics).toMatch(/^reseller_oldest_unchecked_order_seconds \d/m);
   const ready = await (await fetch(`${server.url}/readyz`)).json();
