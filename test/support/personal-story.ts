@@ -2,7 +2,6 @@
 
 import { alertChanges, conditionsOf } from "../../src/domain/alerts.ts";
 import type { GivenFields } from "../../src/domain/order-fields.ts";
-import type { OrderStatus } from "../../src/domain/orders.ts";
 import type { ServiceType } from "../../src/domain/service-types.ts";
 import { listWebhooksFailed } from "../../src/db/alerts.ts";
 import { findUser } from "../../src/db/users.ts";
@@ -96,7 +95,7 @@ function payments(shop: Shop): void {
   shop.run("creditUser", { username: SECRET, amountMicros: 5, note: null, reference: SECRET });
 }
 
-function end(shop: Shop, orderId: number, to: OrderStatus): void {
+function end(shop: Shop, orderId: number, to: "COMPLETED" | "CANCELLED"): void {
   const notes = to === "COMPLETED" ? { note: NOTES.note } : NOTES;
   shop.run("transitionOrder", { id: String(orderId), to, ...notes });
 }
@@ -155,7 +154,7 @@ function ordersAtProvider({ shop, caller }: Story): void {
   const { orderId } = shop.run("placeOrder", order);
   attempt(shop, orderId, { outcome: "accepted", providerOrder: "501" });
   const entry = { word: null, remains: null, startCount: null, text: `no order for ${LINK}` };
-  const reports = [{ orderId: String(orderId), report: { ...entry, isUnrecognized: true as const } }];
+  const reports = [{ orderId, report: { ...entry, isUnrecognized: true as const } }];
   shop.run("recordReports", { providerId: 1, reports, pollIntervalMs: 1000, jitter: 0 });
   end(shop, orderId, "CANCELLED");
 }
