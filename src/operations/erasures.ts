@@ -53,9 +53,10 @@ export function eraseUser(tx: Tx, command: EraseUser, context: Context): ErasedU
   if (user.erasedAt !== null) return { username, accounts };
   // A child user has no keys that could be refused, and so is never inactive.
   if (user.active && user.parentAccount === null) throw refusal("user_active");
-  const orders = accounts.reduce((sum, account) => sum + countOpenOrders(tx, account), 0);
+  const sumOf = (counts: number[]) => counts.reduce((sum, count) => sum + count, 0);
+  const orders = sumOf(tx.each(accounts, (account) => countOpenOrders(tx, account)));
   if (orders > 0) throw new Refusal("user_has_open_orders", { orders });
-  const requests = accounts.reduce((sum, account) => sum + countOpenRequests(tx, account), 0);
+  const requests = sumOf(tx.each(accounts, (account) => countOpenRequests(tx, account)));
   if (requests > 0) throw new Refusal("user_has_open_requests", { requests });
   const held = listKeys(tx, { account: user.account });
   const endpoints = accounts.flatMap((account) => listWebhooks(tx, account));
