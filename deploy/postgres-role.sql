@@ -11,6 +11,7 @@ GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO reseller;
 GRANT INSERT ON transfers, transfer_details, order_events, service_changes, audit, order_costs TO reseller;
 -- But for what the erasure of a user's personal data takes out; triggers let it take nothing else.
 GRANT UPDATE (note) ON transfers, order_events TO reseller;
+GRANT UPDATE (reference, public_note) ON transfer_details TO reseller;
 GRANT UPDATE (subject, before, after) ON audit TO reseller;
 -- UPDATE also for the locks of rows.
 GRANT INSERT, UPDATE ON accounts, users, keys, providers, services, orders, placement_attempts,

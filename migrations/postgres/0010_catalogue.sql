@@ -23,7 +23,7 @@ ALTER TABLE services ADD COLUMN suspended smallint NOT NULL DEFAULT 0
 ALTER TABLE keys ADD COLUMN last_address text COLLATE "C" CHECK (length(last_address) BETWEEN 1 AND 64);
 
 -- When the personal data of a user was erased. What follows lets that alone be taken out of rows that are never changed
--- otherwise: links, references and notes, of an erased user, to 'erased' or to nothing.
+-- otherwise: links, texts, references and notes, of an erased user, to 'erased' or to nothing.
 ALTER TABLE users ADD COLUMN erased_at bigint CHECK (erased_at IS NULL OR active = 0);
 
 CREATE TRIGGER users_stay_erased BEFORE UPDATE OF erased_at, active, username, name ON users FOR EACH ROW
@@ -59,6 +59,38 @@ CREATE TRIGGER orders_keep_reference BEFORE UPDATE OF reference ON orders FOR EA
 WHEN (NEW.reference IS NOT NULL) EXECUTE FUNCTION refuse('an order keeps its reference');
 CREATE TRIGGER orders_keep_reference_unless_erased BEFORE UPDATE OF reference ON orders FOR EACH ROW
 EXECUTE FUNCTION orders_are_erased('an order keeps its reference');
+
+-- The same fields; each text but the type and an empty one becomes as many lines 'erased' as it has.
+DROP TRIGGER orders_keep_extra ON orders;
+CREATE FUNCTION orders_keep_extra() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF OLD.status IN ('PENDING', 'PROCESSING') OR NOT is_erased(OLD.reseller_account)
+    OR NEW.extra::jsonb IS DISTINCT FROM (
+      SELECT jsonb_object_agg(key, CASE WHEN jsonb_typeof(value) <> 'string' OR key = 'type' OR value = '""' THEN value
+        ELSE to_jsonb('erased' || repeat(chr(10) || 'erased',
+          length(value #>> '{}') - length(replace(value #>> '{}', chr(10), '')))) END)
+      FROM jsonb_each(OLD.extra::jsonb)) THEN
+    RAISE EXCEPTION 'an order keeps the terms it was placed on' USING ERRCODE = 'check_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER orders_keep_extra BEFORE UPDATE OF extra ON orders FOR EACH ROW EXECUTE FUNCTION orders_keep_extra();
+
+DROP TRIGGER order_requests_go_forward ON order_requests;
+CREATE FUNCTION order_requests_go_forward() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.note IS NOT NULL OR to_jsonb(NEW) - 'note' IS DISTINCT FROM to_jsonb(OLD) - 'note'
+    OR NOT is_erased(OLD.reseller_account) THEN
+    RAISE EXCEPTION 'a request is sent once, and what became of it is kept' USING ERRCODE = 'check_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+-- Only what was certainly not sent is sent again.
+CREATE TRIGGER order_requests_go_forward BEFORE UPDATE ON order_requests FOR EACH ROW
+WHEN (OLD.state = 'declined' OR OLD.state = 'done'
+  OR (OLD.state = 'accepted' AND (NEW.state = 'requested' OR NEW.state = 'sent'))
+  OR (OLD.unknown = 1 AND (NEW.state = 'requested' OR (NEW.state = 'sent' AND NEW.unknown = 0))))
+EXECUTE FUNCTION order_requests_go_forward();
 
 DROP TRIGGER order_events_append_only ON order_events;
 CREATE TRIGGER order_events_append_only_delete BEFORE DELETE ON order_events FOR EACH ROW

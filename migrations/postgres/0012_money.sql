@@ -16,8 +16,19 @@ CREATE TABLE transfer_details (
 
 CREATE UNIQUE INDEX transfer_details_by_reference ON transfer_details (account, reference) WHERE reference IS NOT NULL;
 
-CREATE TRIGGER transfer_details_append_only BEFORE UPDATE OR DELETE ON transfer_details FOR EACH ROW
+CREATE TRIGGER transfer_details_append_only_delete BEFORE DELETE ON transfer_details FOR EACH ROW
 EXECUTE FUNCTION refuse('transfers are append-only');
+-- But for the texts of an erased user.
+CREATE FUNCTION transfer_details_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.reference IS NOT NULL OR NEW.public_note IS DISTINCT FROM 'erased' OR NEW.seq <> OLD.seq
+    OR NEW.account <> OLD.account OR NOT is_erased(OLD.account) THEN
+    RAISE EXCEPTION 'transfers are append-only' USING ERRCODE = 'check_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER transfer_details_append_only_update BEFORE UPDATE ON transfer_details FOR EACH ROW
+EXECUTE FUNCTION transfer_details_append_only();
 
 -- So far a user was told every note of a transfer that an operator caused: what was told stays told, but for the one text
 -- that the service itself wrote there.

@@ -29,7 +29,7 @@ END;
 ALTER TABLE keys ADD COLUMN last_address TEXT CHECK (length(last_address) BETWEEN 1 AND 64);
 
 -- When the personal data of a user was erased. What follows lets that alone be taken out of rows that are never changed
--- otherwise: links, references and notes, of an erased user, to 'erased' or to nothing. A migration that adds a column to
+-- otherwise: links, texts, references and notes, of an erased user, to 'erased' or to nothing. A migration that adds a column to
 -- one of these tables adds it to the trigger.
 ALTER TABLE users ADD COLUMN erased_at INTEGER CHECK (erased_at IS NULL OR active = 0);
 
@@ -55,6 +55,32 @@ DROP TRIGGER orders_keep_reference;
 CREATE TRIGGER orders_keep_reference BEFORE UPDATE OF reference ON orders
 WHEN NEW.reference IS NOT NULL OR (SELECT erased_at FROM users WHERE account = OLD.reseller_account) IS NULL
 BEGIN SELECT RAISE(ABORT, 'an order keeps its reference'); END;
+
+DROP TRIGGER orders_keep_extra;
+
+-- The same fields; each text but the type and an empty one becomes as many lines 'erased' as it has.
+CREATE TRIGGER orders_keep_extra BEFORE UPDATE OF extra ON orders
+WHEN OLD.status IN ('PENDING', 'PROCESSING') OR OLD.extra IS NULL OR NEW.extra IS NULL
+  OR (SELECT erased_at FROM users WHERE account = OLD.reseller_account) IS NULL
+  OR (SELECT count(*) FROM json_each(NEW.extra)) <> (SELECT count(*) FROM json_each(OLD.extra))
+  OR EXISTS (SELECT 1 FROM json_each(OLD.extra) AS kept LEFT JOIN json_each(NEW.extra) AS made ON made.key = kept.key
+    WHERE made.value IS NOT CASE WHEN kept.type <> 'text' OR kept.key = 'type' OR kept.value = '' THEN kept.value
+      ELSE 'erased' || replace(hex(zeroblob(length(kept.value) - length(replace(kept.value, char(10), '')))), '00',
+        char(10) || 'erased') END)
+BEGIN SELECT RAISE(ABORT, 'an order keeps the terms it was placed on'); END;
+
+DROP TRIGGER order_requests_go_forward;
+
+-- Only what was certainly not sent is sent again.
+CREATE TRIGGER order_requests_go_forward BEFORE UPDATE ON order_requests
+WHEN (OLD.state = 'declined' OR OLD.state = 'done'
+    OR (OLD.state = 'accepted' AND (NEW.state = 'requested' OR NEW.state = 'sent'))
+    OR (OLD.unknown = 1 AND (NEW.state = 'requested' OR (NEW.state = 'sent' AND NEW.unknown = 0))))
+  AND NOT (NEW.note IS NULL AND NEW.state = OLD.state AND NEW.provider_id IS OLD.provider_id AND NEW.unknown = OLD.unknown
+    AND NEW.server IS OLD.server AND NEW.provider_refill IS OLD.provider_refill AND NEW.next_at IS OLD.next_at
+    AND NEW.tries = OLD.tries AND NEW.sent_at IS OLD.sent_at AND NEW.changed_at = OLD.changed_at
+    AND (SELECT erased_at FROM users WHERE account = OLD.reseller_account) IS NOT NULL)
+BEGIN SELECT RAISE(ABORT, 'a request is sent once, and what became of it is kept'); END;
 
 DROP TRIGGER order_events_append_only_update;
 

@@ -16,7 +16,10 @@ CREATE TABLE transfer_details (
 
 CREATE UNIQUE INDEX transfer_details_by_reference ON transfer_details (account, reference) WHERE reference IS NOT NULL;
 
+-- But for the texts of an erased user.
 CREATE TRIGGER transfer_details_append_only_update BEFORE UPDATE ON transfer_details
+WHEN NEW.reference IS NOT NULL OR NEW.public_note IS NOT 'erased' OR NEW.seq <> OLD.seq OR NEW.account <> OLD.account
+  OR (SELECT erased_at FROM users WHERE account = OLD.account) IS NULL
 BEGIN SELECT RAISE(ABORT, 'transfers are append-only'); END;
 
 CREATE TRIGGER transfer_details_append_only_delete BEFORE DELETE ON transfer_details

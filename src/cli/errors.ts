@@ -30,6 +30,8 @@ const SENTENCES = {
     "the user is active: deactivate it first with `reseller admin user deactivate`",
   user_has_open_orders: ({ orders }) =>
     `the user has ${orders === 1 ? "an open order" : `${orders} open orders`}: end them first, see \`reseller admin order list --user\``,
+  user_has_open_requests: ({ requests }) =>
+    `the user has ${requests === 1 ? "an open request" : `${requests} open requests`} to cancel or refill an order: end them first, see \`reseller admin request list\``,
   child_cannot_hold_grant: () =>
     "that user is a child user: a grant is for a reseller, give it to the parent",
   child_cannot_hold_webhook: () =>

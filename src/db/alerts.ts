@@ -39,8 +39,8 @@ const ENDPOINTS = query({
 });
 
 const FAILED_WEBHOOKS = query({
-  gives: { id: text, username: text },
-  text: `SELECT webhooks.id AS "id", users.username AS "username"
+  gives: { id: text },
+  text: `SELECT webhooks.id AS "id"
     FROM webhooks JOIN users ON users.account = webhooks.reseller_account
     WHERE deleted_at IS NULL AND (disabled_reason = 'failures' OR disabled_reason = 'gone')
       AND users.test_of IS NULL
@@ -80,9 +80,9 @@ export function findAlertEndpoint(reader: Reader, id: string): AlertEndpoint | u
   return found as AlertEndpoint;
 }
 
-/** Endpoints of live resellers that failures disabled. */
-export function listWebhooksFailed(reader: Reader): { id: string; username: string }[] {
-  return reader.all(FAILED_WEBHOOKS);
+/** Ids of endpoints of live resellers that failures disabled. */
+export function listWebhooksFailed(reader: Reader): string[] {
+  return reader.all(FAILED_WEBHOOKS).map(({ id }) => id);
 }
 
 export function findOpenAlert(reader: Reader, kind: AlertKind, subject: string): Alert | undefined {

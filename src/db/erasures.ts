@@ -1,8 +1,11 @@
 // Takes personal data out of the rows of a user, in pieces, so that no order waits long for it. Which columns those are is
-// said here and in the triggers of migrations/sqlite/0019_catalogue.sql: a new column with such data is added to both.
+// said here and in the triggers of migrations/sqlite/0019_catalogue.sql and 0021_money.sql: a new column with such data is
+// added to both.
 
 import type { OrderStatus } from "../domain/orders.ts";
 import { ERASED } from "../domain/erasures.ts";
+import { erasedExtra } from "../domain/order-fields.ts";
+import { IS_OPEN } from "./order-requests.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select, statement } from "./query.ts";
 import { number, numbers, text } from "./table-definition.ts";
@@ -11,8 +14,11 @@ import {
   audit,
   idempotency,
   orderEvents,
+  orderRequests,
   orders,
+  transferDetails,
   transfers,
+  unrecognizedNumbers,
   webhookAttempts,
   webhookDeliveries,
   webhookEvents,
@@ -25,13 +31,22 @@ const OPEN_ORDERS = query({
     WHERE reseller_account = :account AND status IN ('PENDING', 'PROCESSING')`,
 });
 
+const OPEN_REQUESTS = query({
+  takes: { account: number },
+  gives: { requests: number },
+  text: `SELECT count(*) AS "requests" FROM order_requests WHERE reseller_account = :account AND ${IS_OPEN}`,
+});
+
 const ORDERS = query({
   takes: { account: number, status: text, after: number, limit: number },
-  gives: fields(orders, "orderId"),
-  text: `SELECT ${select(orders, "orderId")} FROM orders
+  gives: fields(orders, "orderId", "extra"),
+  text: `SELECT ${select(orders, "orderId", "extra")} FROM orders
     WHERE reseller_account = :account AND status = :status AND order_id > :after
     ORDER BY order_id LIMIT :limit`,
 });
+
+// One of the two is always there.
+const NO_DETAILS = `reference = NULL, public_note = '${ERASED}'`;
 
 const OF_ORDERS = [
   statement({
@@ -55,16 +70,47 @@ const OF_ORDERS = [
     writes: [transfers],
     text: "UPDATE transfers SET note = NULL WHERE order_id IN (:orderIds) AND note IS NOT NULL",
   }),
+  statement({
+    takes: { orderIds: numbers },
+    writes: [transferDetails],
+    text: `UPDATE transfer_details SET ${NO_DETAILS}
+      WHERE seq IN (SELECT seq FROM transfers WHERE order_id IN (:orderIds))`,
+  }),
+  statement({
+    takes: { orderIds: numbers },
+    writes: [orderRequests],
+    text: "UPDATE order_requests SET note = NULL WHERE order_id IN (:orderIds) AND note IS NOT NULL",
+  }),
+  // What the provider said of an order that has ended since.
+  statement({
+    takes: { orderIds: numbers },
+    writes: [unrecognizedNumbers],
+    text: "DELETE FROM unrecognized_numbers WHERE order_id IN (:orderIds)",
+  }),
 ];
 
+const EXTRA = statement({
+  takes: { orderIds: numbers, extra: text },
+  writes: [orders],
+  text: "UPDATE orders SET extra = :extra WHERE order_id IN (:orderIds)",
+});
+
 // By the index of each kind: the operator makes few of them.
+const OF_ACCOUNT = `
+  SELECT seq FROM transfers WHERE credit_account = :account AND credit_account > 2 AND kind IN ('adjustment', 'recharge')
+  UNION ALL
+  SELECT seq FROM transfers WHERE debit_account = :account AND debit_account > 2 AND kind = 'adjustment'`;
+
 const TRANSFERS = statement({
   takes: { account: number },
   writes: [transfers],
-  text: `UPDATE transfers SET note = NULL WHERE note IS NOT NULL AND seq IN (
-    SELECT seq FROM transfers WHERE credit_account = :account AND credit_account > 2 AND kind IN ('adjustment', 'recharge')
-    UNION ALL
-    SELECT seq FROM transfers WHERE debit_account = :account AND debit_account > 2 AND kind = 'adjustment')`,
+  text: `UPDATE transfers SET note = NULL WHERE note IS NOT NULL AND seq IN (${OF_ACCOUNT})`,
+});
+
+const DETAILS = statement({
+  takes: { account: number },
+  writes: [transferDetails],
+  text: `UPDATE transfer_details SET ${NO_DETAILS} WHERE seq IN (${OF_ACCOUNT})`,
 });
 
 const AUDIT = query({
@@ -122,6 +168,11 @@ export function countOpenOrders(reader: Reader, account: number): number {
   return reader.one(OPEN_ORDERS, { account })!.orders;
 }
 
+/** To cancel or refill one: what its provider answers is yet to be noted. */
+export function countOpenRequests(reader: Reader, account: number): number {
+  return reader.one(OPEN_REQUESTS, { account })!.requests;
+}
+
 /** A piece of the rows of an account: where it begins, and how many at most. */
 interface Piece {
   account: number;
@@ -137,17 +188,26 @@ export interface Erased {
 
 const END: Erased = { rows: 0, next: null };
 
-/** Links, references and notes of the orders of a status, which must be final, and the causes of their attempts. */
+/** Links, texts, references and notes of the orders of a status, which must be final, and causes of their attempts. */
 export function eraseOrders(tx: Tx, piece: Piece, status: OrderStatus): Erased {
-  const orderIds = tx.all(ORDERS, { ...piece, status }).map(({ orderId }) => orderId);
-  if (orderIds.length === 0) return END;
+  const found = tx.all(ORDERS, { ...piece, status });
+  if (found.length === 0) return END;
+  const orderIds = found.map(({ orderId }) => orderId);
   for (const each of OF_ORDERS) tx.run(each, { orderIds });
+  const typed = found.flatMap(({ orderId, extra }) =>
+    extra === null ? [] : [{ orderId, extra: erasedExtra(extra) }],
+  );
+  // Few differ: orders of one service and quantity have the same left.
+  for (const [extra, alike] of Map.groupBy(typed, (order) => order.extra)) {
+    tx.run(EXTRA, { extra, orderIds: alike.map(({ orderId }) => orderId) });
+  }
   return { rows: orderIds.length, next: orderIds.at(-1)! };
 }
 
-/** Notes of credits and debits. */
+/** Notes and references of credits and debits. */
 export function eraseTransferNotes(tx: Tx, account: number): Erased {
-  return { rows: tx.run(TRANSFERS, { account }), next: null };
+  const rows = tx.run(TRANSFERS, { account });
+  return { rows: rows + tx.run(DETAILS, { account }), next: null };
 }
 
 export type AuditRow = ReturnType<typeof listAuditRows>[number];

@@ -65,8 +65,8 @@ export interface ProviderFacts {
 
 export interface AlertFacts {
   providers: readonly ProviderFacts[];
-  /** Resellers' endpoints that failures disabled. */
-  failedWebhooks: readonly { id: string; username: string }[];
+  /** Ids of resellers' endpoints that failures disabled. */
+  failedWebhooks: readonly string[];
   machine: AlertMachineFacts;
 }
 
@@ -116,12 +116,15 @@ export function conditionsOf(
     open.find((alert) => alert.kind === kind && alert.subject === subject);
   return [
     ...providers.flatMap(providerConditions),
-    ...failedWebhooks.map(({ id, username }) =>
-      holds("webhook_disabled", id, `A webhook of ${username} failed and is disabled: ${id}`),
-    ),
+    ...failedWebhooks.map((id) => holds("webhook_disabled", id, webhookDisabled(id))),
     ...backupConditions(machine, openOf("backup_failed", BACKUPS), now),
     ...diskConditions(machine, openOf("disk_low", DISK)),
   ];
+}
+
+/** Without the reseller's name: alerts are kept, and sent away, where its erasure does not reach. */
+function webhookDisabled(id: string): string {
+  return `A webhook failed and is disabled: see \`reseller admin webhook show ${id}\``;
 }
 
 const BACKUPS = "backups";

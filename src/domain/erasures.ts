@@ -1,5 +1,5 @@
 // What is left of a user whose personal data was erased: amounts, times, ids, services and quantities stay for the ledger;
-// names, links, notes, labels and addresses go. docs/specification.md#erasure.
+// names, links, texts of orders, notes, labels and addresses go. docs/specification.md#erasure.
 
 import type { AuditAction, AuditFacts } from "./audit.ts";
 
@@ -11,6 +11,7 @@ const PERSONAL: ReadonlySet<string> = new Set([
   "username",
   "name",
   "note",
+  "publicNote",
   "label",
   "allow",
   "url",

@@ -1,6 +1,7 @@
 // The fields of an order that depend on the type of its service: read, kept as JSON with the order, shown and sent upstream.
 // docs/specification.md#service-types. Which fields a type takes: service-types.ts.
 
+import { ERASED } from "./erasures.ts";
 import { QUANTITY_LIMIT } from "./orders.ts";
 import { Refusal } from "./refusals.ts";
 import { type ServiceType, TYPE_FIELDS, type TypeField, typeTerms } from "./service-types.ts";
@@ -182,6 +183,18 @@ interface KeptOrder {
 
 export function parseExtra(extra: string): OrderExtra {
   return JSON.parse(extra) as OrderExtra;
+}
+
+/**
+ * What is left of it when the user's personal data is erased: the type, numbers, and how many lines there were, since that is
+ * what was charged. A trigger allows exactly this: migrations/.
+ */
+export function erasedExtra(extra: string): string {
+  const left = Object.entries(parseExtra(extra)).map(([field, value]) => {
+    const stays = field === "type" || value === "" || typeof value === "number";
+    return [field, stays ? value : Array(countLines(value)).fill(ERASED).join("\n")];
+  });
+  return JSON.stringify(Object.fromEntries(left));
 }
 
 /** The quantity as it was ordered: of a drip-feed, of one run. */

@@ -69,6 +69,7 @@ interface CommandLineOnlyRefusals {
   /** Only what nobody uses any more is erased. */
   user_active: null;
   user_has_open_orders: { orders: number };
+  user_has_open_requests: { requests: number };
   child_cannot_hold_grant: null;
   child_cannot_hold_webhook: null;
   key_not_found: null;

@@ -9,6 +9,7 @@ import { testUsername } from "../domain/sandbox.ts";
 import { Refusal, refusal } from "../domain/refusals.ts";
 import {
   countOpenOrders,
+  countOpenRequests,
   type Erased,
   eraseIdempotencyRecords,
   eraseOrders,
@@ -41,7 +42,8 @@ export interface ErasedUser {
 
 /**
  * Its names, and the labels, networks and addresses of its keys, which stay off; its webhooks are deleted. Balance, orders
- * and transfers stay. Refuses: user_not_found, user_active, user_has_open_orders. Of an erased one nothing is left to do.
+ * and transfers stay. Refuses: user_not_found, user_active, user_has_open_orders,
+ * user_has_open_requests. Of an erased one nothing is left to do.
  */
 export function eraseUser(tx: Tx, command: EraseUser, context: Context): ErasedUser {
   const user = requireUser(tx, command.username);
@@ -51,8 +53,11 @@ export function eraseUser(tx: Tx, command: EraseUser, context: Context): ErasedU
   if (user.erasedAt !== null) return { username, accounts };
   // A child user has no keys that could be refused, and so is never inactive.
   if (user.active && user.parentAccount === null) throw refusal("user_active");
-  const orders = accounts.reduce((sum, account) => sum + countOpenOrders(tx, account), 0);
+  const sumOf = (counts: number[]) => counts.reduce((sum, count) => sum + count, 0);
+  const orders = sumOf(tx.each(accounts, (account) => countOpenOrders(tx, account)));
   if (orders > 0) throw new Refusal("user_has_open_orders", { orders });
+  const requests = sumOf(tx.each(accounts, (account) => countOpenRequests(tx, account)));
+  if (requests > 0) throw new Refusal("user_has_open_requests", { requests });
   const held = listKeys(tx, { account: user.account });
   const endpoints = accounts.flatMap((account) => listWebhooks(tx, account));
   // Nothing is refused from here on.
@@ -87,8 +92,8 @@ export function eraseUser(tx: Tx, command: EraseUser, context: Context): ErasedU
     after: {
       reason: command.reason,
       erased:
-        "names, links, references, notes, labels, networks, addresses, webhooks, stored requests",
-      kept: "balance, transfers, orders without links, the audit log without names: for the ledger",
+        "names, links, texts of orders, references, notes, labels, networks, addresses, webhooks, stored requests",
+      kept: "balance, transfers, orders without links and texts, the audit log without names: for the ledger",
       keys: held.length,
       webhooks: endpoints.length,
     },

@@ -34,6 +34,11 @@ const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
     message: ({ orders }) => `The user has ${orders} open orders: end them first`,
     fields: ["username"],
   },
+  user_has_open_requests: {
+    message: ({ requests }) =>
+      `The user has ${requests} open requests to cancel or refill an order: end them first`,
+    fields: ["username"],
+  },
   child_cannot_hold_grant: says("A child user cannot hold a grant: its parent does", "username"),
   child_cannot_hold_webhook: says(
     "A child user cannot hold a webhook: its parent does",

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
+  erasedExtra,
   extraProblem,
   extraFields,
   type GivenFields,
@@ -66,6 +67,12 @@ describe("whatever is asked for of whatever service", () => {
         placed += 1;
         const { quantity } = terms;
         expect(extraProblem(terms)).toBeNull();
+        const left = terms.extra && erasedExtra(terms.extra);
+        expect(extraProblem({ quantity, extra: left })).toBeNull();
+        expect(left && erasedExtra(left)).toBe(left);
+        for (const text of Object.values(extraFields({ extra: left }))) {
+          if (typeof text === "string") expect(text).toMatch(/^(erased(\nerased)*)?$/);
+        }
         const runs = BigInt(ask.feed?.runs ?? 1);
         const single = BigInt(orderedQuantity(terms));
         expect(BigInt(quantity)).toBe(sold.dripfeed ? single * runs : single);

@@ -123,13 +123,16 @@ test("an order of more than 2^53 micros is refused, one below it charged exactly
 test("verify adds up an account whose charges and refunds each pass 64 bits, and names a micro that is off", async () => {
   depositInBulk("rich", 9);
   const store = openStore(database);
-  await transact(store, (tx) => {
-    for (let times = 0; times < 1100; times++) {
-      const { id } = executeIn(tx, "placeOrder", orderOf(9), 1);
-      const command = { id, to: "CANCELLED" as const, note: null, actor: OPERATOR };
-      executeIn(tx, "transitionOrder", command, 1);
-    }
-  });
+  // PostgreSQL loads what each cancellation needs after that of the one before, in 100 rounds a transaction at most.
+  for (let batch = 0; batch < 110; batch++) {
+    await transact(store, (tx) => {
+      for (let times = 0; times < 10; times++) {
+        const { id } = executeIn(tx, "placeOrder", orderOf(9), 1);
+        const command = { id, to: "CANCELLED" as const, note: null, actor: OPERATOR };
+        executeIn(tx, "transitionOrder", command, 1);
+      }
+    });
+  }
   await store.close();
   expect(balance()).toBe(CHARGE);
   expect(await problems()).toEqual([]);
@@ -147,10 +150,8 @@ test("verify names a micro that is off in a statement above 2^53", async () => {
   depositInBulk("rich", 18);
   const { id } = database.run("placeOrder", orderOf(8));
   cancel(id);
-  const [trigger, subject] =
-    ENGINE === "sqlite"
-      ? ["transfers_append_only_update", "trigger transfers_append_only_update"]
-      : ["transfers_append_only", "trigger transfers_append_only of transfers"];
+  const trigger = "transfers_append_only_update";
+  const subject = `trigger ${trigger}${ENGINE === "sqlite" ? "" : " of transfers"}`;
   database.dropTrigger(trigger);
   database.query(
     "UPDATE transfers SET balance_after_micros = balance_after_micros + 1 WHERE seq = 20",

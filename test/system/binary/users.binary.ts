@@ -56,6 +56,8 @@ test("a user is renamed, deactivated and activated, and its personal data erased
   await admin(folder, "user", "create", "kid", "--parent", secret);
   await admin(folder, "user", "credit", secret, "5", "--note", `from ${secret}`);
   await admin(folder, "user", "debit", secret, "1", "--note", `to ${secret}`);
+  const told = ["--public-note", `dear ${secret}`];
+  await admin(folder, "user", "credit", secret, "1", "--reference", secret, ...told);
   const [{ id }] = await admin(folder, "key", "list");
   await admin(folder, "key", "update", id, "--label", `of ${secret}`);
   const url = `https://8.8.8.8/${secret}`;
@@ -66,11 +68,19 @@ test("a user is renamed, deactivated and activated, and its personal data erased
   expect(placed.status).toBe(200);
   await call("/orders", order);
   await admin(folder, "order", "complete", "1", "--note", `for ${secret}`);
+  const typed = "--id talk --name T --price 1 --min 1 --max 9 --type custom_comments --refill";
+  await admin(folder, "service", "create", ...typed.split(" "));
+  const comments = `${secret} was here\nhello`;
+  await call("/orders", { service: "talk", link: secret, comments });
+  await admin(folder, "order", "complete", "3");
+  await call("/orders/3/refill", {});
   const erase = ["admin", "user", "erase", secret, "--reason", "asked for on 2026-11-22"];
   expect((await binary(folder, ...erase, "--yes")).stderr).toContain("the user is active");
   await admin(folder, "user", "deactivate", secret);
   expect((await binary(folder, ...erase, "--yes")).stderr).toContain("an open order");
-  await admin(folder, "order", "cancel", "2");
+  await admin(folder, "order", "cancel", "2", "--note", `from ${secret}`, ...told);
+  expect((await binary(folder, ...erase, "--yes")).stderr).toContain("an open request");
+  await admin(folder, "request", "decline", "1", "--note", `not for ${secret}`);
   expect((await binary(folder, ...erase)).stderr).toContain("give --yes");
   const balance = (await admin(folder, "user", "show", secret)).balance;
   const erased = await binaryJson(folder, ...erase, "--yes");
@@ -98,9 +108,14 @@ test("a user is renamed, deactivated and activated, and its personal data erased
   ]);
   const orders: Body[] = await admin(folder, "order", "list");
   expect(orders.map(({ link, charge }) => [link, charge])).toEqual([
+    ["erased", 0.002],
     ["erased", 0.001],
     ["erased", 0.001],
   ]);
+  expect(await admin(folder, "order", "show", "3")).toMatchObject({
+    quantity: 2,
+    comments: "erased\nerased",
+  });
   expect((await binary(folder, "verify")).code).toBe(0);
   await stop(server);
   // Nowhere, whatever the column.
