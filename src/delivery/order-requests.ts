@@ -84,7 +84,8 @@ async function sendRequest(worker: ProviderWorker, requestId: number): Promise<v
   const { writer, settings, random, clock, serverId: server, log } = worker.deps;
   const { placeRetryMs, pollIntervalMs } = settings;
   const begunAt = clock.now();
-  const started = await writer.submit("startRequest", { requestId, server, placeRetryMs });
+  const start = { requestId, providerId: worker.providerId, server, placeRetryMs };
+  const started = await writer.submit("startRequest", start);
   if (!started.send) return;
   // Others may have taken this process for dead meanwhile: submission.ts.
   const isTooLate = Math.abs(clock.now() - begunAt) > CALL_WITHIN_MS;

@@ -33,6 +33,8 @@ import { CANCELLED_BEFORE, cancelOrder } from "./order-requests.ts";
 
 export interface StartRequest {
   requestId: number;
+  /** To which it is sent: one that has gone on to the provider that took the order meanwhile is left to that. */
+  providerId: number;
   /** The id of the server that sends it. */
   server: string;
   /** How long after its creation a request that was not sent is retried. */
@@ -54,13 +56,13 @@ export type StartedRequest =
 
 const NOT_SENT = { send: false } as const;
 
-/** Begins to send a request, unless its order says that there is nothing to be sent. */
+/** Begins to send a request, unless it is another provider's, or its order says that there is nothing to be sent. */
 export function startRequest(tx: Tx, command: StartRequest, context: Context): StartedRequest {
   const { now } = context;
   const found = orderRequestOf(tx, command.requestId);
   tx.lock(found.resellerAccount);
   const request = orderRequestOf(tx, command.requestId);
-  if (request.state !== "requested" || request.providerId === null) return NOT_SENT;
+  if (request.state !== "requested" || request.providerId !== command.providerId) return NOT_SENT;
   const order = findOrder(tx, String(request.orderId))!;
   const { requestId, orderId, kind, tries } = request;
   const { delivery, link } = order;

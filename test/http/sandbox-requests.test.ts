@@ -93,7 +93,8 @@ test("requests go on after a crash, on another server", async () => {
   const [row] = shop.database.query<{ id: number }>(
     "SELECT max(request_id) AS id FROM order_requests",
   );
-  const sending = { requestId: row!.id, server: "server-of-the-sandbox", placeRetryMs: 3_600_000 };
+  const server = "server-of-the-sandbox";
+  const sending = { requestId: row!.id, providerId: 0, server, placeRetryMs: 3_600_000 };
   shop.database.execute("startRequest", sending, shop.clock.now());
   await shop.restart(20_000);
   await shop.clock.advance(1500);

@@ -51,8 +51,8 @@ async function placed(shop: DeliveryShop, providerOrder = "4711") {
   return orderId;
 }
 
-const begin = (shop: DeliveryShop, requestId: number, server = A, now?: number) =>
-  shop.run("startRequest", { requestId, server, placeRetryMs: HOUR_MS }, now);
+const begin = (shop: DeliveryShop, requestId: number, server = A, now?: number, providerId = 1) =>
+  shop.run("startRequest", { requestId, providerId, server, placeRetryMs: HOUR_MS }, now);
 
 const finish = (shop: DeliveryShop, requestId: number, result: RequestResult, now?: number) =>
   shop.run("finishRequest", { requestId, result, backoffMs: 0, pollIntervalMs: 1000 }, now);
@@ -73,6 +73,43 @@ async function sentByA(shop: DeliveryShop) {
 }
 
 describe.each(ENGINES)("on %s", (engine) => {
+  test("a request that follows its order to the provider that took it is sent by no other one, also not by one that saw it before", async () => {
+    const shop = await open(engine);
+    const url = "http://127.0.0.1:1/";
+    const bulk = { name: "bulk", protocol: "smm-api", url, key: "secret", actor };
+    await shop.run("createProvider", bulk);
+    const route = { id: "likes", provider: "bulk", providerService: "8", priority: null, actor };
+    await shop.run("putRoute", route);
+    const { orderId } = await shop.order();
+    const refusal = { outcome: "refused", cause: "no", outOfFunds: false } as const;
+    const taken = { outcome: "accepted", providerOrder: "4711" } as const;
+    const outcomes = [
+      [1, refusal],
+      [2, taken],
+    ] as const;
+    let request = null;
+    for (const [providerId, result] of outcomes) {
+      const started = await shop.start(orderId, A, undefined, providerId);
+      if (!started.send) throw new Error("not sent");
+      request ??= await ask(shop, orderId);
+      const { attemptId } = started;
+      await shop.run("finishAttempt", { orderId, attemptId, result, placeRetryMs: HOUR_MS, backoffMs: 0 }); // prettier-ignore
+      if (providerId === 1) {
+        // It waits to be sent to bulk: a request that is looked at now cancels it.
+        expect(await shop.state(orderId)).toMatchObject({ placement: "queued" });
+      }
+    }
+    const { requestId } = request!;
+    // Two servers have read that it is due at the first provider; only bulk knows the number.
+    expect(await begin(shop, requestId, A)).toEqual({ send: false });
+    expect(await begin(shop, requestId, B)).toEqual({ send: false });
+    expect(await begin(shop, requestId, B, undefined, 2)).toMatchObject({
+      send: true,
+      providerOrder: "4711",
+    });
+    await shop.store.close();
+  });
+
   test("a queued order that is cancelled while its submission starts is either cancelled or sent", async () => {
     const shop = await open(engine);
     const caller = await callerOf(shop);

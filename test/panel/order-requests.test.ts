@@ -69,7 +69,7 @@ test("approving a cancellation shows what it pays before it pays it, under the a
 test("a request that is at the provider is the provider's to decide, and one that is unknown the operator's", async () => {
   const orderId = market.delivered({ placed: "501" });
   const id = ask(orderId);
-  const begin = { requestId: id, server: "test", placeRetryMs: 1000 };
+  const begin = { requestId: id, providerId: 1, server: "test", placeRetryMs: 1000 };
   expect(market.run("startRequest", begin)).toMatchObject({ send: true, providerOrder: "501" });
   for (const decision of ["approve", "decline"]) {
     const { text } = await market.post(`/requests/${id}`, { decision });

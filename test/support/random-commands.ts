@@ -310,7 +310,13 @@ export class RandomCommands extends RandomChores {
     const server = this.pick(SERVERS);
     const kind = below(this.random, 5);
     if (kind < 2) {
-      const input = (names: Names) => ({ requestId: numberOf(names), server, placeRetryMs: 1e9 });
+      const providerId = below(this.random, 3);
+      const input = (names: Names) => ({
+        requestId: numberOf(names),
+        providerId,
+        server,
+        placeRetryMs: 1e9,
+      });
       return this.command("startRequest", input);
     }
     if (kind === 2) {
