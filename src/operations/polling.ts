@@ -68,8 +68,13 @@ export interface ReportNotice {
 
 /** Applies reports. One that cannot be applied is rolled back alone. */
 export function recordReports(tx: Tx, command: RecordReports, context: Context): ReportNotice[] {
-  const costs = decideCosts(tx, command.providerId, command.reports);
-  const notices = tx.each(command.reports, (entry, index): ReportNotice | null => {
+  const reports = tx
+    .each(command.reports, (entry) =>
+      isOfNumber(orderOf(tx, entry.orderId), entry) ? entry : null,
+    )
+    .filter((entry) => entry !== null);
+  const costs = decideCosts(tx, command.providerId, reports);
+  const notices = tx.each(reports, (entry, index): ReportNotice | null => {
     const { orderId, report } = entry;
     const jitter = jitterOf(command.jitter, index);
     const recorded = tx.attempt(() => {
@@ -82,21 +87,27 @@ export function recordReports(tx: Tx, command: RecordReports, context: Context):
     return recorded.done && { orderId, kind: recorded.done, text: report.text };
   });
   updateLastSuccess(tx, command.providerId, context.now);
-  noteCurrencies(tx, command.providerId, command.reports, costs);
+  noteCurrencies(tx, command.providerId, reports, costs);
   return notices.filter((notice) => notice !== null);
+}
+
+/** False: the number was corrected while the provider was asked, so that the report is of another order there. */
+function isOfNumber(
+  { delivery }: OrderWithDelivery,
+  { providerOrder }: RecordReports["reports"][number],
+): boolean {
+  return providerOrder === undefined || providerOrder === delivery.providerOrder;
 }
 
 function recordReport(
   tx: Tx,
-  { orderId, providerOrder, report }: RecordReports["reports"][number],
+  { orderId, report }: RecordReports["reports"][number],
   pollIntervalMs: number,
   jitter: number,
   context: Context,
 ): "invalid" | "late" | null {
   const order = orderOf(tx, orderId);
   const { delivery } = order;
-  // The number was corrected while the provider was asked: this is of another order there.
-  if (providerOrder !== undefined && providerOrder !== delivery.providerOrder) return null;
   noteRecognition(tx, order, report, context);
   const decision = decideReport({ ...order, reported: delivery.reported }, report);
   switch (decision.kind) {

@@ -7,6 +7,7 @@ import { decimalText, multiplyDecimals } from "../domain/costs.ts";
 import { NO_PROVIDER, type NewServices, type SyncSettings } from "../domain/providers.ts";
 import { refusal } from "../domain/refusals.ts";
 import { freeId } from "../domain/service-ids.ts";
+import { parseServiceType, standardUnit } from "../domain/service-types.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
 import type { Reader, Tx } from "../db/port.ts";
@@ -179,7 +180,7 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
   const plan = planCatalogue(tx, provider, command.upstream, command);
   if (!Bun.deepEquals(plan, command.plan, true)) throw refusal("catalogue_changed");
   // Nothing is refused from here on.
-  recordRates(tx, provider.providerId, ratesIn(command.upstream, plan), context.now);
+  recordRates(tx, provider.providerId, ratesIn(command.upstream), context.now);
   const listeners = listServiceListeners(tx, context);
   const isPrivate = command.newServices === "private";
   tx.each(plan.added, ({ providerService, id, ...fields }) => {
@@ -257,15 +258,20 @@ function inDollars(
   });
 }
 
-/** The provider's own rates of what can be ordered there, by service. */
-function ratesIn(upstream: readonly UpstreamEntry[], plan: SyncPlan): Map<string, Rate> {
-  const leftOut = new Set([...plan.skipped, ...plan.unreadable].map(({ service }) => service));
+/**
+ * The provider's own rates of what can be ordered there, by service: of further routes too, which a plan leaves out. One that is
+ * listed more than once has none.
+ */
+function ratesIn(upstream: readonly UpstreamEntry[]): Map<string, Rate> {
   const rates = new Map<string, Rate>();
-  for (const entry of upstream) {
-    if ("unreadable" in entry || leftOut.has(entry.service)) continue;
+  const listed = Map.groupBy(upstream, ({ service }) => service);
+  for (const [entry, another] of listed.values()) {
+    if (!entry || another || "unreadable" in entry) continue;
+    const type = parseServiceType(entry.type);
     const rate = parseDecimal(entry.rate);
-    const unit = /package/i.test(entry.type) ? "order" : "1000";
-    if (rate) rates.set(entry.service, { rate: decimalText(rate), unit });
+    if (type && rate) {
+      rates.set(entry.service, { rate: decimalText(rate), unit: standardUnit(type) });
+    }
   }
   return rates;
 }
