@@ -116,7 +116,8 @@ function planUpdate(
     if (!UNFIT.has(after.code)) throw after;
     return void plan.problems.push(new Refusal("import_type_unfit", { index }));
   }
-  if (active !== undefined && active !== before.active) {
+  // Not `before`: another provider activates what was suspended.
+  if (active !== undefined && active !== after.active) {
     Object.assign(after, { active, delisted: false, suspended: false });
   }
   if (Bun.deepEquals(before, after)) plan.unchanged += 1;
