@@ -103,7 +103,8 @@ async function syncOnce(deps: SyncDeps, provider: Provider, stop: AbortSignal): 
   const beyond = beyondLimits(plan, { pricePercent, deactivations: syncDeactivationLimit });
   if (beyond !== null) return hold(beyond);
   const actor = { keyId: null, operator: SCHEDULE_AUTHOR };
-  await writer.submit("syncCatalogue", { name, upstream, ...options, plan, actor });
+  const made = { ...options, plan, isScheduled: true };
+  await writer.submit("syncCatalogue", { name, upstream, ...made, actor });
   log.info({ provider: name, ...countsOf(plan) }, "scheduled sync applied");
 }
 

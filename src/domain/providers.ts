@@ -49,3 +49,12 @@ export interface SyncSettings {
   /** New services get ids made of their names. */
   readableIds: boolean;
 }
+
+/** Whether a scheduled sync is made as the provider's schedule says now: the operator may have changed it meanwhile. */
+export function isAsScheduled(
+  { syncEvery, markup, syncNew, readableIds }: SyncSettings,
+  made: { markup: string; newServices?: NewServices; readableIds?: boolean },
+): boolean {
+  if (syncEvery === null || markup !== made.markup) return false;
+  return syncNew === made.newServices && readableIds === made.readableIds;
+}

@@ -4,7 +4,8 @@ import type { AuditFacts } from "../domain/audit.ts";
 import type { Decimal, SyncedFields, SyncPlan, UpstreamEntry } from "../domain/catalogue-sync.ts";
 import { parseDecimal, planSync } from "../domain/catalogue-sync.ts";
 import { decimalText, multiplyDecimals } from "../domain/costs.ts";
-import { NO_PROVIDER, type NewServices, type SyncSettings } from "../domain/providers.ts";
+import type { NewServices, SyncSettings } from "../domain/providers.ts";
+import { isAsScheduled, NO_PROVIDER } from "../domain/providers.ts";
 import { refusal } from "../domain/refusals.ts";
 import { freeId } from "../domain/service-ids.ts";
 import { parseServiceType, standardUnit } from "../domain/service-types.ts";
@@ -166,6 +167,8 @@ export interface SyncCatalogue extends SyncOptions {
   upstream: UpstreamEntry[];
   /** The plan that the operator was shown; if the sync would now do anything else, it is refused. */
   plan: SyncPlan;
+  /** Refused where it is not as the provider's schedule says by now. */
+  isScheduled?: boolean;
   actor: Actor;
 }
 
@@ -178,7 +181,8 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
   const provider = requireProvider(tx, command.name);
   if (!provider.active) throw refusal("provider_inactive");
   const plan = planCatalogue(tx, provider, command.upstream, command);
-  if (!Bun.deepEquals(plan, command.plan, true)) throw refusal("catalogue_changed");
+  const isOutdated = command.isScheduled === true && !isAsScheduled(provider, command);
+  if (isOutdated || !Bun.deepEquals(plan, command.plan, true)) throw refusal("catalogue_changed");
   // Nothing is refused from here on.
   recordRates(tx, provider.providerId, ratesIn(command.upstream), context.now);
   const listeners = listServiceListeners(tx, context);

@@ -104,6 +104,43 @@ describe("a scheduled sync", () => {
     await syncs.stop();
   });
 
+  test.each([
+    ["another markup", { markup: "50" }],
+    ["no schedule", { syncEvery: null }],
+    ["new services left out", { syncNew: "ignore" }],
+  ] as const)("that the operator gives %s while it is made changes nothing", async (_, changes) => {
+    const called = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<UpstreamEntry[]>();
+    const answered = Promise.withResolvers<void>();
+    const { database, tick, syncs } = open({
+      connect: () => ({
+        services() {
+          called.resolve();
+          return released.promise;
+        },
+      }),
+      writer: {
+        async submit(name, input) {
+          try {
+            return database.run(name, input as never) as never;
+          } finally {
+            answered.resolve();
+          }
+        },
+      },
+    });
+    await tick(Date.now());
+    await called.promise;
+    database.run("updateProvider", { name: "acme", changes });
+    const read = () =>
+      database.query("SELECT markup, sync_every, sync_new, synced_at FROM providers");
+    const before = read();
+    released.resolve([{ ...LISTED, rate: "1" }]);
+    await answered.promise;
+    expect([read(), database.query("SELECT id FROM services")]).toEqual([before, []]);
+    await syncs.stop();
+  });
+
   test("is ended with its server, and writes nothing any more", async () => {
     const called = Promise.withResolvers<AbortSignal>();
     const released = Promise.withResolvers<UpstreamEntry[]>();
