@@ -45,7 +45,7 @@ test("submissions are counted by outcome, polls are on time, and the provider's 
       new RegExp(`^reseller_placements_total\\{provider="\\w+",outcome="${outcome}"\\} 1$`, "m"),
     );
   }
-  expect(metrics).toMatch(/^reseller_oldest_unchecked_order_seconds \d/m);
+  expect(metrics).toMatch(/^reseller_oldest_unchecked_order_seconds\{provider="\w+"\} \d/m);
   const ready = await (await fetch(`${server.url}/readyz`)).json();
   expect(ready).toMatchObject({ status: "ok", checks: { pollers: { ok: true } } });
 
