@@ -42,7 +42,7 @@ test("a key is relabelled, gets another expiry and other networks; its state and
   await stop(server);
   // Written with the last use, at the latest when the server stops.
   expect(await keyOf(id)).toMatchObject({ state: "off", lastAddress: "127.0.0.1" });
-  const table = await binary(folder, "admin", "key", "list");
+  const table = await binary(folder, "admin", "key", "list", "--wide");
   expect(table.stdout).toMatch(/STATE .* FROM /);
 });
 
