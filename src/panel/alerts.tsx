@@ -43,7 +43,7 @@ export async function alertsPage(call: Call): Promise<View> {
           <h2>What is or was wrong</h2>
           <Alerts alerts={alerts} />
         </section>
-        <h2 id="endpoints">Where you are told</h2>
+        <h2 id="endpoints">Where alerts are sent</h2>
         <Endpoints endpoints={endpoints} mayChange={mayChange} />
         {mayChange && (
           <>

@@ -23,6 +23,7 @@ export const PAGES: readonly LookedAt[] = [
   { name: "order-final", path: "/orders/3" },
   { name: "requests", path: "/requests" },
   { name: "requests-all", path: "/requests?which=all&kind=cancel" },
+  { name: "alerts", path: "/alerts" },
   { name: "users", path: "/users" },
   { name: "user", path: "/users/alice" },
   { name: "user-child", path: "/users/bob" },
