@@ -45,7 +45,10 @@ function startThread(): { send(call: Call): unknown } {
     send(call) {
       Atomics.store(signal, 0, 0);
       port1.postMessage(call);
-      Atomics.wait(signal, 0, 0, WAIT_MS);
+      // The notification of the reply before may come only now: it wakes this thread although its own is not there yet.
+      while (Atomics.load(signal, 0) === 0) {
+        if (Atomics.wait(signal, 0, 0, WAIT_MS) === "timed-out") break;
+      }
       const reply = (receiveMessageOnPort(port1) as { message: Reply } | undefined)?.message;
       if (!reply) throw new Error(`no reply of PostgreSQL to ${call.do}`);
       if ("refused" in reply) throw new Refusal(reply.refused, reply.details as never);
