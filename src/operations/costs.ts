@@ -33,7 +33,9 @@ export function decideCosts(
 ): Map<number, CostChange> {
   const changes = new Map<number, CostChange>();
   if (providerId === SANDBOX_PROVIDER) return changes;
-  const provider = providerOf(tx, providerId);
+  const provider = tx.row(providers.byKey, providerId);
+  // Deleted since it was polled: then it had no orders.
+  if (!provider) return changes;
   const terms = termsTold(provider, reports);
   const known = lastCosts(
     tx,
