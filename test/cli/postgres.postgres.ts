@@ -126,6 +126,7 @@ describe("doctor", () => {
       ["servers", "warn"],
       ["clock", "ok"],
       ["unknown placements", "ok"],
+      ["unknown numbers", "ok"],
       ["oldest unchecked order", "ok"],
       ["webhooks", "ok"],
     ]);
