@@ -2,12 +2,15 @@
 // the clock jumps, the process crashes between any two steps and starts again; then the failures end and every
 // open order must reach a final state. An independent auditor checks the result.
 
-import type { ReadStore } from "../../../src/db/port.ts";
+import { OutcomeUnknownError, type ReadStore } from "../../../src/db/port.ts";
+import { listSandboxOrders, listSandboxRefills } from "../../../src/db/sandbox.ts";
 import type { Order } from "../../../src/db/orders.ts";
 import { placementOf } from "../../../src/domain/deliveries.ts";
 import { Refusal, refusal } from "../../../src/domain/refusals.ts";
 import { type DeliveryService, startDelivery } from "../../../src/delivery/delivery.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../../../src/operations/commands.ts";
+import type { SandboxDeps } from "../../../src/providers/provider.ts";
+import { sandbox } from "../../../src/providers/sandbox.ts";
 import { smmApi } from "../../../src/providers/smm-api.ts";
 import type { Writer } from "../../../src/writer/writer.ts";
 import { startAlerts } from "../../../src/webhooks/alerts.ts";
@@ -16,12 +19,15 @@ import { type AlertAuditor, createAlertAuditor } from "./alert-auditor.ts";
 import { addAlerts, createMachine, type Machine } from "./machine.ts";
 import { type Asked, type Auditor, createAuditor, Finding } from "./auditor.ts";
 import { type CostAuditor, createCostAuditor } from "./cost-auditor.ts";
+import { type ChangesAuditor, createChangesAuditor } from "./changes-auditor.ts";
 import { type Engine, openMarketDatabase } from "./databases.ts";
 import { addEndpoints } from "./endpoints.ts";
 import { correct, operate } from "./operator.ts";
 import { createReceivers } from "./receivers.ts";
 import { makeRequest } from "./request-actors.ts";
 import { createRequestAuditor, type RequestAuditor } from "./request-auditor.ts";
+import { openTestSides, planTests, type Program } from "./test-actors.ts";
+import { createTestAuditor, type TestAuditor } from "./test-auditor.ts";
 import {
   pickTyped,
   type SoldAs,
@@ -49,6 +55,8 @@ const CREDITS_MICROS = [20_000_000, 2_000_000_000];
 const AUDIT_EVENTS = 150;
 /** A market in which one question cannot name all open orders. */
 const CROWD_ORDERS = 160;
+/** How often a connection to the database is lost in a COMMIT that was made. */
+const OUTCOME_UNTOLD = 0.003;
 /** How often a market is one. */
 const CROWDED = 0.05;
 
@@ -108,6 +116,10 @@ export interface Market {
   webhookAuditor: WebhookAuditor;
   costAuditor: CostAuditor;
   alertAuditor: AlertAuditor;
+  testAuditor: TestAuditor;
+  changesAuditor: ChangesAuditor;
+  /** Of resellers with test keys. */
+  programs: readonly Program[];
   /** What alerts are told of besides the database. */
   machine: Machine;
   receivers: ReturnType<typeof createReceivers>;
@@ -119,6 +131,8 @@ export interface Market {
   /** Orders that were settled under a number that no provider gave. */
   mistakes: Set<string>;
   run: <Name extends CommandName>(name: Name, input: CommandInput<Name>) => CommandOutput<Name>;
+  /** What the command wrote is taken back. */
+  fail: <Name extends CommandName>(name: Name, input: CommandInput<Name>) => void;
 }
 
 interface Process {
@@ -142,18 +156,28 @@ export async function simulate(
   const market = openMarket(engine, world, creditMicros, faults);
   for (const { name, currency } of SELLERS) {
     const { auditor, costAuditor: costs, requests } = market;
-    const setup = { name, currency, world, auditor, costs, requests, faults };
+    const unfunded = () => market.alertAuditor.began("provider_out_of_funds", name);
+    const setup = { name, currency, world, auditor, costs, requests, unfunded, faults };
     market.providers.set(name, createProvider(setup));
   }
   let process = begin(market, () => calm);
   let crashes = 0;
   let sinceAudit = 0;
   const orders = planOrders(market, crowded, () => process);
+  planTests(market, {
+    catalogue: CATALOGUE.slice(0, 4),
+    troubleMs: TROUBLE_MS,
+    server: () =>
+      process.life.dead || !process.delivery ? null : { ...process, delivery: process.delivery },
+  });
   for (let count = chance.whole(5, 40); count > 0; count -= 1) {
     world.later(chance.whole(0, TROUBLE_MS + CALM_MS / 4), null, () => operate(market));
   }
   // The last word of a careful operator.
-  world.later(TROUBLE_MS + CALM_MS / 3, null, () => correct(market));
+  world.later(TROUBLE_MS + CALM_MS / 3, null, () => {
+    correct(market);
+    world.idle();
+  });
   for (let count = chance.whole(0, 3); count > 0; count -= 1) {
     const by = chance.whole(-2 * 60, 2 * 60) * MINUTE_MS;
     world.later(chance.whole(0, TROUBLE_MS), null, () => {
@@ -163,17 +187,13 @@ export async function simulate(
   }
   for (let count = chance.whole(0, 40); count > 0; count -= 1) {
     const at = chance.whole(0, TROUBLE_MS + CALM_MS / 4);
-    world.later(at, null, () => void request(market, process));
+    world.later(at, null, () => void request(market, process).catch(world.fail));
   }
   const afterEvent = () => {
     sinceAudit += 1;
     if (sinceAudit >= AUDIT_EVENTS) {
       sinceAudit = 0;
-      market.auditor.audit();
-      market.requests.audit();
-      market.webhookAuditor.audit();
-      market.costAuditor.audit();
-      market.alertAuditor.audit();
+      audit(market);
     }
     if (calm || process.life.dead || !chance.happens(trouble.crashes)) return;
     crashes += 1;
@@ -196,22 +216,21 @@ export async function simulate(
     calm = true;
     market.auditor.calmBegins();
     market.costAuditor.calmBegins(world.elapsed());
+    await market.changesAuditor.audit();
     world.trace("calm: no more faults");
     if (process.life.dead) process = begin(market, () => calm);
     await world.runUntil(TROUBLE_MS + CALM_MS, afterEvent);
-    market.auditor.audit();
+    audit(market);
     market.auditor.auditLists();
-    market.requests.audit();
+    market.testAuditor.auditEnd(world.now());
     const providers = [...market.providers.values()];
     market.requests.auditEnd((providerId, refill) =>
       providers[providerId - 1]!.hasRefillEnded(refill),
     );
-    market.webhookAuditor.audit();
     market.webhookAuditor.auditEnd(world.now());
-    market.alertAuditor.audit();
     market.alertAuditor.auditEnd(world.now());
     mustHaveEnded(market);
-    market.costAuditor.audit();
+    await market.changesAuditor.audit();
     market.costAuditor.auditEnd(world.elapsed());
     await market.costAuditor.auditReports(market.store, market.auditor.rows());
     return { ...outcome(), finding: null };
@@ -223,6 +242,15 @@ export async function simulate(
     process.life.dead = true;
     market.close();
   }
+}
+
+function audit(market: Market): void {
+  market.auditor.audit();
+  market.testAuditor.audit();
+  market.requests.audit();
+  market.webhookAuditor.audit();
+  market.costAuditor.audit();
+  market.alertAuditor.audit();
 }
 
 function openMarket(
@@ -241,6 +269,11 @@ function openMarket(
   const received: WebhookAuditor["received"] = (url, id, body) =>
     auditorOf(url).received(url, id, body);
   const accepted: WebhookAuditor["accepted"] = (url, id) => auditorOf(url).accepted(url, id);
+  const gone = (url: string) => {
+    const found = webhookAuditor.endpoints().find((each) => each.url === url);
+    const isLive = found && !found.reseller.startsWith("test:");
+    if (isLive) alertAuditor.began("webhook_disabled", found.id);
+  };
   const dead = new Set<string>();
   const market: Market = {
     world,
@@ -251,13 +284,17 @@ function openMarket(
     webhookAuditor,
     costAuditor,
     alertAuditor,
+    testAuditor: createTestAuditor(database),
+    changesAuditor: createChangesAuditor(database.store, database, RESELLERS),
+    programs: [],
     machine: createMachine(world),
-    receivers: createReceivers({ world, auditor: { received, accepted }, faults }, dead),
+    receivers: createReceivers({ world, auditor: { received, accepted, gone }, faults }, dead),
     starts: 0,
     providers: new Map(),
     sentAt: new Map(),
     mistakes: new Set(),
     run: (name, input) => database.execute(name, input, world.now()),
+    fail: (name, input) => database.fail(name, input, world.now()),
   };
   const actor = { keyId: null, operator: "sim" };
   for (const username of RESELLERS) {
@@ -296,6 +333,8 @@ function openMarket(
     auditor.routed(id, routes);
   }
   for (const username of RESELLERS) addEndpoints(market, username, creditMicros);
+  const resellers = RESELLERS.map((username) => ({ username, keyId: keyIds.get(username)! }));
+  market.programs = openTestSides(market, resellers, creditMicros);
   addAlerts(market, TROUBLE_MS);
   for (const { isDead, url } of webhookAuditor.endpoints()) if (isDead) dead.add(url);
   return market;
@@ -329,8 +368,10 @@ function begin(market: Market, isCalm: () => boolean): Process {
     clock: world.clockOf(life),
     random: () => world.chance.number(),
     settings: SETTINGS,
-    connect: ({ name, key }: { name: string; key: string }) =>
-      smmApi(trackSends(market, market.providers.get(name)!.send(life)), key),
+    connect: ({ name, key, protocol }: { name: string; key: string; protocol: string }) =>
+      protocol === "sandbox"
+        ? sandbox(sandboxOf(market))
+        : smmApi(trackSends(market, market.providers.get(name)!.send(life)), key),
   };
   const start = () =>
     startDelivery(deps).then(
@@ -356,16 +397,29 @@ function begin(market: Market, isCalm: () => boolean): Process {
   return process;
 }
 
+/** The service's own: it is no provider outside. */
+function sandboxOf({ world, store }: Market): SandboxDeps {
+  return {
+    now: () => world.now(),
+    orders: async (numbers) => store.read((reader) => listSandboxOrders(reader, numbers)),
+    refills: async (numbers) => store.read((reader) => listSandboxRefills(reader, numbers)),
+  };
+}
+
 function trackSends(
-  { sentAt, world }: Market,
+  { sentAt, world, testAuditor }: Market,
   send: ReturnType<SimulatedProvider["send"]>,
 ): ReturnType<SimulatedProvider["send"]> {
   return (form, options) => {
+    testAuditor.sent(form);
     if (form["action"] === "add") {
       sentAt.set(form["link"]!, world.elapsed());
       world.trace(`add ${form["link"]} for ${form["quantity"]}`);
     }
-    return send(form, options);
+    // The service takes what is found here for an internal error.
+    const reply = send(form, options);
+    void reply.catch(world.fail);
+    return reply;
   };
 }
 
@@ -383,9 +437,11 @@ function writerOf(
       new Promise((resolve, reject) => {
         world.later(chance.whole(0, 5), life, () => {
           const answer = commit(market, name, input, !isCalm() && chance.happens(0.01));
+          const isUntold = !isCalm() && chance.happens(OUTCOME_UNTOLD);
           world.later(chance.whole(0, 5), life, () => {
             onCommit();
             if (answer instanceof Error) reject(answer);
+            else if (isUntold) reject(new OutcomeUnknownError(name));
             else resolve(answer.output);
           });
         });
@@ -394,16 +450,20 @@ function writerOf(
 }
 
 function commit<Name extends CommandName>(
-  { run, world }: Market,
+  { run, fail, world }: Market,
   name: Name,
   input: CommandInput<Name>,
   isUnavailable: boolean,
 ): { output: CommandOutput<Name> } | Error {
-  if (isUnavailable) return refusal("service_unavailable");
+  const text = JSON.stringify(input);
+  const copy = () => JSON.parse(text) as CommandInput<Name>;
   try {
-    const output = run(name, JSON.parse(JSON.stringify(input)) as CommandInput<Name>);
-    if (!UNTRACED.has(name))
-      world.trace(`committed ${name} ${JSON.stringify(input).slice(0, 200)}`);
+    if (isUnavailable) {
+      fail(name, copy());
+      return refusal("service_unavailable");
+    }
+    const output = run(name, copy());
+    if (!UNTRACED.has(name)) world.trace(`committed ${name} ${text.slice(0, 200)}`);
     return { output: JSON.parse(JSON.stringify(output)) as CommandOutput<Name> };
   } catch (error) {
     if (error instanceof Refusal) return error;
@@ -450,7 +510,7 @@ function planOrders(market: Market, crowded: boolean, process: () => Process): n
       manual: service.routes.length === 0,
     };
     const at = crowded ? chance.whole(0, 30_000) : chance.whole(0, TROUBLE_MS);
-    later(at, null, () => void order(market, process(), asked));
+    later(at, null, () => void order(market, process(), asked).catch(market.world.fail));
   }
   return count;
 }
@@ -473,6 +533,8 @@ async function order(
     world.trace(`${link} is answered ${answered.status} (${placementOf(answered.delivery)})`);
     auditor.answered(link, answered.status);
   } catch (error) {
+    if (error instanceof OutcomeUnknownError)
+      return world.trace(`${link} has an error for an answer`);
     if (!(error instanceof Refusal)) throw error;
     world.trace(`${link} is refused: ${error.code}`);
   }
