@@ -51,8 +51,9 @@ const SETTINGS = {
 const PROVIDER_KEY = "simulated-key";
 /** One that runs out, and one that does not. */
 const CREDITS_MICROS = [20_000_000, 2_000_000_000];
-/** Events between two audits. */
+/** Events between two audits, and in a crowd, where each takes long. */
 const AUDIT_EVENTS = 150;
+const CROWD_AUDIT_EVENTS = 600;
 /** A market in which one question cannot name all open orders. */
 const CROWD_ORDERS = 160;
 /** How often a connection to the database is lost in a COMMIT that was made. */
@@ -191,7 +192,7 @@ export async function simulate(
   }
   const afterEvent = () => {
     sinceAudit += 1;
-    if (sinceAudit >= AUDIT_EVENTS) {
+    if (sinceAudit >= (crowded ? CROWD_AUDIT_EVENTS : AUDIT_EVENTS)) {
       sinceAudit = 0;
       audit(market);
     }
