@@ -124,7 +124,7 @@ const ASK_LIMIT = 100;
 /** What every order is sent with, whatever its type. */
 const SENT_WITH_ALL = new Set(["key", "action", "service", "link"]);
 /** A process may take so long to notice that a provider was deactivated: its timers are late here. */
-const NOTICED_MS = 60_000;
+const NOTICED_MS = 120_000;
 
 export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor {
   const dossiers = new Map<string, Dossier>();

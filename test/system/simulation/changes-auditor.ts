@@ -58,16 +58,20 @@ export function createChangesAuditor(
       const isGone = field === "available" && after === false;
       catalogue.set(service, isGone ? NOT_OFFERED : { ...known, [field]: after });
     }
-    const followed = [...catalogue].filter(([, offer]) => offer["available"] === true);
+    const followed = new Map([...catalogue].filter(([, offer]) => offer["available"] === true));
     const services = query<Service>(
       "SELECT id, name, price_micros AS price, min, max FROM services WHERE active = 1",
     );
     const offered = services.map(({ id, name, price, min, max }): [string, Offer] => {
-      const own = Number(priceOf(Number(price), discountPpm)) / 1_000_000;
-      return [id, { name, price: own, min: Number(min), max: Number(max), available: true }];
+      const dollars = Number(priceOf(Number(price), discountPpm)) / 1_000_000;
+      return [id, { name, price: dollars, min: Number(min), max: Number(max), available: true }];
     });
-    const isSame = Bun.deepEquals(new Map(followed), new Map(offered));
-    must(isSame, `${username} follows ${JSON.stringify(followed)} of ${JSON.stringify(offered)}`);
+    const own = new Map(offered);
+    for (const service of new Set([...followed.keys(), ...own.keys()])) {
+      const [is, should] = [followed.get(service), own.get(service)];
+      const isSame = Bun.deepEquals(is, should);
+      must(isSame, `${username} has ${service} as ${shown(is)}, it is ${shown(should)}`);
+    }
     const lines = feed.map((change) => JSON.stringify(change));
     const before = read.get(username) ?? [];
     must(
@@ -87,6 +91,10 @@ export function createChangesAuditor(
       }
     },
   };
+}
+
+function shown(offer: Offer | undefined): string {
+  return offer ? JSON.stringify(offer) : "not offered";
 }
 
 export type ChangesAuditor = ReturnType<typeof createChangesAuditor>;

@@ -64,6 +64,8 @@ const CROWDED = 0.05;
 export interface Outcome {
   seed: number;
   orders: number;
+  /** Of test keys. */
+  tests: number;
   crashes: number;
   /** Orders that went on to another provider. */
   rerouted: number;
@@ -208,6 +210,7 @@ export async function simulate(
   const outcome = () => ({
     seed,
     orders,
+    tests: market.testAuditor.rows().length,
     crashes,
     rerouted: market.auditor.rerouted(),
     webhooks: market.webhookAuditor.counts(),

@@ -5,9 +5,9 @@ import type { Clock } from "../../../src/delivery/clock.ts";
 
 const START = Date.UTC(2026, 0, 1);
 /** Timers are late by up to this; so a tick is not worth an event each quarter of a second. */
-const TIMER_LAG_MS = 30_000;
+const TIMER_LAG_MS = 60_000;
 /** Once nobody does anything any more. */
-const IDLE_LAG_MS = 60_000;
+const IDLE_LAG_MS = 120_000;
 
 export interface Chance {
   /** 0 to 1. */
