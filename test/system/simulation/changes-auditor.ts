@@ -54,7 +54,7 @@ export function createChangesAuditor(
       must(seq > last, `${at} has number ${seq} after ${last}`);
       last = seq;
       const known = catalogue.get(service) ?? NOT_OFFERED;
-      must(known[field] === before, `${at} was ${known[field]}, is told as ${before}`);
+      must(known[field] === before, `${at} was ${String(known[field])}, is told as ${before}`);
       const isGone = field === "available" && after === false;
       catalogue.set(service, isGone ? NOT_OFFERED : { ...known, [field]: after });
     }

@@ -75,7 +75,7 @@ function openSqlite(): MarketDatabase {
     fail(name, input, now) {
       const failure = new Error("the database failed");
       try {
-        run((tx) => {
+        void run((tx) => {
           runCommand(tx, name, input, contextAt(now));
           throw failure;
         });

@@ -1,6 +1,6 @@
 // The endpoints of the simulated resellers.
 
-import type { Market } from "./simulate.ts";
+import type { Market } from "./market.ts";
 
 const SOME = ["order.completed", "order.partial", "order.failed", "balance.credited"];
 

@@ -4,7 +4,7 @@ import { Refusal } from "../../../src/domain/refusals.ts";
 import { planCatalogue, requireProvider } from "../../../src/operations/providers.ts";
 import { Finding, priceOf } from "./auditor.ts";
 import { decide } from "./request-actors.ts";
-import { CATALOGUE, type Market } from "./simulate.ts";
+import { CATALOGUE, type Market } from "./market.ts";
 
 /** An order is settled only once the provider's own book can be trusted to show it. */
 const SETTLE_AFTER_MS = 60_000;

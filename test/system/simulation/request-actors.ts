@@ -4,7 +4,7 @@ import { OutcomeUnknownError } from "../../../src/db/port.ts";
 import { Refusal } from "../../../src/domain/refusals.ts";
 import type { Writer } from "../../../src/writer/writer.ts";
 import type { Kind } from "./request-auditor.ts";
-import type { Market } from "./simulate.ts";
+import type { Market } from "./market.ts";
 
 interface Caller {
   writer: Pick<Writer, "submit">;

@@ -7,9 +7,9 @@ import type { DeliveryService } from "../../../src/delivery/delivery.ts";
 import type { Writer } from "../../../src/writer/writer.ts";
 import { Finding } from "./auditor.ts";
 import { addEndpoints } from "./endpoints.ts";
-import type { Market } from "./simulate.ts";
+import type { Catalogue, Market } from "./market.ts";
 import { OUTCOMES } from "./test-auditor.ts";
-import { pickTyped, type SoldAs, typedOrder } from "./typed-market.ts";
+import { pickTyped, typedOrder } from "./typed-market.ts";
 
 /** How often a market has test traffic. */
 const TESTED = 0.6;
@@ -22,12 +22,6 @@ interface Server {
   delivery: Pick<DeliveryService, "placed">;
 }
 
-interface Sold extends SoldAs {
-  id: string;
-  priceMicros: number;
-  per: "1000" | "1" | "order";
-}
-
 export interface Program {
   reseller: string;
   keyId: string;
@@ -38,7 +32,7 @@ export interface Program {
 
 export interface TestSetup {
   /** Services besides the typed ones. */
-  catalogue: readonly Sold[];
+  catalogue: readonly Catalogue[];
   troubleMs: number;
   /** Null: nobody answers. */
   server: () => Server | null;
@@ -108,7 +102,9 @@ async function order(
   const open = server();
   if (!open) return;
   const { chance } = world;
-  const service: Sold = chance.happens(0.3) ? pickTyped(chance) : chance.pick(catalogue);
+  const service: Omit<Catalogue, "routes"> = chance.happens(0.3)
+    ? pickTyped(chance)
+    : chance.pick(catalogue);
   const { request, units: quantity } = typedOrder(chance, service);
   const outcome = chance.pick(OUTCOMES);
   const { priceMicros, per, id } = service;
@@ -165,9 +161,9 @@ function nameForeign(market: Market, program: Program): void {
   const { world, run, auditor, testAuditor } = market;
   const { chance } = world;
   const isTest = chance.happens(0.5);
-  const theirs = isTest ? auditor.rows() : testAuditor.rows();
+  const theirs = (isTest ? auditor.rows() : testAuditor.rows()).map(({ orderId }) => orderId);
   if (theirs.length === 0) return;
-  const id = String(chance.pick(theirs).orderId);
+  const id = String(chance.pick(theirs));
   const keyId = isTest ? program.keyId : program.liveKeyId;
   const resellerAccount = isTest ? program.account : program.liveAccount;
   const what = `a ${isTest ? "test" : "live"} key names order ${id} of the other side`;
