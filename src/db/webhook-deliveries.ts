@@ -1,7 +1,7 @@
 // The queue of webhooks: which deliveries are due, the log of attempts, and what is over and may be deleted.
 
 import type { WebhookEventType } from "../domain/webhook-events.ts";
-import type { ShownDelivery, WaitingEndpoint } from "../domain/webhooks.ts";
+import { type ShownDelivery, type WaitingEndpoint, WEBHOOK_LEASE_MS } from "../domain/webhooks.ts";
 import type { Page } from "./pages.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select, statement } from "./query.ts";
@@ -83,11 +83,12 @@ const INTERRUPTED = query({
     ORDER BY delivery_id`,
 });
 
+// A lease too: of an attempt that a lost connection kept from being begun it is all that has it sent again.
+const LATEST_DUE = `CASE WHEN state = 'sending' THEN :leaseEnd WHEN failures = 0 THEN :now ELSE :latest END`;
 const CLAMP = statement({
-  takes: { now: number, latest: number },
+  takes: { now: number, latest: number, leaseEnd: number },
   writes: [webhookDeliveries],
-  text: `UPDATE webhook_deliveries SET due_at = CASE WHEN failures = 0 THEN :now ELSE :latest END
-    WHERE state = 'waiting' AND due_at > CASE WHEN failures = 0 THEN :now ELSE :latest END`,
+  text: `UPDATE webhook_deliveries SET due_at = ${LATEST_DUE} WHERE due_at > ${LATEST_DUE}`,
 });
 
 const RESUME = statement({
@@ -268,7 +269,7 @@ export function replayUndelivered(
   return tx.run(REPLAY, { webhookId, since, now, active: active ? 1 : 0 });
 }
 
-/** After the clock was put back: what was never tried is due now, nothing later than `latest`. */
+/** After the clock was put back: what was never tried is due now, nothing later than `latest`, and no lease is longer than one. */
 export function clampWebhookSchedule(tx: Tx, now: number, latest: number): void {
-  tx.run(CLAMP, { now, latest });
+  tx.run(CLAMP, { now, latest, leaseEnd: now + WEBHOOK_LEASE_MS });
 }

@@ -209,6 +209,19 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
+  test("after the clock was put back what a lost connection kept from being sent is due a minute later", async () => {
+    const shop = await openWebhookShop(engine);
+    const ahead = 10 * DAY;
+    const event = await shop.event(await shop.endpoint(), ahead);
+    // Taken, but never begun: whoever took it was not told.
+    expect(await taken(shop, A, ahead)).toHaveLength(1);
+    await shop.run("clampSchedules", { pollIntervalMs: 1, submitBackoffLimitMs: 1 }, 5000);
+    expect(await taken(shop, A, 5000 + WEBHOOK_LEASE_MS - 1)).toEqual([]);
+    const again = await taken(shop, A, 5000 + WEBHOOK_LEASE_MS);
+    expect(again.map(({ eventId, attempt }) => [eventId, attempt])).toEqual([[event, 2]]);
+    await shop.store.close();
+  });
+
   test("endpoints that fail share half of the places, one each, so that the others are not delayed", async () => {
     const shop = await openWebhookShop(engine);
     for (let place = 0; place < 20; place += 1) {

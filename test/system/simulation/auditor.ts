@@ -124,7 +124,7 @@ const ASK_LIMIT = 100;
 /** What every order is sent with, whatever its type. */
 const SENT_WITH_ALL = new Set(["key", "action", "service", "link"]);
 /** A process may take so long to notice that a provider was deactivated: its timers are late here. */
-const NOTICED_MS = 60_000;
+const NOTICED_MS = 120_000;
 
 export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor {
   const dossiers = new Map<string, Dossier>();
@@ -165,7 +165,8 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
       refunded_micros AS refunded, status, placement, providers.name AS "provider",
       provider_order AS "providerOrder", remains,
       (SELECT count(*) FROM placement_attempts WHERE placement_attempts.order_id = orders.order_id) AS "attempts"
-    FROM orders JOIN users ON account = reseller_account LEFT JOIN providers USING (provider_id) ORDER BY order_id`);
+    FROM orders JOIN users ON account = reseller_account LEFT JOIN providers USING (provider_id)
+    WHERE test_of IS NULL ORDER BY order_id`);
   const selectBalances = () =>
     query<{
       username: string;
@@ -174,7 +175,7 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
     }>(`SELECT username, balance_micros AS balance,
       (SELECT coalesce(sum(amount_micros), 0) FROM transfers WHERE credit_account = account)
       - (SELECT coalesce(sum(amount_micros), 0) FROM transfers WHERE debit_account = account) AS ledger
-    FROM users`);
+    FROM users WHERE test_of IS NULL`);
 
   const auditOrder = (row: Row): number => {
     const known = dossier(row.link);
@@ -355,14 +356,22 @@ export function priceOf(priceMicros: number, discountPpm: number): bigint {
 }
 
 /** Price less discount, rounded up, × quantity, rounded up to a whole micro. */
-function chargeOf({ priceMicros, per, quantity }: Asked, discountPpm: number): number {
+export function chargeOf(
+  { priceMicros, per, quantity }: Pick<Asked, "priceMicros" | "per" | "quantity">,
+  discountPpm: number,
+): number {
   const price = priceOf(priceMicros, discountPpm);
   if (per === "order") return Number(price);
   const product = price * BigInt(quantity);
   return Number(per === "1" ? product : (product + 999n) / 1000n);
 }
 
-function refundOf({ status, charge, remains, quantity }: Row): number {
+export function refundOf({
+  status,
+  charge,
+  remains,
+  quantity,
+}: Pick<Row, "status" | "charge" | "remains" | "quantity">): number {
   if (FINAL.has(status)) return charge;
   return status === "PARTIAL" ? Number((BigInt(charge) * BigInt(remains)) / BigInt(quantity)) : 0;
 }

@@ -1,7 +1,7 @@
 // What a simulated operator is alerted of besides orders: the machine's disk, and balances at providers.
 
 import type { AlertMachineFacts } from "../../../src/domain/alerts.ts";
-import type { Market } from "./simulate.ts";
+import type { Market } from "./market.ts";
 import type { World } from "./world.ts";
 
 const GIB = 1024 ** 3;

@@ -4,7 +4,7 @@ import { Refusal } from "../../../src/domain/refusals.ts";
 import { planCatalogue, requireProvider } from "../../../src/operations/providers.ts";
 import { Finding, priceOf } from "./auditor.ts";
 import { decide } from "./request-actors.ts";
-import { CATALOGUE, type Market } from "./simulate.ts";
+import { CATALOGUE, type Market } from "./market.ts";
 
 /** An order is settled only once the provider's own book can be trusted to show it. */
 const SETTLE_AFTER_MS = 60_000;
@@ -61,7 +61,9 @@ function tend({ world, auditor, webhookAuditor, run }: Market): void {
       });
     case 3:
       return attempt(world, `operator enables ${url}`, () => {
-        run("enableWebhook", { id, replay: chance.happens(0.7), actor });
+        const replay = chance.happens(0.7);
+        run("enableWebhook", { id, replay, actor });
+        if (!replay) webhookAuditor.dropped(url);
       });
     case 4:
       return attempt(world, `operator rotates the secret of ${url}`, () => {
@@ -164,7 +166,7 @@ function rerouteOne({ world, auditor, run }: Market): void {
 }
 
 /** Another discount for a reseller. */
-function price({ world, auditor, webhookAuditor, run }: Market): void {
+function price({ world, auditor, testAuditor, webhookAuditor, run }: Market): void {
   const { chance } = world;
   const username = chance.pick(["ana", "bob", "cleo"]);
   const discountPpm = chance.pick([0, 1, 100_000, 333_333, 999_999]);
@@ -172,13 +174,15 @@ function price({ world, auditor, webhookAuditor, run }: Market): void {
   attempt(world, `operator gives ${username} a discount of ${discountPpm} ppm`, () => {
     run("setDiscount", { username, discountPpm, actor });
     const before = auditor.discounted(username, discountPpm);
+    testAuditor.discounted(username, discountPpm);
     // Of a service that is suspended nothing is told.
     const offered = auditor.offered();
     const changed = CATALOGUE.filter(
       ({ id, priceMicros }) =>
         offered.has(id) && priceOf(priceMicros, before) !== priceOf(priceMicros, discountPpm),
     );
-    webhookAuditor.repriced(username, changed.length);
+    for (const side of [username, `test:${username}`])
+      webhookAuditor.repriced(side, changed.length);
   });
 }
 

@@ -10,7 +10,10 @@ const EXCHANGE_MS = 15_000;
 
 export interface ReceiversSetup {
   world: World;
-  auditor: Pick<WebhookAuditor, "received" | "accepted">;
+  auditor: Pick<WebhookAuditor, "received" | "accepted"> & {
+    /** It was replied to with a 410. */
+    gone(url: string): void;
+  };
   /** How often something goes wrong, 0 to 1; asked anew each time. */
   faults: () => number;
 }
@@ -49,6 +52,7 @@ export function createReceivers({ world, auditor, faults }: ReceiversSetup, dead
           const reply = dead.has(url) || goes(0.06) ? null : replyTo();
           if (!reply) return;
           if (reply.error === null) auditor.accepted(url, eventId);
+          if (reply.httpStatus === 410) auditor.gone(url);
           const latency = chance.whole(1, goes(0.1) ? 20_000 : LATENCY_MS);
           world.later(latency, life, () => end(reply));
         });

@@ -1,9 +1,10 @@
 // Resellers who ask for cancellations and refills, sometimes of others' orders, and the operator who decides.
 
+import { OutcomeUnknownError } from "../../../src/db/port.ts";
 import { Refusal } from "../../../src/domain/refusals.ts";
 import type { Writer } from "../../../src/writer/writer.ts";
 import type { Kind } from "./request-auditor.ts";
-import type { Market } from "./simulate.ts";
+import type { Market } from "./market.ts";
 
 interface Caller {
   writer: Pick<Writer, "submit">;
@@ -33,6 +34,7 @@ export async function makeRequest(
     world.trace(`${by} asks to ${kind} ${link}: ${made.state}`);
     if (by !== username) requests.gotForeign(link);
   } catch (error) {
+    if (error instanceof OutcomeUnknownError) return world.trace(`${by} asks to ${kind} ${link}`);
     if (!(error instanceof Refusal)) throw error;
     world.trace(`${by} asks to ${kind} ${link}: refused, ${error.code}`);
   }

@@ -86,7 +86,9 @@ export function createRequestAuditor({ query }: Pick<MarketDatabase, "query">): 
         sent_at AS "sentAt", status, placement,
         CASE WHEN EXISTS (SELECT 1 FROM placement_attempts
           WHERE placement_attempts.order_id = orders.order_id AND outcome = 'unknown') THEN 1 ELSE 0 END AS "wasUnknown"
-      FROM order_requests JOIN orders ON orders.order_id = order_requests.order_id ORDER BY request_id`);
+      FROM order_requests JOIN orders ON orders.order_id = order_requests.order_id
+        JOIN users ON users.account = orders.reseller_account
+      WHERE users.test_of IS NULL ORDER BY request_id`);
 
   const isJustified = (row: RequestRow, file: File): boolean => {
     switch (row.state) {

@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { ENGINES } from "./databases.ts";
 import { simulate } from "./simulate.ts";
 
-const PROGRESS_SEEDS = 500;
+const PROGRESS_SEEDS = 100;
 
 const { positionals, values } = parseArgs({
   options: { engine: { type: "string", default: "sqlite" } },
@@ -30,27 +30,34 @@ if (to === undefined) {
   process.exit(finding === null ? 0 : 1);
 }
 
-let orders = 0;
-let crashes = 0;
-let rerouted = 0;
-const webhooks = { deliveries: 0, undelivered: 0 };
+const total = { orders: 0, tests: 0, crashes: 0, rerouted: 0, deliveries: 0, undelivered: 0 };
 let found = 0;
 const started = performance.now();
+const summary = (seeds: number) => {
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  const { orders, tests, crashes, rerouted, deliveries, undelivered } = total;
+  return `${seeds} seeds, ${orders} orders, ${tests} test orders, ${crashes} crashes, ${rerouted} passed on, ${deliveries} webhooks (${undelivered} listed as undelivered) in ${seconds} s: ${found === 0 ? "all clean" : `${found} with findings`}\n`;
+};
+const note = (seed: number, finding: string) => {
+  found += 1;
+  process.stdout.write(`seed ${seed}: ${finding}\n`);
+};
 for (let seed = from; seed <= to; seed += 1) {
-  const outcome = await simulate(seed, undefined, engine);
-  orders += outcome.orders;
-  crashes += outcome.crashes;
-  rerouted += outcome.rerouted;
-  webhooks.deliveries += outcome.webhooks.deliveries;
-  webhooks.undelivered += outcome.webhooks.undelivered;
-  if (outcome.finding !== null) {
-    found += 1;
-    process.stdout.write(`seed ${seed}: ${outcome.finding}\n`);
+  try {
+    const outcome = await simulate(seed, undefined, engine);
+    total.orders += outcome.orders;
+    total.tests += outcome.tests;
+    total.crashes += outcome.crashes;
+    total.rerouted += outcome.rerouted;
+    total.deliveries += outcome.webhooks.deliveries;
+    total.undelivered += outcome.webhooks.undelivered;
+    if (outcome.finding !== null) note(seed, outcome.finding);
+  } catch (error) {
+    // The other seeds are run all the same.
+    note(seed, error instanceof Error ? `${error.stack}` : String(error));
   }
-  if ((seed - from + 1) % PROGRESS_SEEDS === 0) process.stderr.write(`${seed - from + 1} seeds\n`);
+  const seeds = seed - from + 1;
+  if (seeds % PROGRESS_SEEDS === 0) process.stderr.write(summary(seeds));
 }
-const seconds = ((performance.now() - started) / 1000).toFixed(1);
-process.stdout.write(
-  `${to - from + 1} seeds, ${orders} orders, ${crashes} crashes, ${rerouted} passed on, ${webhooks.deliveries} webhooks (${webhooks.undelivered} listed as undelivered) in ${seconds} s: ${found === 0 ? "all clean" : `${found} with findings`}\n`,
-);
+process.stdout.write(summary(to - from + 1));
 process.exit(found === 0 ? 0 : 1);

@@ -55,6 +55,8 @@ export interface ProviderSetup {
   costs: CostAuditor;
   currency: string;
   requests: RequestAuditor;
+  /** It was heard that it refused an order for lack of funds. */
+  unfunded: () => void;
   /** How often something goes wrong, 0 to 1; asked anew each time. */
   faults: () => number;
 }
@@ -134,8 +136,12 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
     // Out of funds, or without the service: for a while it takes none.
     if (goes(0.03)) refusesUntil = world.elapsed() + chance.whole(1000, 900_000);
     if (goes(0.08) || (faults() > 0 && world.elapsed() < refusesUntil)) {
-      const error = chance.pick(["Incorrect link", "neworder.error.not_enough_funds"]);
-      return spoil(json({ error }), () => auditor.heardRefusal(attempt));
+      const isUnfunded = chance.happens(0.5);
+      const error = isUnfunded ? "neworder.error.not_enough_funds" : "Incorrect link";
+      return spoil(json({ error }), () => {
+        auditor.heardRefusal(attempt);
+        if (isUnfunded) setup.unfunded();
+      });
     }
     if (goes(0.04)) return spoil(unreadable("HTTP 500"), () => {});
     lastNumber += 1;

@@ -23,6 +23,8 @@ export interface WebhookAuditor {
   received(url: string, eventId: string, body: string): void;
   /** It was replied to with a success. */
   accepted(url: string, eventId: string): void;
+  /** Its owner or the operator gave up what waited for it. */
+  dropped(url: string): void;
   /** The operator did it, and it was committed. */
   credited(reseller: string): void;
   /** Returns how often it did. */
@@ -41,6 +43,9 @@ const LATE_MS = 5 * 60_000;
 /** What is under way is due again after so long; what waits is due within twice the longest step. */
 const LEASE_MS = 60_000;
 const LONGEST_WAIT_MS = 48 * 3_600_000;
+/** How often a delivery is attempted at least before it is given up, and one of the test side. */
+const ATTEMPTS = 10;
+const TEST_ATTEMPTS = 3;
 const ONLY_BY_NAME = new Set(["order.progress"]);
 
 interface EventRow {
@@ -65,12 +70,20 @@ export function createWebhookAuditor({ query }: Pick<MarketDatabase, "query">): 
   const endpoints: AuditedEndpoint[] = [];
   const receipts = new Map<string, string[]>();
   const successes = new Set<string>();
+  const dropped = new Set<string>();
   const credits = new Map<string, number>();
   let serviceChanges = 0;
   const repricings = new Map<string, number>();
   const keyOf = (url: string, eventId: string) => `${url} ${eventId}`;
   const must = (holds: boolean, what: string) => {
     if (!holds) throw new Finding(`webhooks: ${what}`);
+  };
+  /** Each body is looked at in every audit. */
+  const told = new Map<string, { data: Told }>();
+  const parsed = (body: string) => {
+    const known = told.get(body) ?? (JSON.parse(body) as { data: Told });
+    told.set(body, known);
+    return known;
   };
   const wants = ({ events }: AuditedEndpoint, type: string) =>
     events.includes(type) || (events.includes("*") && !ONLY_BY_NAME.has(type));
@@ -101,7 +114,7 @@ export function createWebhookAuditor({ query }: Pick<MarketDatabase, "query">): 
     const found = events
       .filter(({ orderId, type }) => orderId !== null && type !== "order.progress")
       .map(({ orderId, type, body, sequence }) => {
-        const { data } = JSON.parse(body) as { data: Told };
+        const { data } = parsed(body);
         must(data.order.orderId === Number(orderId), `an event of ${orderId} tells of another`);
         must(data.sequence === Number(sequence), `an event of ${orderId} tells another sequence`);
         return `${orderId} ${type} ${data.previousStatus} ${data.order.status}`;
@@ -190,9 +203,18 @@ export function createWebhookAuditor({ query }: Pick<MarketDatabase, "query">): 
       );
       must(received.length <= Number(delivery.attempts), `${key} came more often than attempted`);
     }
-    for (const { url, eventId, state } of deliveries) {
-      if (state !== "delivered") continue;
-      must(successes.has(keyOf(url, eventId)), `${url} never accepted ${eventId}`);
+    const tests = new Set(
+      endpoints.filter(({ reseller }) => reseller.startsWith("test:")).map(({ url }) => url),
+    );
+    for (const { url, eventId, state, attempts } of deliveries) {
+      const isDelivered = state === "delivered";
+      must(!isDelivered || successes.has(keyOf(url, eventId)), `${url} never accepted ${eventId}`);
+      const isGivenUp = state === "failed" && !dropped.has(url);
+      const least = tests.has(url) ? TEST_ATTEMPTS : ATTEMPTS;
+      must(
+        !isGivenUp || Number(attempts) >= least,
+        `${eventId} to ${url} was given up after ${attempts} attempts`,
+      );
     }
   };
 
@@ -204,6 +226,7 @@ export function createWebhookAuditor({ query }: Pick<MarketDatabase, "query">): 
       receipts.set(key, [...(receipts.get(key) ?? []), body]);
     },
     accepted: (url, eventId) => void successes.add(keyOf(url, eventId)),
+    dropped: (url) => void dropped.add(url),
     credited: (reseller) => void credits.set(reseller, (credits.get(reseller) ?? 0) + 1),
     serviceChanged: () => (serviceChanges += 1),
     repriced: (reseller, services) =>
