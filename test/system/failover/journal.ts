@@ -15,7 +15,14 @@ export class Journal {
   readonly faults: string[] = [];
   #lastAcknowledged = Date.now();
   #longestGap = 0;
+  #gapEndedAt = 0;
   #acknowledged = 0;
+  #refusals = 0;
+
+  /** However often an order was sent. */
+  get refusals(): number {
+    return this.#refusals;
+  }
 
   get acknowledged(): number {
     return this.#acknowledged;
@@ -28,8 +35,12 @@ export class Journal {
   /** `at`: when the server had it, by its clock. */
   answered(name: string, fate: Fate, at: number, orderId: number | null = null): void {
     this.entries.set(name, { fate, orderId });
+    if (fate === "refused") this.#refusals += 1;
     if (fate !== "acknowledged") return;
-    this.#longestGap = Math.max(this.#longestGap, at - this.#lastAcknowledged);
+    if (at - this.#lastAcknowledged > this.#longestGap) {
+      this.#longestGap = at - this.#lastAcknowledged;
+      this.#gapEndedAt = at;
+    }
     this.#lastAcknowledged = Math.max(this.#lastAcknowledged, at);
     this.#acknowledged += 1;
   }
@@ -43,14 +54,28 @@ export class Journal {
     return Math.max(this.#longestGap, Date.now() - this.#lastAcknowledged);
   }
 
+  /** When the longest gap ended, in milliseconds since 1970. */
+  gapEndedAt(): number {
+    return this.#gapEndedAt;
+  }
+
   /** Resolves once `count` more were acknowledged; throws when that takes longer. */
   async moreAcknowledged(count: number, limitMs: number): Promise<void> {
     const goal = this.#acknowledged + count;
+    await this.#until(() => this.#acknowledged >= goal, `${count} acknowledged`, limitMs);
+  }
+
+  async moreRefused(count: number, limitMs: number): Promise<void> {
+    const goal = this.#refusals + count;
+    await this.#until(() => this.#refusals >= goal, `${count} refused`, limitMs);
+  }
+
+  async #until(isTrue: () => boolean, what: string, limitMs: number): Promise<void> {
     const deadline = performance.now() + limitMs;
-    while (this.#acknowledged < goal) {
+    while (!isTrue()) {
       if (performance.now() > deadline) {
         const faults = this.faults.slice(0, 5).join("; ");
-        throw new Error(`fewer than ${count} acknowledged within ${limitMs} ms: ${faults}`);
+        throw new Error(`fewer than ${what} within ${limitMs} ms: ${faults}`);
       }
       await Bun.sleep(5);
     }

@@ -11,6 +11,7 @@ import {
   giveToPostgres,
   stopWithThisProcess,
 } from "../../support/postgres.ts";
+import { ACCEPTS, firstLogged, HAS_STANDBY } from "./postgres-log.ts";
 import { childrenOf, killAll } from "./processes.ts";
 
 const SCOPE = "reseller";
@@ -25,7 +26,12 @@ export interface Timing {
 }
 
 /** What Patroni has where nothing is set. */
-export const USUAL: Timing = { ttl: 30, loopWait: 10, retryTimeout: 10 };
+const USUAL: Timing = { ttl: 30, loopWait: 10, retryTimeout: 10 };
+
+/** `ttl`: null for Patroni's own. */
+export function timingOf(ttl: number | null): Timing {
+  return ttl === null ? USUAL : { ttl, loopWait: 0.15 * ttl, retryTimeout: ttl / 4 };
+}
 
 export interface Member {
   name: string;
@@ -41,17 +47,25 @@ interface State {
   state: string;
 }
 
+export interface ClusterOptions extends Timing {
+  /** Whether the leader goes on without etcd as long as it reaches all others. */
+  failsafe: boolean;
+}
+
 export class PatroniCluster {
   readonly members: Member[] = [];
+  #etcd: Bun.Subprocess;
 
   private constructor(
-    readonly etcd: Bun.Subprocess,
+    readonly etcdCommand: readonly string[],
     readonly etcdFolder: string,
     readonly etcdPort: number,
-    readonly timing: Timing,
-  ) {}
+    readonly options: ClusterOptions,
+  ) {
+    this.#etcd = spawnServer(etcdCommand, etcdFolder);
+  }
 
-  static async start(timing: Timing): Promise<PatroniCluster> {
+  static async start(clusterOptions: ClusterOptions): Promise<PatroniCluster> {
     const folder = mkdtempSync(join(tmpdir(), "reseller-etcd-"));
     giveToPostgres(folder);
     const [port, peerPort] = [await freePort(), await freePort()];
@@ -68,8 +82,7 @@ export class PatroniCluster {
       "unsafe-no-fsync": "true",
     };
     const texts = Object.entries(options).map(([option, value]) => `--${option}=${value}`);
-    const etcd = spawnServer(["etcd", ...texts], folder);
-    const cluster = new PatroniCluster(etcd, folder, port, timing);
+    const cluster = new PatroniCluster(["etcd", ...texts], folder, port, clusterOptions);
     for (let each = 0; each < MEMBERS; each += 1) {
       await cluster.#add(`node${each}`);
       if (each === 0) await cluster.ready(1);
@@ -117,6 +130,23 @@ export class PatroniCluster {
     member.patroni = startPatroni(member.folder);
   }
 
+  async killEtcd(): Promise<void> {
+    await killAll([this.#etcd.pid]);
+  }
+
+  /** With what it had. */
+  startEtcd(): void {
+    this.#etcd = spawnServer(this.etcdCommand, this.etcdFolder);
+  }
+
+  /** When a PostgreSQL first took writes after `since`, and when it had its synchronous standby. */
+  async promotedAt(since: number): Promise<{ accepts: number; acknowledges: number }> {
+    const log = join((await this.leader()).folder, "stderr");
+    const accepts = firstLogged(log, ACCEPTS, since);
+    if (accepts === null) throw new Error("the leader's log does not tell when it took writes");
+    return { accepts, acknowledges: firstLogged(log, HAS_STANDBY, accepts) ?? accepts };
+  }
+
   /** In order, as before maintenance of the leader's machine. */
   async switchOver(): Promise<void> {
     const leader = await this.leader();
@@ -129,7 +159,7 @@ export class PatroniCluster {
 
   async stop(): Promise<void> {
     for (const member of this.members) await this.killMachine(member);
-    await killAll([this.etcd.pid]);
+    await this.killEtcd();
     rmSync(this.etcdFolder, { recursive: true });
   }
 
@@ -145,7 +175,7 @@ export class PatroniCluster {
 
   /** YAML has JSON within it. */
   #settings({ name, port, apiPort, folder }: Omit<Member, "patroni">): object {
-    const { ttl, loopWait, retryTimeout } = this.timing;
+    const { ttl, loopWait, retryTimeout, failsafe } = this.options;
     const sockets = join(folder, "sockets");
     mkdirSync(sockets);
     giveToPostgres(sockets);
@@ -160,6 +190,7 @@ export class PatroniCluster {
           ttl,
           loop_wait: loopWait,
           retry_timeout: retryTimeout,
+          failsafe_mode: failsafe,
           synchronous_mode: true,
           synchronous_mode_strict: true,
           postgresql: {
