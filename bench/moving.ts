@@ -114,7 +114,7 @@ function placeSeeds(database: TestDatabase): void {
     if (each % 3 === 1) at("placeOrderOnce", { order, claim });
     else at("placeOrder", order);
     const [{ orderId }] = database.query<{ orderId: number }>(
-      "SELECT max(order_id) AS \"orderId\" FROM orders",
+      'SELECT max(order_id) AS "orderId" FROM orders',
     ) as [{ orderId: number }];
     const id = String(orderId);
     if (!isDelivered) {
@@ -127,7 +127,7 @@ function placeSeeds(database: TestDatabase): void {
     const started = at("startAttempt", { orderId, providerId, server, placeRetryMs: 1e9 }) as {
       attemptId: number;
     };
-    const result = { outcome: "accepted", providerOrder: `p${each}` };
+    const result = { outcome: "accepted", providerOrder: `p${each}` } as const;
     at("finishAttempt", { orderId, attemptId: started.attemptId, result, ...PROVIDER_DELAYS });
     const cost = { charge: "0.0123", currency: "USD" };
     const report = { word: "Completed", startCount: 1, remains: 0, text: "{}", cost };

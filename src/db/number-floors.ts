@@ -37,7 +37,8 @@ const RAISE = statement({
       ON CONFLICT (table_name) DO UPDATE SET floor = max(floor, excluded.floor)`,
     // Not undone by a rollback, and as good the second time.
     postgres: `SELECT ${NUMBERED_TABLES.map(
-      (table) => `setval('${table}_number', greatest(:${table}, (SELECT last_value FROM ${table}_number)))`,
+      (table) =>
+        `setval('${table}_number', greatest(:${table}, (SELECT last_value FROM ${table}_number)))`,
     ).join()}`,
   },
 });

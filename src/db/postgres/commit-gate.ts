@@ -14,6 +14,8 @@ const WAITING = `SELECT 1 FROM pg_stat_activity
 export class CommitGate {
   #isClosed = false;
   #isStopped = false;
+  #connection: Connection | null = null;
+  #looking: Promise<void> | null = null;
 
   constructor(
     readonly address: Address,
@@ -31,31 +33,40 @@ export class CommitGate {
     if (this.#isClosed || this.#isStopped) return;
     this.#isClosed = true;
     this.onChange(true);
-    void this.#openWhenNoneWaits();
+    void this.#lookAgain();
+  }
+
+  /** Opens it if none waits any more. */
+  look(): Promise<void> {
+    return (this.#looking ??= this.#ask().finally(() => (this.#looking = null)));
   }
 
   stop(): void {
     this.#isStopped = true;
+    this.#connection?.close();
   }
 
-  async #openWhenNoneWaits(): Promise<void> {
-    const { options, address } = this;
-    let connection: Connection | null = null;
-    for (let isWaiting = true; isWaiting && !this.#isStopped; ) {
+  async #lookAgain(): Promise<void> {
+    while (this.#isClosed && !this.#isStopped) {
       await Bun.sleep(LOOK_MS);
-      try {
-        connection ??= await connect(address, options);
-        const [rows] = await connection.turn([{ text: WAITING, values: [options.name] }]);
-        isWaiting = rows!.length > 0;
-      } catch {
-        // No primary: nothing can be committed either. Another connection may find the next one.
-        connection?.close();
-        connection = null;
-      }
+      await this.look();
     }
-    connection?.close();
-    if (this.#isStopped) return;
-    this.#isClosed = false;
-    this.onChange(false);
+  }
+
+  async #ask(): Promise<void> {
+    const { options, address } = this;
+    if (!this.#isClosed || this.#isStopped) return;
+    try {
+      this.#connection ??= await connect(address, options);
+      const asked = [{ text: WAITING, values: [options.name] }];
+      const [rows] = await this.#connection.turn(asked, options.connectMs);
+      if (rows!.length > 0 || this.#isStopped) return;
+      this.#isClosed = false;
+      this.onChange(false);
+    } catch {
+      // No primary: nothing can be committed either. Another connection may find the next one.
+    }
+    this.#connection?.close();
+    this.#connection = null;
   }
 }

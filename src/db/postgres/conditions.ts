@@ -51,7 +51,8 @@ export async function readConditions(address: Address, now: () => number): Promi
     const asked = now();
     const [rows] = await connection.turn([{ text: QUERY, values: [] }]);
     const answered = now();
-    const { version, clock, commit, standbys, connected, fsync, encrypted } = rows![0] as unknown as Row;
+    const { version, clock, commit, standbys, connected, fsync, encrypted } =
+      rows![0] as unknown as Row;
     return {
       version,
       clockAheadMs: outside(clock, asked, answered),

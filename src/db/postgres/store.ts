@@ -1,6 +1,13 @@
 // The port on PostgreSQL: two batches in flight on connections of their own, and reads on another.
 
-import { type Job, type Outcome, type Reader, type Store, type Synchronous, TransientError } from "../port.ts";
+import {
+  type Job,
+  type Outcome,
+  type Reader,
+  type Store,
+  type Synchronous,
+  TransientError,
+} from "../port.ts";
 import type { Address } from "./address.ts";
 import { CommitGate } from "./commit-gate.ts";
 import { Lane } from "./lane.ts";
@@ -19,7 +26,7 @@ export interface PostgresOptions {
    * Called with false once a COMMIT has waited for a synchronous standby for long: batches are refused until it is called with
    * true. Without it each batch waits.
    */
-  onAcknowledging?: (acknowledges: boolean) => void;
+  onAcknowledging?: (acknowledges: boolean) => unknown;
 }
 
 export interface PostgresStore extends Store {
@@ -85,8 +92,12 @@ export function createPostgresStore(
       if (gate?.isClosed) return refuse();
       const lane = await take();
       try {
-        // While it waited for its turn.
-        return gate?.isClosed ? refuse() : await lane.run(jobs);
+        // It may have closed meanwhile.
+        if (gate?.isClosed) return refuse();
+        const outcomes = await lane.run(jobs);
+        // Whoever sees that this was committed may write again.
+        if (gate?.isClosed) await gate.look();
+        return outcomes;
       } finally {
         const next = waiting.shift();
         if (next) next(lane);

@@ -232,8 +232,6 @@ export async function makeServiceRole(address: string, tree = TREE): Promise<voi
   // A test's cluster has the role.
   await connection.reserved.unsafe(`DO $$ BEGIN CREATE ROLE ${SERVICE_ROLE} LOGIN;
     EXCEPTION WHEN duplicate_object THEN NULL; END $$`);
-  await connection.reserved.unsafe(
-    readFileSync(join(tree, "deploy", "postgres-role.sql"), "utf8"),
-  );
+  await connection.reserved.unsafe(readFileSync(join(tree, "deploy", "postgres-role.sql"), "utf8"));
   connection.close();
 }

@@ -94,7 +94,8 @@ export class Node {
   /** When it first took writes after `since`, in milliseconds since 1970. */
   acceptsSince(since: number): number {
     const accepts = firstLogged(join(this.folder, "log"), ACCEPTS, since);
-    if (accepts === null) throw new Error(`the log of ${this.name} does not tell when it took writes`);
+    if (accepts === null)
+      throw new Error(`the log of ${this.name} does not tell when it took writes`);
     return accepts;
   }
 
