@@ -123,7 +123,8 @@ function startCallers(
 async function send(url: string, caller: Caller, journal: Journal, name: string): Promise<void> {
   const number = Number(name.slice(name.lastIndexOf("-") + 1));
   const isRepeated = number % 2 === 0;
-  const { id } = SERVICES[number % 8 < 6 ? 0 : 1]!;
+  const isPassedOn = number % 8 >= 6;
+  const { id } = SERVICES[isPassedOn ? 1 : 0]!;
   const body = {
     service: id,
     link: linkOf(name),
@@ -151,7 +152,7 @@ async function send(url: string, caller: Caller, journal: Journal, name: string)
   }
   if (status === 200) {
     const { order } = JSON.parse(text) as { order: { orderId: number } };
-    journal.answered(name, "acknowledged", Date.now(), order.orderId);
+    journal.answered(name, "acknowledged", Date.now(), order.orderId, isPassedOn);
   } else if (status === 503) {
     journal.answered(name, "refused", Date.now());
   } else if (status === 500) {

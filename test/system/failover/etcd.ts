@@ -26,9 +26,8 @@ export const runEtcd: Scenario = async (run): Promise<Report> => {
   const server = await load.start(journal, 0);
   const figures = {
     ttl: timing.ttl,
-    /** From the loss of etcd to the last order before the gap, the gap, and from the return of etcd to its end. */
-    goesOnMs: [] as number[],
     gapMs: [] as number[],
+    /** From the return of etcd to the next order. */
     resumedMs: [] as number[],
     acknowledgedMeanwhile: 0,
   };
@@ -36,7 +35,6 @@ export const runEtcd: Scenario = async (run): Promise<Report> => {
   for (let round = 0; round < rounds; round += 1) {
     await journal.moreAcknowledged(ORDERS_BEFORE, RESUME_LIMIT_MS);
     journal.watchGap();
-    const lostAt = Date.now();
     const before = journal.acknowledged;
     await cluster.killEtcd();
     await Bun.sleep(timing.ttl * 1000 + MORE_MS);
@@ -44,10 +42,8 @@ export const runEtcd: Scenario = async (run): Promise<Report> => {
     const backAt = Date.now();
     cluster.startEtcd();
     await journal.moreAcknowledged(ORDERS_BEFORE, RESUME_LIMIT_MS);
-    const gap = journal.longestGapMs();
-    figures.gapMs.push(gap);
-    figures.goesOnMs.push(journal.gapEndedAt() - gap - lostAt);
-    figures.resumedMs.push(journal.gapEndedAt() - backAt);
+    figures.gapMs.push(journal.longestGapMs());
+    figures.resumedMs.push(journal.firstAfter(backAt) - backAt);
     await cluster.ready();
     progress(round + 1, journal);
   }

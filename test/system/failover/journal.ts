@@ -15,7 +15,8 @@ export class Journal {
   readonly faults: string[] = [];
   #lastAcknowledged = Date.now();
   #longestGap = 0;
-  #gapEndedAt = 0;
+  /** When orders were acknowledged, in milliseconds since 1970. */
+  readonly #times: number[] = [];
   #acknowledged = 0;
   #refusals = 0;
 
@@ -32,17 +33,25 @@ export class Journal {
     this.entries.set(name, { fate: "sent", orderId: null });
   }
 
-  /** `at`: when the server had it, by its clock. */
-  answered(name: string, fate: Fate, at: number, orderId: number | null = null): void {
+  /**
+   * `at`: when the server had it, by its clock. `waited`: for a provider, since it was committed: that it is acknowledged now
+   * does not show that anything is committed now.
+   */
+  answered(
+    name: string,
+    fate: Fate,
+    at: number,
+    orderId: number | null = null,
+    waited = false,
+  ): void {
     this.entries.set(name, { fate, orderId });
     if (fate === "refused") this.#refusals += 1;
     if (fate !== "acknowledged") return;
-    if (at - this.#lastAcknowledged > this.#longestGap) {
-      this.#longestGap = at - this.#lastAcknowledged;
-      this.#gapEndedAt = at;
-    }
-    this.#lastAcknowledged = Math.max(this.#lastAcknowledged, at);
     this.#acknowledged += 1;
+    if (waited) return;
+    this.#longestGap = Math.max(this.#longestGap, at - this.#lastAcknowledged);
+    this.#times.push(at);
+    this.#lastAcknowledged = Math.max(this.#lastAcknowledged, at);
   }
 
   /** From now on the longest time without an acknowledgement is measured anew. */
@@ -54,9 +63,11 @@ export class Journal {
     return Math.max(this.#longestGap, Date.now() - this.#lastAcknowledged);
   }
 
-  /** When the longest gap ended, in milliseconds since 1970. */
-  gapEndedAt(): number {
-    return this.#gapEndedAt;
+  /** When the first order was acknowledged at `time` or later, both in milliseconds since 1970. */
+  firstAfter(time: number): number {
+    const first = this.#times.filter((each) => each >= time);
+    if (first.length === 0) throw new Error("nothing was acknowledged after that");
+    return Math.min(...first);
   }
 
   /** Resolves once `count` more were acknowledged; throws when that takes longer. */

@@ -52,7 +52,8 @@ export const runPair: Scenario = async (run): Promise<Report> => {
     figures.promotedMs.push(Date.now() - killedAt);
     await journal.moreAcknowledged(ORDERS_AFTER, RESUME_LIMIT_MS);
     (isSilent ? figures.silentGapMs : figures.gapMs).push(journal.longestGapMs());
-    figures.ourMs.push(journal.gapEndedAt() - standby.acceptsSince(killedAt));
+    const accepts = standby.acceptsSince(killedAt);
+    figures.ourMs.push(journal.firstAfter(accepts) - accepts);
     if (isSilent) await primary.kill();
     figures[await primary.follow(standby)] += 1;
     [primary, standby] = [standby, primary];

@@ -59,7 +59,7 @@ export const runPatroni: Scenario = async (run): Promise<Report> => {
     const { accepts, acknowledges } = await cluster.promotedAt(killedAt);
     figures.promotedMs.push(accepts - killedAt);
     figures.standbyMs.push(acknowledges - accepts);
-    figures.ourMs.push(journal.gapEndedAt() - acknowledges);
+    figures.ourMs.push(journal.firstAfter(acknowledges) - acknowledges);
     if (isMachine) cluster.startMachine(leader);
     await cluster.ready();
     if ((await cluster.leader()) !== leader) figures.leaderChanges += 1;

@@ -1,5 +1,6 @@
-// A primary whose only synchronous standby is silent under load for longer than a caller waits, and comes back: commits wait
-// for it. Writes are refused before they begin, and what had begun is never refused.
+// A primary whose only synchronous standby is silent under load for longer than a caller waits: commits wait for it. Writes are
+// refused before they begin, and what had begun is never refused. By turns the standby comes back, and the primary is lost
+// with what the standby never got.
 
 import { startNodes } from "./pair.ts";
 import { Journal } from "./journal.ts";
@@ -8,19 +9,22 @@ import { type Report, reportOf, type Scenario } from "./report.ts";
 const ORDERS_BEFORE = 200;
 const ORDERS_AFTER = 100;
 const RESUME_LIMIT_MS = 60_000;
-const SILENT_MS = 40_000;
+const SILENT_MS = 30_000;
 
 export const runStandby: Scenario = async (run): Promise<Report> => {
   const { rounds, seed, progress } = run;
-  const { primary, standby, address, database } = await startNodes(true);
+  const { address, database, ...nodes } = await startNodes(true);
+  let { primary, standby } = nodes;
   const load = await run.prepare({ address, seed });
   const journal = new Journal();
   const server = await load.start(journal, 0);
   const figures = {
-    /** From the loss of the standby to the first refusal, and from its return to the next order. */
+    /** From the loss of the standby to the first refusal, and from its return, or its promotion, to the next order. */
     refusedMs: [] as number[],
     resumedMs: [] as number[],
+    promotedMs: [] as number[],
     sessionsWaiting: [] as number[],
+    refusals: 0,
   };
   for (let round = 0; round < rounds; round += 1) {
     await journal.moreAcknowledged(ORDERS_BEFORE, RESUME_LIMIT_MS);
@@ -36,11 +40,25 @@ export const runStandby: Scenario = async (run): Promise<Report> => {
       "SELECT count(*)::int AS count FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
     );
     figures.sessionsWaiting.push(row!["count"] as number);
-    if (journal.refusals === refusals) journal.faults.push("nothing was refused");
-    const backAt = Date.now();
+    figures.refusals += journal.refusals - refusals;
+    const isLost = round % 2 === 1;
+    const before = Date.now();
+    if (isLost) await primary.kill();
     standby.thaw();
+    if (isLost) {
+      // With no standby left, nothing would be acknowledged until the killed one is back.
+      await standby.setSynchronous(false);
+      await standby.promote();
+    }
     await journal.moreAcknowledged(ORDERS_AFTER, RESUME_LIMIT_MS);
-    figures.resumedMs.push(journal.gapEndedAt() - backAt);
+    const backAt = isLost ? standby.acceptsSince(before) : before;
+    (isLost ? figures.promotedMs : figures.resumedMs).push(journal.firstAfter(backAt) - backAt);
+    if (isLost) {
+      await primary.follow(standby);
+      [primary, standby] = [standby, primary];
+      await primary.setSynchronous(true);
+      await primary.standbyHere("sync");
+    }
     progress(round + 1, journal);
   }
   await server.stop();
