@@ -210,7 +210,9 @@ async function fill(address: string, upstreamUrl: string, tree: string): Promise
   const arguments_ = ["--database", address, "--server", "first"];
   const first = await startServerProcess({ binary, data, arguments: arguments_ });
   await first.stop();
-  await admin(`provider create upstream --url ${upstreamUrl} --key-stdin --no-check`, PROVIDER_KEY);
+  // Older versions ask no provider for its balance, and nobody whether it is meant.
+  const [check, yes] = tree === TREE ? [" --no-check", " --yes"] : ["", ""];
+  await admin(`provider create upstream --url ${upstreamUrl} --key-stdin${check}`, PROVIDER_KEY);
   for (const { id, options } of SERVICES) {
     const terms = "--name Followers --price 0.01 --per 1 --min 1 --max 1000";
     await admin(["service create", `--id ${id}`, terms, ...options].join(" "));
@@ -218,7 +220,7 @@ async function fill(address: string, upstreamUrl: string, tree: string): Promise
   const keys: string[] = [];
   for (let each = 0; each < RESELLERS; each += 1) {
     await admin(`user create reseller${each}`);
-    await admin(`user credit reseller${each} 1000000 --yes`);
+    await admin(`user credit reseller${each} 1000000${yes}`);
     const shown = await admin(`key create --user reseller${each} --type order`);
     keys.push((JSON.parse(shown) as { key: string }).key);
   }

@@ -23,14 +23,17 @@ export interface Timing {
   ttl: number;
   loopWait: number;
   retryTimeout: number;
+  /** wal_retrieve_retry_interval: after which a standby looks for the primary again. */
+  standbyRetry: string;
 }
 
-/** What Patroni has where nothing is set. */
-const USUAL: Timing = { ttl: 30, loopWait: 10, retryTimeout: 10 };
+/** What Patroni and PostgreSQL have where nothing is set. */
+const USUAL: Timing = { ttl: 30, loopWait: 10, retryTimeout: 10, standbyRetry: "5s" };
 
-/** `ttl`: null for Patroni's own. */
+/** `ttl`: null for Patroni's own. With 20 it is what docs/postgres.md says. */
 export function timingOf(ttl: number | null): Timing {
-  return ttl === null ? USUAL : { ttl, loopWait: 0.15 * ttl, retryTimeout: ttl / 4 };
+  if (ttl === null) return USUAL;
+  return { ttl, loopWait: 0.15 * ttl, retryTimeout: ttl / 4, standbyRetry: "500ms" };
 }
 
 export interface Member {
@@ -175,7 +178,7 @@ export class PatroniCluster {
 
   /** YAML has JSON within it. */
   #settings({ name, port, apiPort, folder }: Omit<Member, "patroni">): object {
-    const { ttl, loopWait, retryTimeout, failsafe } = this.options;
+    const { ttl, loopWait, retryTimeout, standbyRetry, failsafe } = this.options;
     const sockets = join(folder, "sockets");
     mkdirSync(sockets);
     giveToPostgres(sockets);
@@ -195,7 +198,12 @@ export class PatroniCluster {
           synchronous_mode_strict: true,
           postgresql: {
             use_pg_rewind: true,
-            parameters: { max_connections: 60, wal_log_hints: "on", fsync: "off" },
+            parameters: {
+              max_connections: 60,
+              wal_log_hints: "on",
+              wal_retrieve_retry_interval: standbyRetry,
+              fsync: "off",
+            },
           },
         },
         initdb: [{ encoding: "UTF8" }, { locale: "C" }, { auth: "trust" }],
