@@ -26,6 +26,7 @@ import { execute } from "../operations/execute.ts";
 import { type DatabaseName, databaseOf } from "./database-name.ts";
 import { sentenceOf } from "./errors.ts";
 import { operator } from "./operator.ts";
+import { printError } from "./output.ts";
 import { authorName } from "./values.ts";
 
 const SIGNED_GROUPS = new Set(["admin", "panel"]);
@@ -95,7 +96,7 @@ export async function withDatabase<T>(
 ): Promise<T> {
   const database = databaseOf(options);
   try {
-    const { store, close } = await open(database);
+    const { store, close } = await open(database, options);
     try {
       return await body(sessionOn(store, options.as));
     } finally {
@@ -108,13 +109,22 @@ export async function withDatabase<T>(
 
 async function open(
   database: DatabaseName,
+  { json }: CommonOptions,
 ): Promise<{ store: Store; close: () => Awaitable<void> }> {
   if (database.address !== null) {
-    const store = await openPostgres(database.address);
+    const store = await openPostgres(database.address, {
+      // With --json stderr holds one document at most.
+      onAcknowledging: (acknowledges) =>
+        acknowledges || json || printError(waitsForStandby(database)),
+    });
     return { store, close: () => store.close() };
   }
   const connection = openForCommand(database.data);
   return { store: connection.store, close: () => closeForCommand(connection) };
+}
+
+function waitsForStandby({ shown }: DatabaseName): string {
+  return `${shown} waits for a synchronous standby to have the change: it is made once one is there; what ends this command does not undo it`;
 }
 
 function sessionOn(store: Store, as: string | undefined): Session {

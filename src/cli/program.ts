@@ -26,6 +26,7 @@ import { declareProviders } from "./providers.ts";
 import { declareQuickstart } from "./quickstart.ts";
 import { declareReports } from "./reports.ts";
 import { declareRestore } from "./restore.ts";
+import { declareRestored } from "./restored.ts";
 import { declareServe } from "./serve.ts";
 import { declareServices } from "./services.ts";
 import { printError, printFailure } from "./output.ts";
@@ -145,6 +146,7 @@ export function createProgram(json = false): Command {
   declareConfig(program);
   declareBackup(program);
   declareRestore(program);
+  declareRestored(program);
   declareMove(program);
   declareVerify(program);
   declareDoctor(program);

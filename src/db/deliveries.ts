@@ -99,6 +99,11 @@ export function listQueued(reader: Reader): number[] {
   return reader.all(QUEUED).map(({ orderId }) => orderId);
 }
 
+/** Orders that are queued, or being sent. */
+export function countUnplaced(reader: Reader, now: number): number {
+  return listQueued(reader).length + listSending(reader, now).length;
+}
+
 /** In the order of their orders. */
 export function listSending(reader: Reader, now: number): SendingAttempt[] {
   return reader.all(SENDING, { now });

@@ -106,6 +106,17 @@ const EXPIRED = query({
   text: `SELECT ${select(keys, "id")} FROM keys WHERE expires_at <= :now AND ended = 0`,
 });
 
+const USABLE = query({
+  takes: { now: number },
+  gives: { usable: number },
+  text: `SELECT count(*) AS usable FROM keys
+    WHERE active = 1 AND ended = 0 AND (expires_at IS NULL OR expires_at > :now)`,
+});
+
+export function countUsableKeys(reader: Reader, now: number): number {
+  return reader.one(USABLE, { now })!.usable;
+}
+
 /** For a request; the server keeps it in memory. A command looks up the key's row. */
 export function findCallerKeyByHash(reader: Reader, hash: string): Caller | undefined {
   return reader.one(CALLER_BY_HASH, { hash });

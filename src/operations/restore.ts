@@ -1,7 +1,7 @@
 // Runs on a restored database before it goes live: what must not go back in time with its rows.
 
 import type { Actor } from "../domain/ledger.ts";
-import { type Numbers, raiseFloor } from "../db/number-floors.ts";
+import { type Numbers, raiseFloors } from "../db/number-floors.ts";
 import type { Tx } from "../db/port.ts";
 import { statement } from "../db/query.ts";
 import { panelSessions } from "../db/tables.ts";
@@ -29,6 +29,8 @@ export interface CarryOver {
 export interface CarriedOver {
   /** Deliveries that are sent although they may have been since the backup. */
   webhooksWaiting: number;
+  /** Orders that are unknown now. */
+  unknownOrders: number;
 }
 
 /**
@@ -38,21 +40,16 @@ export interface CarriedOver {
 export function carryOver(tx: Tx, command: CarryOver, context: Context): CarriedOver {
   const { floors, endedKeys, disabledAdministrators = [], actor } = command;
   const webhooksWaiting = countAllWaiting(tx);
-  // A statement comes before every other write.
+  // Statements come before every other write.
   tx.run(END_SESSIONS);
   // Next: the audit entries below get numbers above the floor.
-  raiseFloor(tx, "orders", floors.orders);
-  raiseFloor(tx, "transfers", floors.transfers);
-  raiseFloor(tx, "audit", floors.audit);
-  raiseFloor(tx, "services", floors.services);
-  raiseFloor(tx, "order_requests", floors.order_requests);
-  raiseFloor(tx, "service_changes", floors.service_changes);
+  raiseFloors(tx, floors);
   for (const id of endedKeys) setKeyActive(tx, { id, active: false, actor }, context);
   for (const name of disabledAdministrators) keepDisabled(tx, name, actor, context);
   const cause = "restored from a backup: it may have been sent since";
-  markQueuedUnknown(tx, { cause }, context);
+  const unknownOrders = markQueuedUnknown(tx, { cause }, context);
   markPerhapsSent(tx, cause, context);
-  return { webhooksWaiting };
+  return { webhooksWaiting, unknownOrders };
 }
 
 /**

@@ -9,7 +9,7 @@ import { findCallerKeyByHash } from "../db/keys.ts";
 import type { Store } from "../db/port.ts";
 import { type Address, describeAddress, parseAddress } from "../db/postgres/address.ts";
 import { readConditions } from "../db/postgres/conditions.ts";
-import { clockDifference, weaknesses } from "../db/postgres/weaknesses.ts";
+import { clockDifference, isWithoutStandby, weaknesses } from "../db/postgres/weaknesses.ts";
 import { deleteOldMarkers } from "../db/postgres/markers.ts";
 import { migrate } from "../db/postgres/migrate.ts";
 import { DatabaseOpenError, databaseOpenErrorOf } from "../db/postgres/open-error.ts";
@@ -26,6 +26,8 @@ import { guardReads } from "./guarded-reads.ts";
 import { createKeyFinder } from "./key-finder.ts";
 
 const UNREADABLE: Check = { ok: false, detail: "does not answer reads" };
+const WITHOUT_STANDBY =
+  "acknowledges no commit: synchronous_standby_names asks for a standby, and none is connected: start one";
 const MARKERS_MS = 60_000;
 /** A batch waits for a primary, and for the outcome of its COMMIT, for 15 s each; clocks differ by 10 s at most. */
 const SETTLES_MS = 60_000;
@@ -67,6 +69,8 @@ async function prepare(address: Address, server: string, log: Logger): Promise<v
   const difference = clockDifference(conditions);
   if (difference?.isTooFar) throw new DatabaseOpenError(difference.text);
   if (difference) log.warn({ database }, difference.text);
+  // Its lease could not be committed.
+  if (isWithoutStandby(conditions)) throw new DatabaseOpenError(`${database} ${WITHOUT_STANDBY}`);
   const migrations = await migrate(address, Date.now());
   if (migrations.length > 0) log.info({ database, migrations }, "database migrated");
   log.info({ database, server, version: conditions.version }, "database opened");
@@ -84,7 +88,15 @@ async function open(
   const addressFile = claimAddressFile(data);
   const id = createId();
   const name = sessionName(id, server);
-  const store = createPostgresStore(address, { name });
+  let refuseWrites = (): void => {};
+  const store = createPostgresStore(address, {
+    name,
+    onAcknowledging(acknowledges) {
+      if (acknowledges) return log.info({ database }, "the database acknowledges commits again");
+      log.error({ database }, "commits wait for a synchronous standby: no more are begun");
+      refuseWrites();
+    },
+  });
   // Long reads on a connection of their own: requests would wait behind them.
   const slowStore = createPostgresStore(address, { name, lanes: 0 });
   const closeStores = async () => void (await Promise.all([store.close(), slowStore.close()]));
@@ -113,6 +125,7 @@ async function open(
       else log.error({ database }, "the database takes no writes: they are refused");
     },
   });
+  refuseWrites = () => writer.refuseWrites();
   const markers = startMarkerDeletion(store, lease, log);
   return {
     description: database,

@@ -21,6 +21,11 @@ const LANES = 2;
 /** Commands that may wait: as in writer.ts. */
 const QUEUE_LIMIT = 4096;
 
+export interface PostgresWriter extends Writer {
+  /** Refuses what waits and what comes until a write succeeds: the store is known to begin none. */
+  refuseWrites(): void;
+}
+
 export interface PostgresWriterOptions {
   store: Store;
   /** Milliseconds since 1970. */
@@ -42,7 +47,7 @@ export function createPostgresWriter({
   onBatch,
   onWritable,
   queueLimit = QUEUE_LIMIT,
-}: PostgresWriterOptions): Writer {
+}: PostgresWriterOptions): PostgresWriter {
   const lanes = Array.from({ length: LANES }, () => ({
     queue: createCommandQueue(),
     isInFlight: false,
@@ -110,6 +115,7 @@ export function createPostgresWriter({
     },
     queueLength,
     isWritable: () => probe.isWritable(),
+    refuseWrites: () => probe.noteUnwritable(),
     async close() {
       isClosing = true;
       probe.stop();

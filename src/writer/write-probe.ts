@@ -10,6 +10,8 @@ export interface WriteProbe {
   isWritable(): boolean;
   /** Called with the replies of every batch. */
   note(replies: readonly Reply[]): void;
+  /** For another reason than the replies of a batch. */
+  noteUnwritable(): void;
   /** Stops trying. */
   stop(): void;
 }
@@ -21,17 +23,23 @@ export function createWriteProbe(
 ): WriteProbe {
   let writable = true;
   let timer: ReturnType<typeof setInterval> | undefined;
+  const set = (isWritable: boolean): void => {
+    if (isWritable === writable) return;
+    writable = isWritable;
+    clearInterval(timer);
+    if (!writable) timer = setInterval(write, PROBE_MS);
+    onChange?.(writable);
+  };
   return {
     isWritable: () => writable,
+    noteUnwritable: () => set(false),
     note(replies) {
-      const isWritable = !replies.every(
+      // That nobody knows what became of them shows neither.
+      if (replies.every((reply) => "failed" in reply && reply.code === "outcome_unknown")) return;
+      const isRefused = replies.every(
         (reply) => "refused" in reply && reply.refused === "service_unavailable",
       );
-      if (isWritable === writable) return;
-      writable = isWritable;
-      clearInterval(timer);
-      if (!writable) timer = setInterval(write, PROBE_MS);
-      onChange?.(writable);
+      set(!isRefused);
     },
     stop: () => clearInterval(timer),
   };

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { PERIOD_MS } from "../../src/db/activity.ts";
-import { raiseFloor } from "../../src/db/number-floors.ts";
+import { raiseFloor } from "../support/number-floors.ts";
 import { transact } from "../../src/db/port.ts";
 import { createActivityCounter, DAY_MS } from "../../src/monitoring/activity.ts";
 import { openDeliveryShop } from "../support/delivery-store.ts";

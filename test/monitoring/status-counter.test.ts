@@ -1,7 +1,7 @@
 // Orders by state, counted as they are added.
 
 import { expect, test } from "bun:test";
-import { raiseFloor } from "../../src/db/number-floors.ts";
+import { raiseFloor } from "../support/number-floors.ts";
 import { transact } from "../../src/db/port.ts";
 import { openReader } from "../../src/storage/open.ts";
 import { createStatusCounter } from "../../src/monitoring/status-counter.ts";

@@ -318,7 +318,6 @@ describe.each(ENGINES)("on %s", (engine) => {
     const accepted = await ask(shop, await placed(shop, "3"));
     await begin(shop, accepted.requestId);
     await finish(shop, accepted.requestId, ACCEPTED);
-    if (engine === "postgres") return shop.store.close();
     const floors = {
       orders: 0,
       transfers: 0,

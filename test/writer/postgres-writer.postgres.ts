@@ -141,6 +141,36 @@ describe("a database that is away", () => {
     server.stop("immediate");
   }, 60_000);
 
+  test("that acknowledges no commit makes what waits service_unavailable, and what comes, until it does", async () => {
+    const server = await startCluster({ fsync: "off" });
+    const setStandby = async (name: string) => {
+      await server.query("postgres", `ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+      await server.query("postgres", "SELECT pg_reload_conf()");
+    };
+    let refuseWrites = () => {};
+    const { writer, place, changes, countOrders, close } = await shop(server, {
+      onAcknowledging: (acknowledges) => acknowledges || refuseWrites(),
+    });
+    refuseWrites = () => writer.refuseWrites();
+    await setStandby("away");
+    const begun = place();
+    await until(() => writer.queueLength() === 0);
+    // Behind the batch that waits for its standby.
+    const queued = place();
+    expect(await queued.catch(codeOf)).toBe("service_unavailable");
+    expect(writer.isWritable()).toBe(false);
+    expect(await place().catch(codeOf)).toBe("service_unavailable");
+    expect(await countOrders()).toBe(0);
+    await setStandby("");
+    expect((await begun) as object).toBeTruthy();
+    await until(() => writer.isWritable());
+    expect(changes).toEqual([false, true]);
+    await place();
+    expect(await countOrders()).toBe(2);
+    await close();
+    server.stop("immediate");
+  }, 60_000);
+
   test("after a COMMIT was sent is an internal error that says so: nothing that may be done is refused", async () => {
     const server = await startCluster({ fsync: "off" });
     const { place, database, store } = await shop(server, { turnMs: 500, patienceMs: 1000 });

@@ -13,6 +13,8 @@ export interface Conditions {
   synchronousCommit: string;
   /** Empty: there is no synchronous standby. */
   synchronousStandbys: string;
+  /** Standbys that are connected and synchronous, or whose state this user is not shown. */
+  standbysConnected: number;
   fsync: boolean;
   isEncrypted: boolean;
 }
@@ -21,6 +23,8 @@ const QUERY = `SELECT current_setting('server_version') AS version,
   (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS clock,
   (SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit') AS commit,
   current_setting('synchronous_standby_names') AS standbys,
+  (SELECT count(*)::int FROM pg_stat_replication
+    WHERE coalesce(sync_state, 'sync') IN ('sync', 'quorum')) AS connected,
   current_setting('fsync') AS fsync,
   coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS encrypted`;
 
@@ -29,6 +33,7 @@ interface Row {
   clock: number;
   commit: string;
   standbys: string;
+  connected: number;
   fsync: string;
   encrypted: boolean;
 }
@@ -46,12 +51,14 @@ export async function readConditions(address: Address, now: () => number): Promi
     const asked = now();
     const [rows] = await connection.turn([{ text: QUERY, values: [] }]);
     const answered = now();
-    const { version, clock, commit, standbys, fsync, encrypted } = rows![0] as unknown as Row;
+    const { version, clock, commit, standbys, connected, fsync, encrypted } =
+      rows![0] as unknown as Row;
     return {
       version,
       clockAheadMs: outside(clock, asked, answered),
       synchronousCommit: commit,
       synchronousStandbys: standbys,
+      standbysConnected: connected,
       fsync: fsync === "on",
       isEncrypted: encrypted,
     };

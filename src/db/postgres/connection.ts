@@ -21,10 +21,16 @@ export interface ConnectionOptions {
   name: string;
   /** Sent to it once it is open, each as `SET name = value`. */
   settings: Readonly<Record<string, string>>;
+  /** Called while a COMMIT waits for a synchronous standby, once it has waited for STANDBY_WAIT_MS. */
+  onStandbyWait?: () => void;
 }
 
 /** While a turn takes longer, the other hosts are asked again and again whether one has become the primary. */
 const SLOW_MS = 1000;
+/** Longer than a standby takes to follow a primary that was just promoted. */
+export const STANDBY_WAIT_MS = 5000;
+/** Between two questions to a host that is no primary while another is silent. */
+const AGAIN_MS = 200;
 
 export class Connection {
   #isLost = false;
@@ -33,8 +39,8 @@ export class Connection {
     readonly pool: SQL,
     readonly reserved: Bun.ReservedSQL,
     readonly turnMs: number,
-    /** Resolves with whether another host takes writes. */
-    readonly isReplaced: () => Promise<boolean>,
+    /** Called every second of a turn that takes long, with how long it has taken. Resolves with whether another host takes writes. */
+    readonly isReplaced: (slowMs: number) => Promise<boolean>,
   ) {}
 
   get isLost(): boolean {
@@ -48,10 +54,11 @@ export class Connection {
   async turn(statements: readonly Statement[], turnMs = this.turnMs): Promise<Rows[]> {
     const timer = setTimeout(() => this.close(), turnMs);
     let slow: Timer | null = null;
+    const started = performance.now();
     const watch = () => (slow = setTimeout(ask, SLOW_MS));
     // A machine that lost its power closes no connection: its standby has been promoted long before the time is up.
     const ask = async () => {
-      if (await this.isReplaced()) this.close();
+      if (await this.isReplaced(performance.now() - started)) this.close();
       else if (slow) watch();
     };
     watch();
@@ -85,14 +92,44 @@ export class Connection {
   }
 }
 
+/** Hosts that are asked at once for the primary. */
+class Search {
+  #silent: number;
+  readonly #end = Promise.withResolvers<void>();
+  isOver = false;
+
+  constructor(hosts: number) {
+    this.#silent = hosts;
+  }
+
+  /** After the first word of a host: once all have spoken none is asked again. */
+  noteSpoken(): void {
+    this.#silent -= 1;
+    if (this.#silent === 0) this.end();
+  }
+
+  end(): void {
+    this.isOver = true;
+    this.#end.resolve();
+  }
+
+  /** Resolves with whether to ask again. */
+  async pause(): Promise<boolean> {
+    await Promise.race([Bun.sleep(AGAIN_MS), this.#end.promise]);
+    return !this.isOver;
+  }
+}
+
 /**
  * Opens a connection to the host that takes writes. All are asked at once: one whose machine is lost says nothing. Throws
  * NoPrimaryError, or what a host said.
  */
 export async function connect(address: Address, options: ConnectionOptions): Promise<Connection> {
-  const attempts = address.hosts.map((host) => connectTo(host, address, options));
+  const search = new Search(address.hosts.length);
+  const attempts = address.hosts.map((host) => askHost(host, address, options, search));
   try {
     const first = await Promise.any(attempts);
+    search.end();
     for (const attempt of attempts) {
       // What fails now is of no interest any more.
       attempt.then((other) => other !== first && other.close()).catch(() => {});
@@ -106,12 +143,50 @@ export async function connect(address: Address, options: ConnectionOptions): Pro
   }
 }
 
+/** Again and again while another host is silent: this one may be promoted long before that one is given up. */
+async function askHost(
+  host: Host,
+  address: Address,
+  options: ConnectionOptions,
+  search: Search,
+): Promise<Connection> {
+  const deadline = performance.now() + options.connectMs;
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      const connectMs = Math.max(deadline - performance.now(), AGAIN_MS);
+      return await connectTo(host, address, { ...options, connectMs });
+    } catch (error) {
+      if (isFirst) search.noteSpoken();
+      if (errorClassOf(error) !== "lost" || !(await search.pause())) throw error;
+    }
+  }
+}
+
 async function takesWrites(address: Address, options: ConnectionOptions): Promise<boolean> {
   if (address.hosts.length === 0) return false;
   try {
     const connection = await connect(address, options);
     connection.close();
     return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether one of this user's sessions has committed on the primary and waits for a standby to have it. */
+async function waitsForStandby(
+  backend: string,
+  address: Address,
+  { turnMs, connectMs, name }: ConnectionOptions,
+): Promise<boolean> {
+  try {
+    const connection = await connect(address, { turnMs, connectMs, name, settings: {} });
+    try {
+      const [rows] = await connection.turn([{ text: WAITS, values: [backend] }], connectMs);
+      return rows!.length > 0;
+    } finally {
+      connection.close();
+    }
   } catch {
     return false;
   }
@@ -142,11 +217,19 @@ async function connectTo(
   const timer = setTimeout(() => void pool.close({ timeout: 0 }).catch(() => {}), connectMs);
   try {
     const others = { ...address, hosts: address.hosts.filter((each) => each !== host) };
-    const isReplaced = () => takesWrites(others, options);
+    let backend: string | null = null;
+    const isReplaced = async (slowMs: number) => {
+      const here = { ...address, hosts: [host] };
+      if (backend !== null && slowMs >= STANDBY_WAIT_MS) {
+        if (await waitsForStandby(backend, here, options)) options.onStandbyWait?.();
+      }
+      return takesWrites(others, options);
+    };
     const connection = new Connection(pool, await pool.reserve(), turnMs, isReplaced);
     const [facts] = await connection.turn([{ text: FACTS, values: [] }], connectMs);
-    const { standby, sync } = facts![0] as { standby: boolean; sync: string };
+    const { standby, sync, pid } = facts![0] as { standby: boolean; sync: string; pid: string };
     if (standby) throw new NoPrimaryError("the host is a standby");
+    if (options.onStandbyWait) backend = pid;
     const sets = Object.entries(settings);
     // Where the role or the server has less, an acknowledged commit could be lost.
     if (/^(off|local|remote_write)$/.test(sync)) sets.push(["synchronous_commit", "on"]);
@@ -164,7 +247,8 @@ async function connectTo(
 }
 
 const FACTS = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS standby,
-  current_setting('synchronous_commit') AS sync`;
+  current_setting('synchronous_commit') AS sync, pg_backend_pid()::text AS pid`;
+const WAITS = "SELECT 1 FROM pg_stat_activity WHERE pid = $1::int AND wait_event = 'SyncRep'";
 
 const templates = new Map<string, TemplateStringsArray>();
 

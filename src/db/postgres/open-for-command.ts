@@ -3,7 +3,7 @@
 import type { Address } from "./address.ts";
 import { connect, type Connection } from "./connection.ts";
 import { pendingMigrations, SchemaError } from "./migrate.ts";
-import { createPostgresStore, type PostgresStore } from "./store.ts";
+import { createPostgresStore, type PostgresOptions, type PostgresStore } from "./store.ts";
 
 const CONNECT_MS = 5000;
 /** Shown in pg_stat_activity. */
@@ -12,14 +12,22 @@ export const COMMAND_NAME = "reseller command";
 const TURN_MS = 600_000;
 
 /** Throws what connect throws, or SchemaError. */
-export async function openForCommand(address: Address): Promise<PostgresStore> {
+export async function openForCommand(
+  address: Address,
+  options: Pick<PostgresOptions, "onAcknowledging"> = {},
+): Promise<PostgresStore> {
   const connection = await connectForCommand(address);
   try {
     await requireSchema(connection);
   } finally {
     connection.close();
   }
-  return createPostgresStore(address, { name: COMMAND_NAME, lanes: 1, turnMs: TURN_MS });
+  return createPostgresStore(address, {
+    name: COMMAND_NAME,
+    lanes: 1,
+    turnMs: TURN_MS,
+    ...options,
+  });
 }
 
 export function connectForCommand(address: Address): Promise<Connection> {

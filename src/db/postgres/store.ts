@@ -1,7 +1,15 @@
 // The port on PostgreSQL: two batches in flight on connections of their own, and reads on another.
 
-import type { Job, Outcome, Reader, Store, Synchronous } from "../port.ts";
+import {
+  type Job,
+  type Outcome,
+  type Reader,
+  type Store,
+  type Synchronous,
+  TransientError,
+} from "../port.ts";
 import type { Address } from "./address.ts";
+import { CommitGate } from "./commit-gate.ts";
 import { Lane } from "./lane.ts";
 import { ReadLane } from "./reader.ts";
 
@@ -14,6 +22,11 @@ export interface PostgresOptions {
   turnMs?: number;
   /** How long a batch or a read waits for a primary, and for the outcome of a lost COMMIT. */
   patienceMs?: number;
+  /**
+   * Called with false once a COMMIT has waited for a synchronous standby for long: batches are refused until it is called with
+   * true. Without it each batch waits.
+   */
+  onAcknowledging?: (acknowledges: boolean) => unknown;
 }
 
 export interface PostgresStore extends Store {
@@ -26,6 +39,7 @@ const LANES = 2;
 const TURN_MS = 10_000;
 const PATIENCE_MS = 15_000;
 const CONNECT_MS = 5000;
+const NO_STANDBY = "commits wait for a synchronous standby";
 
 /**
  * enable_seqscan: plans are kept, and one made while a table was empty would go on reading the whole table.
@@ -49,13 +63,19 @@ export function createPostgresStore(
     lanes = LANES,
     turnMs = TURN_MS,
     patienceMs = PATIENCE_MS,
+    onAcknowledging,
   }: PostgresOptions = {},
 ): PostgresStore {
   const common = { name, turnMs, patienceMs, connectMs: Math.min(CONNECT_MS, patienceMs) };
-  const all = Array.from(
-    { length: lanes },
-    () => new Lane(address, { ...common, settings: WRITER_SETTINGS }),
-  );
+  const gate =
+    onAcknowledging &&
+    new CommitGate(address, { ...common, settings: {} }, (isClosed) => onAcknowledging(!isClosed));
+  const writer = {
+    ...common,
+    settings: WRITER_SETTINGS,
+    ...(gate && { onStandbyWait: () => gate.close() }),
+  };
+  const all = Array.from({ length: lanes }, () => new Lane(address, writer));
   const free = [...all];
   const waiting: ((lane: Lane) => void)[] = [];
   const reads = new ReadLane(address, { ...common, settings: READER_SETTINGS });
@@ -68,9 +88,16 @@ export function createPostgresStore(
   return {
     read: (body) => reads.read(body),
     async runBatch(jobs) {
+      const refuse = () => jobs.map(() => ({ threw: new TransientError(NO_STANDBY) }));
+      if (gate?.isClosed) return refuse();
       const lane = await take();
       try {
-        return await lane.run(jobs);
+        // It may have closed meanwhile.
+        if (gate?.isClosed) return refuse();
+        const outcomes = await lane.run(jobs);
+        // Whoever sees that this was committed may write again.
+        if (gate?.isClosed) await gate.look();
+        return outcomes;
       } finally {
         const next = waiting.shift();
         if (next) next(lane);
@@ -78,6 +105,7 @@ export function createPostgresStore(
       }
     },
     close() {
+      gate?.stop();
       for (const lane of all) lane.close();
       reads.close();
     },

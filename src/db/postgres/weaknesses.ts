@@ -50,6 +50,11 @@ export function weaknessesOf(address: Address, conditions: Conditions): Map<Cond
   return found;
 }
 
+/** Every commit waits until a standby is back. */
+export function isWithoutStandby({ synchronousStandbys, standbysConnected }: Conditions): boolean {
+  return synchronousStandbys.trim() !== "" && standbysConnected === 0;
+}
+
 export interface ClockDifference {
   text: string;
   /** Whether a server must not run with it. */

@@ -2,11 +2,16 @@
 // across a restore: a number that was issued after the backup must not be issued again.
 
 import type { Database } from "bun:sqlite";
-import type { Numbers } from "../number-floors.ts";
+import {
+  MARGIN,
+  NUMBERED_TABLES,
+  type NumberedTable,
+  type Numbers,
+  numbersBy,
+} from "../number-floors.ts";
 
-export type { Numbers };
+export { NUMBERED_TABLES, type NumberedTable, type Numbers, numbersBy };
 
-export type NumberedTable = keyof Numbers;
 /** The column that numbers the rows of a table. */
 export const NUMBERED: Readonly<Record<NumberedTable, string>> = {
   orders: "order_id",
@@ -16,11 +21,6 @@ export const NUMBERED: Readonly<Record<NumberedTable, string>> = {
   order_requests: "request_id",
   service_changes: "seq",
 };
-
-export const NUMBERED_TABLES = Object.keys(NUMBERED) as NumberedTable[];
-
-/** How many numbers are skipped at least, when it is not known which were issued since a backup. */
-const MARGIN = 1_000_000;
 
 /** No service issues so many numbers; as many again are left above it below 2^53. */
 const PLAUSIBLE_LIMIT = 2 ** 52;
@@ -52,17 +52,6 @@ export function margins(sqlite: Database): Numbers {
       ? Math.max(MARGIN, numberIn(sqlite, `SELECT count(*) AS number FROM ${table}`))
       : MARGIN,
   );
-}
-
-export function numbersBy(number: (table: NumberedTable) => number): Numbers {
-  return {
-    orders: number("orders"),
-    transfers: number("transfers"),
-    audit: number("audit"),
-    services: number("services"),
-    order_requests: number("order_requests"),
-    service_changes: number("service_changes"),
-  };
 }
 
 /** The greatest number in the result of a query; 0 without rows. */

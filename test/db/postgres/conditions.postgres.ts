@@ -41,6 +41,7 @@ describe("what weakens the promise", () => {
       clockAheadMs: 0,
       synchronousCommit: "on",
       synchronousStandbys: "FIRST 1 (standby)",
+      standbysConnected: 1,
       fsync: true,
       isEncrypted: true,
     };

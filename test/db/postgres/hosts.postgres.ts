@@ -71,3 +71,21 @@ test("a batch whose host says nothing any more goes on where another becomes the
   await store.close();
   thaw();
 }, 100_000);
+
+test("a host that becomes the primary is found while another one says nothing", async () => {
+  const { one, two, address } = await twoHosts();
+  const setReadOnly = async (value: string) => {
+    await two.query("postgres", `ALTER SYSTEM SET default_transaction_read_only = ${value}`);
+    await two.query("postgres", "SELECT pg_reload_conf()");
+  };
+  await setReadOnly("on");
+  const { thaw } = await freeze(one);
+  const options = { turnMs: NEVER_MS, connectMs: NEVER_MS, name: "test", settings: {} };
+  const found = connect(address, options);
+  await setReadOnly("off");
+  const connection = await found;
+  const [rows] = await connection.turn([{ text: "SHOW port", values: [] }]);
+  expect(rows![0]).toEqual({ port: String(two.port) });
+  connection.close();
+  thaw();
+}, 100_000);

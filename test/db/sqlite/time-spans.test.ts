@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { raiseFloor } from "../../../src/db/number-floors.ts";
+import { raiseFloor } from "../../support/number-floors.ts";
 import { transact } from "../../../src/db/port.ts";
 import { runCommand } from "../../../src/operations/commands.ts";
 import { contextOf } from "../../../src/operations/context.ts";

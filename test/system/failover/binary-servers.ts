@@ -3,6 +3,7 @@
 // reference and are sent once.
 
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseAddress } from "../../../src/db/postgres/address.ts";
 import { connect } from "../../../src/db/postgres/connection.ts";
 import { SERVICE_ROLE } from "../../support/postgres.ts";
@@ -13,7 +14,7 @@ import { type Ask, linkOf, nameOf } from "./audit.ts";
 import type { Journal } from "./journal.ts";
 import type { Load, LoadOptions, Server } from "./load.ts";
 
-const GRANTS = new URL("../../../deploy/postgres-role.sql", import.meta.url);
+const TREE = new URL("../../..", import.meta.url).pathname;
 const RESELLERS = 3;
 const CONNECTIONS = 6;
 const PAUSE_MS = 4;
@@ -39,7 +40,9 @@ export async function prepareBinaryLoad(options: LoadOptions): Promise<Load> {
     `//${SERVICE_ROLE}@`,
   );
   const upstream = await startUpstream();
-  const caller: Caller = { keys: await fill(address, upstream.url), again: [], next: 0 };
+  const treeOf = (place: number) => options.treeOf?.(place) ?? TREE;
+  const keys = await fill(address, upstream.url, treeOf(0));
+  const caller: Caller = { keys, again: [], next: 0 };
   const folders = new Map<number, string>();
   const folderOf = (place: number) => {
     const folder = folders.get(place) ?? freshFolder();
@@ -48,6 +51,7 @@ export async function prepareBinaryLoad(options: LoadOptions): Promise<Load> {
   };
   const start = async (journal: Journal, place: number, isLast = false): Promise<Server> => {
     const server = await startServerProcess({
+      binary: binaryOf(treeOf(place)),
       data: folderOf(place),
       arguments: ["--database", serverAddress, "--server", `server${place}`, "--backup-every", "0"],
     });
@@ -87,6 +91,8 @@ export async function prepareBinaryLoad(options: LoadOptions): Promise<Load> {
   };
 }
 
+const binaryOf = (tree: string): string => join(tree, "dist", "reseller");
+
 /** Those of the last server send again what is left, and nothing new. */
 function startCallers(
   url: string,
@@ -117,7 +123,8 @@ function startCallers(
 async function send(url: string, caller: Caller, journal: Journal, name: string): Promise<void> {
   const number = Number(name.slice(name.lastIndexOf("-") + 1));
   const isRepeated = number % 2 === 0;
-  const { id } = SERVICES[number % 8 < 6 ? 0 : 1]!;
+  const isPassedOn = number % 8 >= 6;
+  const { id } = SERVICES[isPassedOn ? 1 : 0]!;
   const body = {
     service: id,
     link: linkOf(name),
@@ -145,7 +152,7 @@ async function send(url: string, caller: Caller, journal: Journal, name: string)
   }
   if (status === 200) {
     const { order } = JSON.parse(text) as { order: { orderId: number } };
-    journal.answered(name, "acknowledged", Date.now(), order.orderId);
+    journal.answered(name, "acknowledged", Date.now(), order.orderId, isPassedOn);
   } else if (status === 503) {
     journal.answered(name, "refused", Date.now());
   } else if (status === 500) {
@@ -188,21 +195,24 @@ async function submissionProblems(
 }
 
 /** Through the command line, as an operator does; returns the resellers' keys. */
-async function fill(address: string, upstreamUrl: string): Promise<string[]> {
+async function fill(address: string, upstreamUrl: string, tree: string): Promise<string[]> {
   const data = freshFolder();
+  const binary = binaryOf(tree);
   const admin = async (command: string, stdin?: string): Promise<string> => {
     const { exitCode, stdout, stderr } = await runBinary(
       ["admin", ...command.split(" "), "--database", address, "--data", data, "--json"],
-      stdin === undefined ? {} : { stdin },
+      { binary, ...(stdin !== undefined && { stdin }) },
     );
     if (exitCode !== 0) throw new Error(`admin ${command}: ${stderr}`);
     return stdout;
   };
   // A database is made ready by its first server.
   const arguments_ = ["--database", address, "--server", "first"];
-  const first = await startServerProcess({ data, arguments: arguments_ });
+  const first = await startServerProcess({ binary, data, arguments: arguments_ });
   await first.stop();
-  await admin(`provider create upstream --url ${upstreamUrl} --key-stdin --no-check`, PROVIDER_KEY);
+  // Older versions ask no provider for its balance, and nobody whether it is meant.
+  const [check, yes] = tree === TREE ? [" --no-check", " --yes"] : ["", ""];
+  await admin(`provider create upstream --url ${upstreamUrl} --key-stdin${check}`, PROVIDER_KEY);
   for (const { id, options } of SERVICES) {
     const terms = "--name Followers --price 0.01 --per 1 --min 1 --max 1000";
     await admin(["service create", `--id ${id}`, terms, ...options].join(" "));
@@ -210,21 +220,21 @@ async function fill(address: string, upstreamUrl: string): Promise<string[]> {
   const keys: string[] = [];
   for (let each = 0; each < RESELLERS; each += 1) {
     await admin(`user create reseller${each}`);
-    await admin(`user credit reseller${each} 1000000 --yes`);
+    await admin(`user credit reseller${each} 1000000${yes}`);
     const shown = await admin(`key create --user reseller${each} --type order`);
     keys.push((JSON.parse(shown) as { key: string }).key);
   }
-  await makeServiceRole(address);
+  await makeServiceRole(address, tree);
   return keys;
 }
 
-/** The servers run with the rights that deploy/postgres-role.sql gives. */
-async function makeServiceRole(address: string): Promise<void> {
+/** The servers run with the rights that deploy/postgres-role.sql of a version gives. */
+export async function makeServiceRole(address: string, tree = TREE): Promise<void> {
   const options = { turnMs: 10_000, connectMs: 10_000, name: "role", settings: {} };
   const connection = await connect(parseAddress(address), options);
   // A test's cluster has the role.
   await connection.reserved.unsafe(`DO $$ BEGIN CREATE ROLE ${SERVICE_ROLE} LOGIN;
     EXCEPTION WHEN duplicate_object THEN NULL; END $$`);
-  await connection.reserved.unsafe(readFileSync(GRANTS, "utf8"));
+  await connection.reserved.unsafe(readFileSync(join(tree, "deploy", "postgres-role.sql"), "utf8"));
   connection.close();
 }

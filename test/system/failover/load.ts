@@ -31,6 +31,8 @@ export interface LoadOptions {
   /** Another way to it for the servers; none: the same. */
   serverAddress?: string;
   seed: number;
+  /** The source tree of the version that is run; null: this one. Asked at each start. */
+  treeOf?: (place: number) => string | null;
   /** The control: a batch whose COMMIT is lost is run again without asking. */
   isForgetful?: boolean;
 }

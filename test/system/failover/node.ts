@@ -18,6 +18,7 @@ import {
   binaries,
   stopWithThisProcess,
 } from "../../support/postgres.ts";
+import { ACCEPTS, firstLogged } from "./postgres-log.ts";
 import { childrenOf, killAll } from "./processes.ts";
 
 /**
@@ -83,6 +84,19 @@ export class Node {
   freeze(): void {
     const { pid } = this;
     for (const each of [pid, ...childrenOf(pid)]) process.kill(each, "SIGSTOP");
+  }
+
+  thaw(): void {
+    const { pid } = this;
+    for (const each of [pid, ...childrenOf(pid)]) process.kill(each, "SIGCONT");
+  }
+
+  /** When it first took writes after `since`, in milliseconds since 1970. */
+  acceptsSince(since: number): number {
+    const accepts = firstLogged(join(this.folder, "log"), ACCEPTS, since);
+    if (accepts === null)
+      throw new Error(`the log of ${this.name} does not tell when it took writes`);
+    return accepts;
   }
 
   /** Every process of it at once. */

@@ -20,13 +20,8 @@ export const runPair: Scenario = async (run): Promise<Report> => {
   const random = randomFrom(seed);
   const isSynchronous = control !== "asynchronous";
   const state = isSynchronous ? "sync" : "async";
-  let primary = await Node.create("one");
-  let standby = await Node.standbyOf(primary, "two");
-  await primary.query("postgres", `CREATE DATABASE ${DATABASE}`);
-  await primary.setSynchronous(isSynchronous);
-  await primary.standbyHere(state);
-  const hosts = [primary, standby].map(({ port }) => `127.0.0.1:${port}`).join();
-  const address = `postgres://postgres@${hosts}/${DATABASE}`;
+  const { address, ...nodes } = await startNodes(isSynchronous);
+  let { primary, standby } = nodes;
   const load = await run.prepare({ address, seed });
   const journal = new Journal();
   const server = await load.start(journal, 0);
@@ -34,6 +29,8 @@ export const runPair: Scenario = async (run): Promise<Report> => {
     gapMs: [] as number[],
     silentGapMs: [] as number[],
     promotedMs: [] as number[],
+    /** From the line of PostgreSQL's log that says it takes writes. */
+    ourMs: [] as number[],
     rewound: 0,
     copied: 0,
   };
@@ -46,15 +43,17 @@ export const runPair: Scenario = async (run): Promise<Report> => {
       await lag(primary, 1 + below(random, LAG_MS));
     const isSilent = round % 3 === 2;
     journal.watchGap();
-    const killedAt = performance.now();
+    const killedAt = Date.now();
     if (isSilent) primary.freeze();
     else await primary.kill();
     // With no standby left, nothing would be acknowledged until the killed one is back.
     await standby.setSynchronous(false);
     await standby.promote();
-    figures.promotedMs.push(performance.now() - killedAt);
+    figures.promotedMs.push(Date.now() - killedAt);
     await journal.moreAcknowledged(ORDERS_AFTER, RESUME_LIMIT_MS);
     (isSilent ? figures.silentGapMs : figures.gapMs).push(journal.longestGapMs());
+    const accepts = standby.acceptsSince(killedAt);
+    figures.ourMs.push(journal.firstAfter(accepts) - accepts);
     if (isSilent) await primary.kill();
     figures[await primary.follow(standby)] += 1;
     [primary, standby] = [standby, primary];
@@ -69,6 +68,18 @@ export const runPair: Scenario = async (run): Promise<Report> => {
   for (const node of [standby, primary]) await node.stop("immediate");
   return report;
 };
+
+/** A primary with its standby, and their address. */
+export async function startNodes(isSynchronous: boolean) {
+  const primary = await Node.create("one");
+  const standby = await Node.standbyOf(primary, "two");
+  await primary.query("postgres", `CREATE DATABASE ${DATABASE}`);
+  await primary.setSynchronous(isSynchronous);
+  await primary.standbyHere(isSynchronous ? "sync" : "async");
+  const hosts = [primary, standby].map(({ port }) => `127.0.0.1:${port}`).join();
+  const address = `postgres://postgres@${hosts}/${DATABASE}`;
+  return { primary, standby, address, database: DATABASE };
+}
 
 /** Freezes the processes that send the log: commits go on where they wait for nobody. */
 async function lag(primary: Node, ms: number): Promise<void> {

@@ -11,6 +11,7 @@ import {
   giveToPostgres,
   stopWithThisProcess,
 } from "../../support/postgres.ts";
+import { ACCEPTS, firstLogged, HAS_STANDBY } from "./postgres-log.ts";
 import { childrenOf, killAll } from "./processes.ts";
 
 const SCOPE = "reseller";
@@ -22,10 +23,18 @@ export interface Timing {
   ttl: number;
   loopWait: number;
   retryTimeout: number;
+  /** wal_retrieve_retry_interval: after which a standby looks for the primary again. */
+  standbyRetry: string;
 }
 
-/** What Patroni has where nothing is set. */
-export const USUAL: Timing = { ttl: 30, loopWait: 10, retryTimeout: 10 };
+/** What Patroni and PostgreSQL have where nothing is set. */
+const USUAL: Timing = { ttl: 30, loopWait: 10, retryTimeout: 10, standbyRetry: "5s" };
+
+/** `ttl`: null for Patroni's own. With 20 it is what docs/postgres.md says. */
+export function timingOf(ttl: number | null): Timing {
+  if (ttl === null) return USUAL;
+  return { ttl, loopWait: 0.15 * ttl, retryTimeout: ttl / 4, standbyRetry: "500ms" };
+}
 
 export interface Member {
   name: string;
@@ -41,17 +50,25 @@ interface State {
   state: string;
 }
 
+export interface ClusterOptions extends Timing {
+  /** Whether the leader goes on without etcd as long as it reaches all others. */
+  failsafe: boolean;
+}
+
 export class PatroniCluster {
   readonly members: Member[] = [];
+  #etcd: Bun.Subprocess;
 
   private constructor(
-    readonly etcd: Bun.Subprocess,
+    readonly etcdCommand: readonly string[],
     readonly etcdFolder: string,
     readonly etcdPort: number,
-    readonly timing: Timing,
-  ) {}
+    readonly options: ClusterOptions,
+  ) {
+    this.#etcd = spawnServer(etcdCommand, etcdFolder);
+  }
 
-  static async start(timing: Timing): Promise<PatroniCluster> {
+  static async start(clusterOptions: ClusterOptions): Promise<PatroniCluster> {
     const folder = mkdtempSync(join(tmpdir(), "reseller-etcd-"));
     giveToPostgres(folder);
     const [port, peerPort] = [await freePort(), await freePort()];
@@ -68,8 +85,7 @@ export class PatroniCluster {
       "unsafe-no-fsync": "true",
     };
     const texts = Object.entries(options).map(([option, value]) => `--${option}=${value}`);
-    const etcd = spawnServer(["etcd", ...texts], folder);
-    const cluster = new PatroniCluster(etcd, folder, port, timing);
+    const cluster = new PatroniCluster(["etcd", ...texts], folder, port, clusterOptions);
     for (let each = 0; each < MEMBERS; each += 1) {
       await cluster.#add(`node${each}`);
       if (each === 0) await cluster.ready(1);
@@ -117,6 +133,23 @@ export class PatroniCluster {
     member.patroni = startPatroni(member.folder);
   }
 
+  async killEtcd(): Promise<void> {
+    await killAll([this.#etcd.pid]);
+  }
+
+  /** With what it had. */
+  startEtcd(): void {
+    this.#etcd = spawnServer(this.etcdCommand, this.etcdFolder);
+  }
+
+  /** When a PostgreSQL first took writes after `since`, and when it had its synchronous standby. */
+  async promotedAt(since: number): Promise<{ accepts: number; acknowledges: number }> {
+    const log = join((await this.leader()).folder, "stderr");
+    const accepts = firstLogged(log, ACCEPTS, since);
+    if (accepts === null) throw new Error("the leader's log does not tell when it took writes");
+    return { accepts, acknowledges: firstLogged(log, HAS_STANDBY, accepts) ?? accepts };
+  }
+
   /** In order, as before maintenance of the leader's machine. */
   async switchOver(): Promise<void> {
     const leader = await this.leader();
@@ -129,7 +162,7 @@ export class PatroniCluster {
 
   async stop(): Promise<void> {
     for (const member of this.members) await this.killMachine(member);
-    await killAll([this.etcd.pid]);
+    await this.killEtcd();
     rmSync(this.etcdFolder, { recursive: true });
   }
 
@@ -145,7 +178,7 @@ export class PatroniCluster {
 
   /** YAML has JSON within it. */
   #settings({ name, port, apiPort, folder }: Omit<Member, "patroni">): object {
-    const { ttl, loopWait, retryTimeout } = this.timing;
+    const { ttl, loopWait, retryTimeout, standbyRetry, failsafe } = this.options;
     const sockets = join(folder, "sockets");
     mkdirSync(sockets);
     giveToPostgres(sockets);
@@ -160,11 +193,17 @@ export class PatroniCluster {
           ttl,
           loop_wait: loopWait,
           retry_timeout: retryTimeout,
+          failsafe_mode: failsafe,
           synchronous_mode: true,
           synchronous_mode_strict: true,
           postgresql: {
             use_pg_rewind: true,
-            parameters: { max_connections: 60, wal_log_hints: "on", fsync: "off" },
+            parameters: {
+              max_connections: 60,
+              wal_log_hints: "on",
+              wal_retrieve_retry_interval: standbyRetry,
+              fsync: "off",
+            },
           },
         },
         initdb: [{ encoding: "UTF8" }, { locale: "C" }, { auth: "trust" }],

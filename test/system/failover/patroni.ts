@@ -1,10 +1,11 @@
 // A Patroni cluster of three: its leader killed under load, by turns with its whole machine and PostgreSQL alone; now
-// and then a switchover as before maintenance. The address names all hosts.
+// and then a switchover as before maintenance. The address names all hosts, or HAProxy alone.
 
 import { below, randomFrom } from "../../support/seeded.ts";
+import { startHaproxy } from "./haproxy.ts";
 import { Journal } from "./journal.ts";
 import { queryPort } from "./node.ts";
-import { PatroniCluster, USUAL } from "./patroni-cluster.ts";
+import { PatroniCluster, timingOf } from "./patroni-cluster.ts";
 import { type Report, reportOf, type Scenario } from "./report.ts";
 
 const DATABASE = "reseller";
@@ -14,16 +15,22 @@ const RESUME_LIMIT_MS = 180_000;
 const ROUNDS_PER_SWITCHOVER = 5;
 
 export const runPatroni: Scenario = async (run): Promise<Report> => {
-  const { rounds, seed, ttl, progress } = run;
+  const { rounds, seed, ttl, through, failsafe, progress } = run;
   const random = randomFrom(seed);
-  const timing = ttl === null ? USUAL : { ttl, loopWait: 0.15 * ttl, retryTimeout: ttl / 4 };
-  const cluster = await PatroniCluster.start(timing);
+  const timing = timingOf(ttl);
+  const cluster = await PatroniCluster.start({ ...timing, failsafe });
   const ask = async (database: string, text: string) =>
     queryPort((await cluster.leader()).port, database, text);
   await ask("postgres", `CREATE DATABASE ${DATABASE}`);
+  const proxy = through === "haproxy" ? await startHaproxy(cluster.members) : null;
   const hosts = cluster.members.map(({ port }) => `127.0.0.1:${port}`).join();
-  const address = `postgres://postgres@${hosts}/${DATABASE}`;
-  const load = await run.prepare({ address, seed });
+  const addressAt = (where: string) => `postgres://postgres@${where}/${DATABASE}`;
+  const address = addressAt(hosts);
+  const load = await run.prepare({
+    address,
+    seed,
+    ...(proxy && { serverAddress: addressAt(`127.0.0.1:${proxy.port}`) }),
+  });
   const journal = new Journal();
   const server = await load.start(journal, 0);
   const figures = {
@@ -31,6 +38,10 @@ export const runPatroni: Scenario = async (run): Promise<Report> => {
     machineGapMs: [] as number[],
     serverGapMs: [] as number[],
     switchoverGapMs: [] as number[],
+    /** From the kill to a PostgreSQL that takes writes, from there to its synchronous standby, and from there to us. */
+    promotedMs: [] as number[],
+    standbyMs: [] as number[],
+    ourMs: [] as number[],
     leaderChanges: 0,
   };
 
@@ -39,11 +50,16 @@ export const runPatroni: Scenario = async (run): Promise<Report> => {
     await Bun.sleep(below(random, 500));
     const leader = await cluster.leader();
     journal.watchGap();
+    const killedAt = Date.now();
     const isMachine = round % 2 === 0;
     if (isMachine) await cluster.killMachine(leader);
     else await cluster.killServer(leader);
     await journal.moreAcknowledged(ORDERS_AFTER, RESUME_LIMIT_MS);
     (isMachine ? figures.machineGapMs : figures.serverGapMs).push(journal.longestGapMs());
+    const { accepts, acknowledges } = await cluster.promotedAt(killedAt);
+    figures.promotedMs.push(accepts - killedAt);
+    figures.standbyMs.push(acknowledges - accepts);
+    figures.ourMs.push(journal.firstAfter(acknowledges) - acknowledges);
     if (isMachine) cluster.startMachine(leader);
     await cluster.ready();
     if ((await cluster.leader()) !== leader) figures.leaderChanges += 1;
@@ -60,6 +76,7 @@ export const runPatroni: Scenario = async (run): Promise<Report> => {
   await server.stop();
   await load.settle(journal);
   const report = await reportOf(journal, load, (text) => ask(DATABASE, text), figures);
+  await proxy?.stop();
   await cluster.stop();
   return report;
 };

@@ -10,6 +10,12 @@ export interface Run {
   control: string | null;
   /** Seconds after which Patroni takes a leader for lost; null: its own. */
   ttl: number | null;
+  /** What stands between the servers and Patroni's cluster; null: nothing. */
+  through: string | null;
+  /** Patroni's failsafe_mode. */
+  failsafe: boolean;
+  /** The source tree of an older version, with its program in dist/; null: none. */
+  old: string | null;
   prepare: (options: LoadOptions) => Promise<Load>;
   progress: (round: number, journal: Journal) => void;
 }

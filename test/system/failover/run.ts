@@ -1,17 +1,21 @@
 // `bun run test:failover SCENARIO [rounds] [seed] [--control NAME]`: servers under load on PostgreSQL while it fails.
 // Whatever happens: every acknowledged order is there exactly once, nothing that was refused is, and the sums agree.
 // A control takes away what the promise rests on and must be caught; one that is not fails the run.
-// `--load store`: no HTTP and no provider, the store alone. `--ttl SECONDS` is for Patroni, whose own is 30.
+// `--load store`: no HTTP and no provider, the store alone. `--ttl SECONDS` is for Patroni, whose own is 30, and
+// `--through haproxy` puts that before it; `--failsafe` is its failsafe_mode. `--old TREE`: the version that is upgraded.
 
 import { parseArgs } from "node:util";
 import { describeFindings, isClean } from "./audit.ts";
 import { prepareBinaryLoad } from "./binary-servers.ts";
+import { runEtcd } from "./etcd.ts";
 import { runNetwork } from "./network.ts";
 import { runPair } from "./pair.ts";
 import { runPatroni } from "./patroni.ts";
 import { describeFigures, type Scenario } from "./report.ts";
+import { runStandby } from "./standby.ts";
 import { prepareStoreLoad } from "./store-servers.ts";
 import { runServers } from "./two-servers.ts";
+import { runUpgrade } from "./upgrade.ts";
 
 interface Entry {
   run: Scenario;
@@ -20,15 +24,25 @@ interface Entry {
 }
 
 const SCENARIOS: Record<string, Entry> = {
+  etcd: { run: runEtcd, rounds: 1, controls: [] },
   network: { run: runNetwork, rounds: 100, controls: ["forgetful"] },
   pair: { run: runPair, rounds: 3, controls: ["asynchronous"] },
   patroni: { run: runPatroni, rounds: 2, controls: [] },
   servers: { run: runServers, rounds: 10, controls: [] },
+  standby: { run: runStandby, rounds: 1, controls: [] },
+  upgrade: { run: runUpgrade, rounds: 1, controls: [] },
 };
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { control: { type: "string" }, load: { type: "string" }, ttl: { type: "string" } },
+  options: {
+    control: { type: "string" },
+    load: { type: "string" },
+    ttl: { type: "string" },
+    through: { type: "string" },
+    failsafe: { type: "boolean" },
+    old: { type: "string" },
+  },
 });
 const [name = "", roundsText, seedText] = positionals;
 const scenario = SCENARIOS[name];
@@ -51,6 +65,9 @@ const { acknowledged, refused, unknown, unanswered, submitted, findings, figures
     seed,
     control,
     ttl: values.ttl === undefined ? null : Number(values.ttl),
+    through: values.through ?? null,
+    failsafe: values.failsafe ?? false,
+    old: values.old ?? null,
     prepare: isStore ? prepareStoreLoad : prepareBinaryLoad,
     progress: (round, journal) =>
       console.log(`${round} rounds, ${journal.acknowledged} acknowledged`),

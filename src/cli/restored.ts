@@ -1,0 +1,120 @@
+// `restored`: after PostgreSQL's own tools put a database back to an earlier moment, what `restore` does to a backup of SQLite.
+
+import { type Command, Option } from "commander";
+import { ConfigError } from "../config/flags.ts";
+import { countUnplaced } from "../db/deliveries.ts";
+import { countUsableKeys } from "../db/keys.ts";
+import type { Numbers } from "../db/number-floors.ts";
+import { numbersAfterRestore } from "../db/postgres/numbers.ts";
+import { listLiveServers } from "../db/server-leases.ts";
+import { execute } from "../operations/execute.ts";
+import { CommandFailure, type CommonOptions, declare, signed, withDatabase } from "./command.ts";
+import { addConfirmation, confirm, type ConfirmOptions } from "./confirm.ts";
+import { databaseOf } from "./database-name.ts";
+import { print } from "./output.ts";
+import { orderNumber } from "./values.ts";
+import { verifyShown } from "./verify.ts";
+
+interface RestoredOptions extends CommonOptions, ConfirmOptions {
+  orderNumbersFrom?: number;
+}
+
+interface Carried {
+  floors: Numbers;
+  unknownOrders: number;
+  webhooksWaiting: number;
+  usableKeys: number;
+}
+
+export function declareRestored(program: Command): void {
+  const command = declare(
+    program,
+    "restored",
+    "after PostgreSQL's tools put the database back to an earlier moment: nothing since is done twice; refused while a server runs",
+    "reseller restored --database postgres://reseller_owner@db.example/reseller",
+  );
+  addConfirmation(command)
+    .addOption(
+      new Option(
+        "--order-numbers-from <number>",
+        "the number of the next order (default: a million or more above the database's)",
+      ).argParser(orderNumber),
+    )
+    .action(async (options: RestoredOptions) => {
+      const database = databaseOf(options);
+      if (database.address === null) {
+        throw new ConfigError(
+          "restored is for the PostgreSQL database of --database: `restore` does the same for a backup of SQLite",
+        );
+      }
+      const carried = await carryOver(options, database.shown);
+      const { problemCount } = await verifyShown(database);
+      const ok = problemCount === 0;
+      print(options.json, result(database.shown, ok, carried), () =>
+        report(database.shown, carried),
+      );
+      if (!ok) {
+        throw new CommandFailure(
+          `${problemCount} problems in ${database.shown}: run \`reseller verify\``,
+        );
+      }
+    });
+}
+
+function carryOver(options: RestoredOptions, shown: string): Promise<Carried> {
+  const now = Date.now();
+  return withDatabase(options, async ({ store }) => {
+    const found = await store.read((reader) => ({
+      servers: listLiveServers(reader, now),
+      numbers: numbersAfterRestore(reader),
+      unplaced: countUnplaced(reader, now),
+      usableKeys: countUsableKeys(reader, now),
+    }));
+    const [server] = found.servers;
+    if (server) {
+      throw new CommandFailure(`${shown} is served by ${server.name}: stop it first`);
+    }
+    const floors = floorsOf(found.numbers, options.orderNumbersFrom);
+    const orders = `${found.unplaced} orders that are queued or being sent become unknown`;
+    await confirm(options, `take ${shown} for restored`, `not to be undone: ${orders}`);
+    await execute(store, "skipSequences", null, now);
+    const carried = signed<"carryOver">({ floors, endedKeys: [] });
+    const done = await execute(store, "carryOver", carried, now);
+    return { ...done, floors, usableKeys: found.usableKeys };
+  });
+}
+
+function floorsOf(
+  { given, floors }: ReturnType<typeof numbersAfterRestore>,
+  from?: number,
+): Numbers {
+  if (from === undefined) return floors;
+  if (from <= given.orders) {
+    throw new CommandFailure(
+      `order numbers up to ${given.orders} were given out: name a higher one with --order-numbers-from`,
+    );
+  }
+  return { ...floors, orders: from - 1 };
+}
+
+function result(database: string, ok: boolean, carried: Carried) {
+  const { floors, unknownOrders, webhooksWaiting, usableKeys } = carried;
+  const next = {
+    orderId: floors.orders + 1,
+    transaction: floors.transfers + 1,
+    audit: floors.audit + 1,
+    service: floors.services + 1,
+  };
+  return { ok, database, next, unknownOrders, webhooksWaiting, usableKeys };
+}
+
+function report(database: string, carried: Carried): string {
+  const { floors, unknownOrders, webhooksWaiting, usableKeys } = carried;
+  return [
+    `the next order is number ${floors.orders + 1}, the next transaction ${floors.transfers + 1}: above any that may have been given out; --order-numbers-from sets the order's`,
+    `orders that may have been sent since, and are unknown now: ${unknownOrders}: settle them (\`reseller admin order list --unknown\`)`,
+    `webhooks that wait to be sent: ${webhooksWaiting}: all of them are sent, some for the second time, with the id they had`,
+    `keys that can be used: ${usableKeys}: deactivate those that were deactivated since`,
+    `ok: ${database}, verified`,
+  ].join("\n");
+}

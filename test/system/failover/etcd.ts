@@ -1,0 +1,56 @@
+// A Patroni cluster whose etcd is away under load for longer than its ttl, and comes back. Without failsafe_mode the leader
+// gives up its role meanwhile.
+
+import { Journal } from "./journal.ts";
+import { queryPort } from "./node.ts";
+import { PatroniCluster, timingOf } from "./patroni-cluster.ts";
+import { type Report, reportOf, type Scenario } from "./report.ts";
+
+const DATABASE = "reseller";
+const ORDERS_BEFORE = 200;
+const RESUME_LIMIT_MS = 180_000;
+/** Longer than ttl by this. */
+const MORE_MS = 10_000;
+
+export const runEtcd: Scenario = async (run): Promise<Report> => {
+  const { rounds, seed, ttl, failsafe, progress } = run;
+  const timing = timingOf(ttl);
+  const cluster = await PatroniCluster.start({ ...timing, failsafe });
+  const ask = async (database: string, text: string) =>
+    queryPort((await cluster.leader()).port, database, text);
+  await ask("postgres", `CREATE DATABASE ${DATABASE}`);
+  const hosts = cluster.members.map(({ port }) => `127.0.0.1:${port}`).join();
+  const address = `postgres://postgres@${hosts}/${DATABASE}`;
+  const load = await run.prepare({ address, seed });
+  const journal = new Journal();
+  const server = await load.start(journal, 0);
+  const figures = {
+    ttl: timing.ttl,
+    gapMs: [] as number[],
+    /** From the return of etcd to the next order. */
+    resumedMs: [] as number[],
+    acknowledgedMeanwhile: 0,
+  };
+
+  for (let round = 0; round < rounds; round += 1) {
+    await journal.moreAcknowledged(ORDERS_BEFORE, RESUME_LIMIT_MS);
+    journal.watchGap();
+    const before = journal.acknowledged;
+    await cluster.killEtcd();
+    await Bun.sleep(timing.ttl * 1000 + MORE_MS);
+    figures.acknowledgedMeanwhile += journal.acknowledged - before;
+    const backAt = Date.now();
+    cluster.startEtcd();
+    await journal.moreAcknowledged(ORDERS_BEFORE, RESUME_LIMIT_MS);
+    figures.gapMs.push(journal.longestGapMs());
+    figures.resumedMs.push(journal.firstAfter(backAt) - backAt);
+    await cluster.ready();
+    progress(round + 1, journal);
+  }
+  await journal.moreAcknowledged(ORDERS_BEFORE, RESUME_LIMIT_MS);
+  await server.stop();
+  await load.settle(journal);
+  const report = await reportOf(journal, load, (text) => ask(DATABASE, text), figures);
+  await cluster.stop();
+  return report;
+};

@@ -1,0 +1,40 @@
+// HAProxy before a Patroni cluster, with the lines that docs/postgres.md gives.
+
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "../../support/postgres.ts";
+import type { Member } from "./patroni-cluster.ts";
+import { killAll } from "./processes.ts";
+
+const DOCUMENT = new URL("../../../docs/postgres.md", import.meta.url);
+
+export interface Haproxy {
+  port: number;
+  stop(): Promise<void>;
+}
+
+export async function startHaproxy(members: readonly Member[]): Promise<Haproxy> {
+  const folder = mkdtempSync(join(tmpdir(), "reseller-haproxy-"));
+  const port = await freePort();
+  const file = join(folder, "haproxy.cfg");
+  writeFileSync(file, settings(port, members));
+  const child = Bun.spawn(["setpriv", "--pdeathsig=KILL", "haproxy", "-db", "-f", file], {
+    stdout: "ignore",
+    stderr: Bun.file(join(folder, "stderr")),
+  });
+  return { port, stop: () => killAll([child.pid]) };
+}
+
+/** The document's, but for the addresses. */
+function settings(port: number, members: readonly Member[]): string {
+  const document = readFileSync(DOCUMENT, "utf8");
+  const [, text] = /```\n(defaults\n[^`]*listen postgres\n[^`]*)```/.exec(document)!;
+  const lines = text!.split("\n");
+  const others = lines.filter((line) => !line.startsWith("\tserver "));
+  const servers = members.map(
+    ({ name, port: own, apiPort }) => `\tserver ${name} 127.0.0.1:${own} check port ${apiPort}`,
+  );
+  if (others.length + servers.length !== lines.length) throw new Error("not a line for each");
+  return [...others, ...servers, ""].join("\n").replace(/bind \S+/, `bind 127.0.0.1:${port}`);
+}

@@ -1,0 +1,77 @@
+// Two servers of an older version under load, upgraded as docs/postgres.md says: a server of this version migrates with the
+// owner's address while they serve, then each is replaced. They go on, but do not start again.
+
+import { join } from "node:path";
+import { startCluster } from "../../support/postgres.ts";
+import { runBinary, startServerProcess } from "../../support/server-process.ts";
+import { freshFolder } from "../../support/service.ts";
+import { makeServiceRole } from "./binary-servers.ts";
+import { Journal } from "./journal.ts";
+import { type Report, reportOf, type Scenario } from "./report.ts";
+
+const DATABASE = "reseller";
+const ORDERS = 300;
+const RESUME_LIMIT_MS = 60_000;
+const REFUSED = /written by a newer reseller/;
+
+export const runUpgrade: Scenario = async (run): Promise<Report> => {
+  const { seed, old, progress } = run;
+  if (old === null) throw new Error("--old TREE is missing: an older version, built");
+  const cluster = await startCluster({ fsync: "off" });
+  await cluster.query("postgres", `CREATE DATABASE ${DATABASE}`);
+  const address = `postgres://postgres@127.0.0.1:${cluster.port}/${DATABASE}`;
+  const trees: (string | null)[] = [old, old];
+  const load = await run.prepare({ address, seed, treeOf: (place) => trees[place]! });
+  const journal = new Journal();
+  const servers = [await load.start(journal, 0), await load.start(journal, 1)];
+  const more = () => journal.moreAcknowledged(ORDERS, RESUME_LIMIT_MS);
+  const ask = (text: string) => cluster.query(DATABASE, text);
+  const version = async () => (await ask("SELECT max(version)::int AS v FROM migrations"))[0]!["v"];
+  const figures: Report["figures"] = { from: (await version()) as number };
+  await more();
+
+  journal.watchGap();
+  const owner = ["--database", address];
+  const setup = await startServerProcess({
+    data: freshFolder(),
+    arguments: [...owner, "--server", "setup"],
+  });
+  await setup.stop();
+  await makeServiceRole(address);
+  await more();
+  figures["to"] = (await version()) as number;
+  figures["migrationGapMs"] = [journal.longestGapMs()];
+  progress(0, journal);
+
+  const binary = join(old, "dist", "reseller");
+  const again = ["--server", "again"];
+  const started = await startServerProcess({
+    binary,
+    data: freshFolder(),
+    arguments: [...owner, ...again],
+  }).then(
+    (server) => server.kill().then(() => "it started"),
+    (error: Error) => error.message,
+  );
+  if (!REFUSED.test(started)) journal.faults.push(`the old version: ${started}`);
+  const list = ["admin", "user", "list", ...owner, "--data", freshFolder()];
+  const { exitCode, stderr } = await runBinary(list, { binary });
+  if (exitCode !== 1 || !REFUSED.test(stderr)) journal.faults.push(`the old command: ${stderr}`);
+
+  const replacedGapMs: number[] = [];
+  for (const [place, server] of servers.entries()) {
+    journal.watchGap();
+    await server.stop();
+    trees[place] = null;
+    servers[place] = await load.start(journal, place);
+    await more();
+    replacedGapMs.push(journal.longestGapMs());
+    progress(place + 1, journal);
+  }
+  figures["replacedGapMs"] = replacedGapMs;
+  for (const server of servers) await server.stop();
+  await load.settle(journal);
+  const report = await reportOf(journal, load, ask, figures);
+  cluster.stop("immediate");
+  return report;
+};
