@@ -6,6 +6,7 @@ import type { AnyTable } from "../../src/db/table-definition.ts";
 import { servers, TABLES, uptime } from "../../src/db/tables.ts";
 import { ROLES } from "../../src/domain/administrators.ts";
 import { SESSION_IDLE_MS, SESSION_MOST_MS } from "../../src/domain/sign-ins.ts";
+import { ASSETS } from "../../src/panel/assets.ts";
 import { type ActionRoute, pageAt, ROUTES } from "../../src/panel/routes.ts";
 import { freshPanel, type Reply, type TestPanel } from "../support/panel.ts";
 import { dumpOf } from "../support/service.ts";
@@ -192,4 +193,26 @@ test("no page has a script or a style in it", async () => {
       null,
     );
   }
+});
+
+test("HEAD is answered as GET is, without the body: by a page, by a file and by what is not there", async () => {
+  const cookie = cookies["owner"]!;
+  const paths = [
+    ...ROUTES.filter(({ method }) => method === "GET").map(({ path }) => pathOf(path)),
+    ...ASSETS.map(({ path }) => path),
+    "/nowhere",
+  ];
+  for (const path of paths) {
+    const get = await panel.ask(path, { headers: { cookie } });
+    const head = await panel.ask(path, { method: "HEAD", headers: { cookie } });
+    const told = ({ status, headers }: Reply) => {
+      // What is shown may be counted meanwhile.
+      const { date: _, "content-length": length, ...others } = Object.fromEntries(headers);
+      return { path, status, ...others, hasLength: length !== undefined };
+    };
+    expect(told(head)).toEqual(told(get));
+    expect(head.text).toBe("");
+  }
+  const { status } = await panel.ask("/audit", { method: "PURGE", headers: { cookie } });
+  expect(status).toBe(404);
 });
