@@ -72,11 +72,11 @@ test("webhooks of all users are listed by their state, those of test accounts wi
   const first = create("alice", "first");
   create("bob", "second");
   market.key("bob", "full", "all", true);
-  create("bob", "third");
   market.query(
-    `UPDATE webhooks SET reseller_account =
-      (SELECT test.account FROM users AS test JOIN users AS own ON own.account = test.test_of WHERE own.username = 'bob')
-     WHERE url = 'https://third.example/'`,
+    `INSERT INTO webhooks (id, reseller_account, url, events, secret, active, failures, created_at)
+     SELECT ?, test.account, 'https://third.example/', '*', 's', 1, 0, 1
+     FROM users AS test JOIN users AS own ON own.account = test.test_of WHERE own.username = 'bob'`,
+    "hook".repeat(6),
   );
   market.run("disableWebhook", { id: first });
   expect(await column("/webhooks", "Address")).toEqual([

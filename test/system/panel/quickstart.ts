@@ -16,10 +16,10 @@ export interface Quickstart {
   /** The key of the demo reseller. */
   key: string;
   /** Leads the page from the link of the set-up to Today. */
-  signUp(page: Page): Promise<void>;
+  signUp: (page: Page) => Promise<void>;
   /** A command on its database; what it prints with --json. Throws when it fails. */
-  command(argv: readonly string[], stdin?: string): Promise<unknown>;
-  stop(): Promise<void>;
+  command: (argv: readonly string[], stdin?: string) => Promise<unknown>;
+  stop: () => Promise<void>;
 }
 
 export async function startQuickstart(...settings: string[]): Promise<Quickstart> {
