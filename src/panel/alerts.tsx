@@ -150,7 +150,7 @@ export async function createAlertEndpoint(submission: Submission): Promise<View 
   const target = { url: urlOf(form) };
   const secret = newSecret();
   await submission.submit("createAlertEndpoint", { target, secret });
-  return shownOnce(secret, "Secret of the alerts to this address", "/alerts#endpoints");
+  return shownOnce(secret, "Secret of the alerts to this address", "/alerts");
 }
 
 async function createChat(submission: Submission): Promise<Redirect> {

@@ -51,8 +51,14 @@ function createRouter(deps: PanelDeps): Router {
   for (const asset of ASSETS) addGet(router, asset.path, () => assetResponse(asset));
   for (const route of ROUTES) {
     const handle = (context: RouteContext) => answer(deps, route, context);
-    if (route.method === "GET") addGet(router, route.path, handle);
-    else addRoute(router, route.method, route.path, handle);
+    if (route.method === "GET") {
+      addGet(router, route.path, handle);
+      continue;
+    }
+    addRoute(router, route.method, route.path, handle);
+    // Where a browser stands after a refused form: whoever asks for that address again gets the page with the form.
+    const isPage = ROUTES.some(({ method, path }) => method === "GET" && path === route.path);
+    if (!isPage) addGet(router, route.path, ({ params }) => redirect(filledIn(route.back, params)));
   }
   router.onError(({ error }) =>
     error instanceof NotFoundError ? noSuchPage() : fail(deps, error, null),

@@ -183,7 +183,7 @@ function Backups({ panel, isOwner }: { panel: Panel; isOwner: boolean }) {
         They are in <Typed text={folder} />
         {isRunning && "; one is being made"}.{" "}
         {(isRunning || backups.some(({ verified }) => verified?.ok === null)) && (
-          <a href="/system#backups">Look again</a>
+          <a href="/system">Look again</a>
         )}
       </p>
       {isOwner && <Form action="/system/backups" submit="Make one now" />}

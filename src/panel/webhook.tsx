@@ -229,7 +229,10 @@ export async function replayWebhook(submission: Submission, panel: Panel): Promi
   }
   const what = delivery === null ? { since: since ?? 0 } : { delivery };
   const queued = await submission.submit("replayWebhook", { id, what });
-  return { to: `${pathOf(submission)}#deliveries`, note: `${queued} are being sent again.` };
+  return {
+    to: `${pathOf(submission)}#deliveries`,
+    note: `${queued === 1 ? "1 is" : `${queued} are`} being sent again.`,
+  };
 }
 
 function webhookOf(submission: Submission): Promise<UserWebhook> {

@@ -151,6 +151,14 @@ test("every action names a page with its form, and every page answers who may se
   }
 });
 
+test("an action's address leads to the page with its form, when it is asked for as a page", async () => {
+  for (const { path, back } of ACTIONS) {
+    if (ROUTES.some((route) => route.method === "GET" && route.path === path)) continue;
+    const { status, headers } = await panel.ask(pathOf(path));
+    expect([path, status, headers.get("location")]).toEqual([path, 303, pathOf(back)]);
+  }
+});
+
 test("a page is shown to its role and those above alone", async () => {
   for (const route of ROUTES) {
     if (route.method !== "GET" || route.role === "anyone") continue;

@@ -37,7 +37,7 @@ describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
         const url = `${quickstart.url}/api/v1${path}`;
         const response = await fetch(url, { method, headers, ...sent });
         expect([path, response.ok]).toEqual([path, true]);
-        return (await response.json()) as Record<string, never>;
+        return (await response.json()) as Record<string, Record<string, unknown>>;
       },
       async shown(path) {
         const response = await context.request.get(quickstart.panelUrl + path);
