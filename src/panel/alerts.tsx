@@ -125,7 +125,7 @@ function Endpoints({
               {
                 heading: "Change",
                 cell: ({ id, target }: (typeof rows)[number]) => (
-                  <>
+                  <div class="inline">
                     <Form action={`/alerts/${id}/test`}>
                       <button aria-label={`Test: ${target}`}>Test</button>
                     </Form>
@@ -134,7 +134,7 @@ function Endpoints({
                         Delete
                       </button>
                     </Form>
-                  </>
+                  </div>
                 ),
               },
             ]

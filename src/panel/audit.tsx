@@ -89,6 +89,13 @@ function pathOf({ action, subject, username }: ListedAuditEntry): string | null 
       return `/providers/${subject}`;
     case "user":
       return `/users/${encodeURIComponent(username ?? subject)}`;
+    case "key":
+    case "webhook":
+      return username === null || !isUsername(username)
+        ? null
+        : `/users/${encodeURIComponent(username)}#${noun}s`;
+    case "alert":
+      return "/alerts";
     default:
       return null;
   }

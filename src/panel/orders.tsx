@@ -79,11 +79,13 @@ export async function ordersPage(call: Call): Promise<View> {
           <Field name="to" label="To" type="date" />
           <details class="more" open={hasRare(call)}>
             <summary>More filters</summary>
-            <Choice name="placement" label="Placement" options={PLACEMENTS} any="any" />
-            <Field name="reference" label="Reference" />
-            <Field name="provider-order" label="Number at the provider" />
-            <Box name="late" label="changed after their end" />
-            <Box name="test" label="test orders, which are listed nowhere else" />
+            <div class="filters">
+              <Choice name="placement" label="Placement" options={PLACEMENTS} any="any" />
+              <Field name="reference" label="Reference" />
+              <Field name="provider-order" label="Number at the provider" />
+              <Box name="late" label="changed after their end" />
+              <Box name="test" label="test orders, which are listed nowhere else" />
+            </div>
           </details>
         </Filters>
         {mayChange && rows.length > 0 ? (

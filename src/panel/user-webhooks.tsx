@@ -107,7 +107,12 @@ export function WebhookFields({ webhook }: { webhook?: Webhook }) {
   return (
     <>
       <Field name="url" label="Address" type="url" value={webhook?.url ?? ""} required />
-      <Field name="events" label="Events" value={webhook?.events ?? ""} hint={EVENTS_HINT} />
+      <Field
+        name="events"
+        label="Events"
+        value={webhook === undefined || webhook.events === ALL_EVENTS ? "" : webhook.events}
+        hint={EVENTS_HINT}
+      />
       <Field
         name="threshold"
         label="Balance is low below USD"
