@@ -103,7 +103,7 @@ describe.each([VIEWS[0]!, VIEWS[3]!])("$name", (view) => {
         { path, ...(path === "/sign-in" && { isPublic: true }) },
         view,
         async (page, complaints) => {
-          const form = page.locator(`form[action="${action}"]`);
+          const form = page.locator(`form[method="post"][action="${action}"]`);
           await page.evaluate(
             "for (const each of document.querySelectorAll('details')) each.open = true",
           );
