@@ -21,6 +21,7 @@ const CONNECTIONS = 128;
 const WARM_UP_SECONDS = 6;
 const POLL_MS = 50;
 const STORE = new URL("../test/support/s3-server.ts", import.meta.url).pathname;
+const MADE = "backup made";
 const COPIED = "backup copied off-site";
 const REFUSED = "a backup is being made already";
 const CASES = ["alone", "beside backups"] as const;
@@ -44,11 +45,16 @@ try {
     (await load(server.ready, { shots, connections: CONNECTIONS, seconds: duration })).perSecond;
 
   let phase: (typeof CASES)[number] | "over" = "beside backups";
+  let stage = "made";
   let copies = 0;
   const backUp = async (): Promise<void> => {
     while (phase !== "over") {
       process.kill(server.pid, "SIGUSR1");
-      if ((await events.next(COPIED, REFUSED, "backup not")) === COPIED) copies += 1;
+      if ((await events.next(MADE, REFUSED, "backup not")) === REFUSED) continue;
+      stage = "copied";
+      await events.next(COPIED, COPIED, "backup not");
+      stage = "made";
+      copies += 1;
     }
   };
   // Each process of a backup as soon as there is one.
@@ -63,28 +69,36 @@ try {
 
   await measure(WARM_UP_SECONDS);
   const running = [backUp(), steer()];
-  const ratios: number[] = [];
+  const ratios: { stage: string; ratio: number }[] = [];
   for (let pair = 0; pair < Number(pairs); pair += 1) {
     const measured: Record<string, number> = {};
+    const begun = stage;
     for (const name of pair % 2 ? CASES.toReversed() : CASES) {
       phase = name;
       await Bun.sleep(2 * POLL_MS);
       measured[name] = await measure(Number(seconds));
       results.add("offsite", `${ORDERS}`, name, "per second", measured[name]);
     }
-    ratios.push(measured["beside backups"]! / measured["alone"]!);
-    say(`${JSON.stringify(measured)}, ${copies} backups copied`);
+    const ratio = measured["beside backups"]! / measured["alone"]!;
+    ratios.push({ stage: begun === stage ? stage : "both", ratio });
+    say(`${JSON.stringify({ ...measured, ...ratios.at(-1) })}, ${copies} backups copied`);
   }
   phase = "over";
   await Promise.all(running);
   const [alone, beside] = CASES.map((name) =>
     results.median("offsite", `${ORDERS}`, name, "per second"),
   ) as [number, number];
-  const sorted = ratios.toSorted((one, other) => one - other);
-  const quantile = (share: number) => sorted[Math.floor(share * (sorted.length - 1))]!.toFixed(3);
   process.stdout.write(
-    `${copies} backups copied. Medians: ${alone.toFixed(0)} orders a second alone, ${beside.toFixed(0)} beside backups. Ratio of a pair: median ${quantile(0.5)}, quartiles ${quantile(0.25)} and ${quantile(0.75)}\n`,
+    `${copies} backups copied. Medians: ${alone.toFixed(0)} orders a second alone, ${beside.toFixed(0)} beside backups\n`,
   );
+  const labelled = [...ratios, ...ratios.map(({ ratio }) => ({ stage: "all", ratio }))];
+  for (const [name, of] of Map.groupBy(labelled, (each) => each.stage)) {
+    const sorted = of.map(({ ratio }) => ratio).toSorted((one, other) => one - other);
+    const quantile = (share: number) => sorted[Math.floor(share * (sorted.length - 1))]!.toFixed(3);
+    process.stdout.write(
+      `Ratio of a pair, ${name}: median ${quantile(0.5)}, quartiles ${quantile(0.25)} and ${quantile(0.75)}, ${of.length} pairs\n`,
+    );
+  }
 } finally {
   await stopEverything();
 }

@@ -1,6 +1,6 @@
 // The invariants of costs, and of the totals that reports are made of.
 
-import { parseDecimal } from "../domain/catalogue-sync.ts";
+import { parseDecimal } from "../domain/decimals.ts";
 import { microsOf } from "../domain/costs.ts";
 import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import type { TotalKind } from "./daily-totals.ts";

@@ -4,13 +4,9 @@
 
 import type { ReadStore } from "../db/port.ts";
 import { listProviders, type Provider } from "../db/providers.ts";
-import {
-  CatalogueError,
-  countsOf,
-  parseDecimal,
-  type SyncPlan,
-  type UpstreamEntry,
-} from "../domain/catalogue-sync.ts";
+import { CatalogueError, countsOf, type SyncPlan } from "../domain/catalogue-sync.ts";
+import { parseDecimal } from "../domain/decimals.ts";
+import { type UpstreamEntry } from "../domain/upstream-services.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { beyondLimits } from "../domain/sync-limits.ts";
 import type { Logger } from "../monitoring/log.ts";

@@ -19,10 +19,6 @@ import {
   type UpstreamService,
 } from "./upstream-services.ts";
 
-export { type Decimal, parseDecimal };
-export { isBelowCost, priceWithMarkup } from "./upstream-services.ts";
-export type { UpstreamEntry, UpstreamService } from "./upstream-services.ts";
-
 /** The fields of one of our services that a sync needs. */
 export interface KnownService extends SyncedFields {
   id: string;

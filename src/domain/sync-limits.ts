@@ -1,6 +1,7 @@
 // What a scheduled sync may do unasked (docs/specification.md#sync-schedule): beyond that it waits for the operator.
 
-import type { Decimal, SyncedFields, SyncPlan } from "./catalogue-sync.ts";
+import type { Decimal } from "./decimals.ts";
+import type { SyncedFields, SyncPlan } from "./catalogue-sync.ts";
 import { formatMicros } from "./money.ts";
 
 export interface SyncLimits {

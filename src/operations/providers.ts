@@ -1,8 +1,9 @@
 // Providers: creation, and catalogue sync.
 
 import type { AuditFacts } from "../domain/audit.ts";
-import type { Decimal, SyncedFields, SyncPlan, UpstreamEntry } from "../domain/catalogue-sync.ts";
-import { parseDecimal, planSync } from "../domain/catalogue-sync.ts";
+import { type Decimal, parseDecimal } from "../domain/decimals.ts";
+import { planSync, type SyncedFields, type SyncPlan } from "../domain/catalogue-sync.ts";
+import type { UpstreamEntry } from "../domain/upstream-services.ts";
 import { decimalText, multiplyDecimals } from "../domain/costs.ts";
 import type { NewServices, SyncSettings } from "../domain/providers.ts";
 import { isAsScheduled, NO_PROVIDER } from "../domain/providers.ts";

@@ -3,67 +3,43 @@
 /** @jsxImportSource preact */
 
 import { Refusal, refusal } from "../domain/refusals.ts";
-import { FileError, RowError } from "../imports/catalogue.ts";
-import { type GrantList, GRANTS_HEADER, readGrants } from "../imports/grants.ts";
+import { RowError } from "../imports/catalogue.ts";
+import { GRANTS_HEADER, readGrants } from "../imports/grants.ts";
 import type { GrantTerms } from "../operations/grants.ts";
 import type { Redirect, Submission, View } from "./call.ts";
-import { Area, Form, Refused } from "./fields.tsx";
+import { Area, Form } from "./fields.tsx";
+import { FILE, importView, More, readList, shownAgain, SHOWN_LIMIT } from "./import-rows.tsx";
 import { List } from "./lists.tsx";
 import { shownRefusal } from "./refusals.ts";
 import { Money, Typed } from "./shown.tsx";
 
-/** Names the rows: `line 7`. */
-const FILE = "list.csv";
 const PATH = "/import-grants";
 const TITLE = "Import resellers' prices";
-const SHOWN_LIMIT = 200;
 
 export function grantsPage(): View {
   return view([]);
 }
 
 function view(wrong: readonly RowError[]): View {
-  return {
-    title: TITLE,
-    body: (
-      <>
-        <h1>{TITLE}</h1>
-        {wrong.length > 0 && (
-          <>
-            <h2>Rows that are wrong</h2>
-            <List
-              caption="Rows that are wrong"
-              rows={wrong.slice(0, SHOWN_LIMIT)}
-              empty=""
-              columns={[
-                { heading: "Row", cell: ({ place }) => place.replace(`${FILE}, `, "") },
-                { heading: "What is wrong", cell: ({ problem }) => <Typed text={problem} /> },
-              ]}
-            />
-            <More count={wrong.length} />
-          </>
-        )}
-        <Form action={PATH} submit="Look at them first">
-          <Area
-            name="csv"
-            label="Grants as CSV"
-            hint={`The first line: ${GRANTS_HEADER.replaceAll(",", ", ")}. Each row replaces the grant that is there; an empty price is the service's own. All rows are imported, or none.`}
-            rows={16}
-            required
-          />
-        </Form>
-      </>
-    ),
-  };
+  return importView(
+    TITLE,
+    wrong,
+    <Form action={PATH} submit="Look at them first">
+      <Area
+        name="csv"
+        label="Grants as CSV"
+        hint={`The first line: ${GRANTS_HEADER.replaceAll(",", ", ")}. Each row replaces the grant that is there; an empty price is the service's own. All rows are imported, or none.`}
+        rows={16}
+        required
+      />
+    </Form>,
+  );
 }
 
 export async function importGrants(submission: Submission): Promise<Redirect | View> {
   const { form } = submission;
-  const text = form.values.get("csv") ?? "";
-  if (text.trim() === "") form.note("csv", "csv is required");
-  form.check();
-  const { grants, places, wrong } = listIn(submission, text);
-  if (wrong.length > 0) return shownAgain(submission, wrong);
+  const { grants, places, wrong } = readList(submission, (text) => readGrants(FILE, text));
+  if (wrong.length > 0) return shownAgain(submission, PATH, wrong, view);
   await submission.confirm({
     title: `Set ${countOf(grants.length)}`,
     moves: [],
@@ -80,7 +56,7 @@ export async function importGrants(submission: Submission): Promise<Redirect | V
     const refused = rows.map(({ index, code }) => {
       return new RowError(places[index]!, shownRefusal(refusal(code), form.values).message);
     });
-    return shownAgain(submission, refused);
+    return shownAgain(submission, PATH, refused, view);
   }
 }
 
@@ -107,30 +83,6 @@ function Grants({ grants }: { grants: readonly GrantTerms[] }) {
   );
 }
 
-function More({ count }: { count: number }) {
-  return count > SHOWN_LIMIT ? <p>And {count - SHOWN_LIMIT} more.</p> : null;
-}
-
 function countOf(grants: number): string {
   return grants === 1 ? "1 grant" : `${grants} grants`;
-}
-
-function listIn({ form }: Submission, text: string): GrantList {
-  try {
-    return readGrants(FILE, text);
-  } catch (error) {
-    if (!(error instanceof FileError)) throw error;
-    form.note("csv", error.message.replace(FILE, "The list"));
-    form.check();
-    throw error;
-  }
-}
-
-/** With what was sent in its field. */
-function shownAgain({ form }: Submission, wrong: readonly RowError[]): View {
-  const rows = wrong.length === 1 ? "A row is wrong" : `${wrong.length} rows are wrong`;
-  form.note("csv", `${rows}: nothing was imported`);
-  const { title, body } = view(wrong);
-  const again = <Refused.Provider value={{ action: PATH, form }}>{body}</Refused.Provider>;
-  return { title, body: again, status: 422 };
 }

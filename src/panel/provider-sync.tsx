@@ -8,8 +8,8 @@ import {
   countsOf,
   type SyncedFields,
   type SyncPlan,
-  type UpstreamEntry,
 } from "../domain/catalogue-sync.ts";
+import { type UpstreamEntry } from "../domain/upstream-services.ts";
 import { expectedCurrency } from "../domain/costs.ts";
 import { formatMicros } from "../domain/money.ts";
 import { typeTerms } from "../domain/service-types.ts";

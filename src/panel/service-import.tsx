@@ -3,76 +3,47 @@
 /** @jsxImportSource preact */
 
 import type { Refusal } from "../domain/refusals.ts";
-import {
-  type Catalogue,
-  FileError,
-  HEADER_FORM,
-  readCatalogue,
-  RowError,
-} from "../imports/catalogue.ts";
+import { HEADER_FORM, readCatalogue, RowError } from "../imports/catalogue.ts";
 import { type ImportPlan, planImport } from "../operations/service-import.ts";
 import type { Redirect, Submission, View } from "./call.ts";
-import { Area, Box, Form, Refused } from "./fields.tsx";
+import { Area, Box, Form } from "./fields.tsx";
+import { FILE, importView, readList, shownAgain, SHOWN_LIMIT } from "./import-rows.tsx";
 import { List } from "./lists.tsx";
 import { shownRefusal } from "./refusals.ts";
 import { Money, Typed } from "./shown.tsx";
 
-/** Names the rows: `line 7`. */
-const FILE = "list.csv";
 const PATH = "/import-services";
-const SHOWN_LIMIT = 200;
 
 export function importPage(): View {
   return view([]);
 }
 
 function view(wrong: readonly RowError[]): View {
-  const more = wrong.length - SHOWN_LIMIT;
-  return {
-    title: "Import services",
-    body: (
-      <>
-        <h1>Import services</h1>
-        {wrong.length > 0 && (
-          <>
-            <h2>Rows that are wrong</h2>
-            <List
-              caption="Rows that are wrong"
-              rows={wrong.slice(0, SHOWN_LIMIT)}
-              empty=""
-              columns={[
-                { heading: "Row", cell: ({ place }) => place.replace(`${FILE}, `, "") },
-                { heading: "What is wrong", cell: ({ problem }) => <Typed text={problem} /> },
-              ]}
-            />
-            {more > 0 && <p>And {more} more.</p>}
-          </>
-        )}
-        <Form action={PATH} submit="Import all of them">
-          <Area
-            name="csv"
-            label="List as CSV"
-            hint={`The first line: ${HEADER_FORM.replaceAll(",", ", ")}. All rows are imported, or none.`}
-            rows={16}
-            required
-          />
-          <Box
-            name="update"
-            label="Change the services whose ids are there, after the changes were shown; columns that the list does not have stay as they are"
-          />
-        </Form>
-      </>
-    ),
-  };
+  return importView(
+    "Import services",
+    wrong,
+    <Form action={PATH} submit="Import all of them">
+      <Area
+        name="csv"
+        label="List as CSV"
+        hint={`The first line: ${HEADER_FORM.replaceAll(",", ", ")}. All rows are imported, or none.`}
+        rows={16}
+        required
+      />
+      <Box
+        name="update"
+        label="Change the services whose ids are there, after the changes were shown; columns that the list does not have stay as they are"
+      />
+    </Form>,
+  );
 }
 
 export async function importServices(submission: Submission): Promise<Redirect | View> {
   const { form } = submission;
-  const text = form.values.get("csv") ?? "";
-  if (text.trim() === "") form.note("csv", "csv is required");
-  form.check();
   const update = form.isChecked("update");
-  const { services, places, wrong } = catalogueOf(submission, text, update);
+  const { services, places, wrong } = readList(submission, (text) =>
+    readCatalogue(FILE, text, { isUpdate: update }),
+  );
   const plan = await submission.read((reader) => planImport(reader, services, update));
   const refused = plan.problems.map((problem) => {
     const { message } = shownRefusal(problem as Refusal, form.values);
@@ -80,7 +51,7 @@ export async function importServices(submission: Submission): Promise<Redirect |
     return { index, error: new RowError(places[index]!, message.replace(/^Row \d+: /, "")) };
   });
   const all = [...wrong, ...refused.map(({ error }) => error)];
-  if (all.length > 0) return shownAgain(submission, all.toSorted(byLine));
+  if (all.length > 0) return shownAgain(submission, PATH, all.toSorted(byLine), view);
   if (update) {
     await submission.confirm({
       title: `Add ${plan.created.length} and change ${plan.updated.length} services`,
@@ -141,24 +112,4 @@ function Changes({ plan: { created, updated, unchanged } }: { plan: ImportPlan }
       <p>{updated.length - prices.length} services change in other terms alone.</p>
     </>
   );
-}
-
-function catalogueOf({ form }: Submission, text: string, isUpdate: boolean): Catalogue {
-  try {
-    return readCatalogue(FILE, text, { isUpdate });
-  } catch (error) {
-    if (!(error instanceof FileError || error instanceof RowError)) throw error;
-    form.note("csv", error.message.replace(FILE, "The list"));
-    form.check();
-    throw error;
-  }
-}
-
-/** With what was sent in its field. */
-function shownAgain({ form }: Submission, wrong: readonly RowError[]): View {
-  const rows = wrong.length === 1 ? "A row is wrong" : `${wrong.length} rows are wrong`;
-  form.note("csv", `${rows}: nothing was imported`);
-  const { title, body } = view(wrong);
-  const again = <Refused.Provider value={{ action: PATH, form }}>{body}</Refused.Provider>;
-  return { title, body: again, status: 422 };
 }

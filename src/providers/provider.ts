@@ -1,7 +1,7 @@
 // The interface that every protocol implements. A new one is a file beside smm-api.ts and a line in protocols.ts.
 // Only `services` and `balance`, which the command line calls, reject.
 
-import type { UpstreamEntry } from "../domain/catalogue-sync.ts";
+import type { UpstreamEntry } from "../domain/upstream-services.ts";
 import type { SubmissionResult } from "../domain/deliveries.ts";
 import type { RefillReport, RequestResult } from "../domain/order-requests.ts";
 import type { Report } from "../domain/polling.ts";

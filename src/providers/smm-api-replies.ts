@@ -2,8 +2,8 @@
 // Nothing is guessed: an order's entry that does not match gives no status, a service's entry is left out as unreadable.
 
 import * as v from "valibot";
-import type { UpstreamEntry, UpstreamService } from "../domain/catalogue-sync.ts";
-import { parseDecimal } from "../domain/catalogue-sync.ts";
+import type { UpstreamEntry, UpstreamService } from "../domain/upstream-services.ts";
+import { parseDecimal } from "../domain/decimals.ts";
 import { decimalText, microsOf, parseCurrency, type ToldCost } from "../domain/costs.ts";
 import { isProviderOrder, type SubmissionResult } from "../domain/deliveries.ts";
 import { parseServiceType } from "../domain/service-types.ts";

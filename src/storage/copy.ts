@@ -10,10 +10,13 @@ import { sizeOf } from "./files.ts";
 import type { Verification } from "../db/verify.ts";
 
 /**
- * Between two fsyncs of the growing copy. One fsync at the end delayed the commit of an order by 130 ms; many small ones
- * delay it by 15 to 30.
+ * A growing copy is synced in parts: one fsync at the end delayed the commit of an order by 130 ms, many small ones delay
+ * it by 15 to 30. Each of them flushes the disk's cache, which commits wait for too, so a copy that grows slowly, because
+ * orders take the processor, is synced seldom.
  */
-const SYNC_MS = 5;
+const SYNC_BYTES = 1024 * 1024;
+/** Between two looks at the copy's size. */
+const LOOK_MS = 5;
 
 export interface ToCopyThread {
   path: string;
@@ -120,15 +123,16 @@ async function copyAndVerify(
 async function syncWhile(
   file: string,
   isGrowing: () => boolean,
-  onSync: (bytes: number) => void,
+  onLook: (bytes: number) => void,
 ): Promise<void> {
-  while (isGrowing() && !existsSync(file)) await Bun.sleep(SYNC_MS);
+  while (isGrowing() && !existsSync(file)) await Bun.sleep(LOOK_MS);
   if (!isGrowing()) return;
   await using handle = await open(file, "r");
-  for (let before = -1; isGrowing(); await Bun.sleep(SYNC_MS)) {
+  for (let synced = 0; isGrowing(); await Bun.sleep(LOOK_MS)) {
     const { size } = await handle.stat();
-    if (size !== before) await handle.datasync();
-    before = size;
-    onSync(size);
+    onLook(size);
+    if (size < synced + SYNC_BYTES) continue;
+    await handle.datasync();
+    synced = size;
   }
 }

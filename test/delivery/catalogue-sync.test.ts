@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { startScheduledSyncs, type SyncDeps } from "../../src/delivery/catalogue-sync.ts";
 import type { Tick } from "../../src/delivery/ticker.ts";
-import type { UpstreamEntry } from "../../src/domain/catalogue-sync.ts";
+import type { UpstreamEntry } from "../../src/domain/upstream-services.ts";
 import { ProviderFailure } from "../../src/providers/provider.ts";
 import { freshDatabase, type TestDatabase } from "../support/service.ts";
 

@@ -6,12 +6,14 @@ import {
   countsOf,
   type KnownService,
   CatalogueError,
-  parseDecimal,
   planSync,
+} from "../../src/domain/catalogue-sync.ts";
+import { parseDecimal } from "../../src/domain/decimals.ts";
+import {
   priceWithMarkup,
   type UpstreamEntry,
   type UpstreamService,
-} from "../../src/domain/catalogue-sync.ts";
+} from "../../src/domain/upstream-services.ts";
 import { attempt, Refusal } from "../../src/domain/refusals.ts";
 import {
   refuseUnfitType,

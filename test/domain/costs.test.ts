@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseDecimal } from "../../src/domain/catalogue-sync.ts";
+import { parseDecimal } from "../../src/domain/decimals.ts";
 import {
   costByRate,
   costText,

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseDecimal, type SyncedFields, type SyncPlan } from "../../src/domain/catalogue-sync.ts";
+import { parseDecimal } from "../../src/domain/decimals.ts";
+import { type SyncedFields, type SyncPlan } from "../../src/domain/catalogue-sync.ts";
 import { beyondLimits } from "../../src/domain/sync-limits.ts";
 
 const fieldsAt = (priceMicros: number): SyncedFields => ({

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { formatMicros } from "../../src/domain/money.ts";
-import type { UpstreamEntry } from "../../src/domain/catalogue-sync.ts";
+import type { UpstreamEntry } from "../../src/domain/upstream-services.ts";
 import { findProvider } from "../../src/db/providers.ts";
 import { planCatalogue } from "../../src/operations/providers.ts";
 import { type DeliveryShop, openDeliveryShop } from "../support/delivery-store.ts";

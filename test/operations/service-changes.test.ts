@@ -8,7 +8,7 @@ import { findLastChange, listServiceChanges } from "../../src/db/service-changes
 import { listOpenServices } from "../../src/db/services.ts";
 import { users } from "../../src/db/tables.ts";
 import { jsonAmount } from "../../src/domain/money.ts";
-import type { UpstreamEntry } from "../../src/domain/catalogue-sync.ts";
+import type { UpstreamEntry } from "../../src/domain/upstream-services.ts";
 import { formatSecret } from "../../src/domain/webhooks.ts";
 import { Refusal } from "../../src/domain/refusals.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../../src/operations/commands.ts";

@@ -120,7 +120,7 @@ describe.each([
     expect(await heading(page)).toBe("Account");
     await keyboard.press("Tab");
     await keyboard.press("Enter");
-    expect(page.url()).toBe(`${panel.url}/account#content`);
+    await page.waitForURL(`${panel.url}/account#content`);
     for (let press = 0; press < 60; press++) {
       await keyboard.press("Shift+Tab");
       const text = await page.evaluate<string>("document.activeElement.textContent");

@@ -1,0 +1,83 @@
+// What the imports of lists share: the rows that are wrong, and the form once more with what was sent in it.
+
+/** @jsxImportSource preact */
+
+import type { ComponentChildren } from "preact";
+import { FileError, RowError } from "../imports/catalogue.ts";
+import type { Submission, View } from "./call.ts";
+import { Refused } from "./fields.tsx";
+import { List } from "./lists.tsx";
+import { Typed } from "./shown.tsx";
+
+/** Names the rows: `line 7`. */
+export const FILE = "list.csv";
+export const SHOWN_LIMIT = 200;
+
+/** `form`: for the list; the rows of the one before that are wrong stand above it. */
+export function importView(
+  title: string,
+  wrong: readonly RowError[],
+  form: ComponentChildren,
+): View {
+  return {
+    title,
+    body: (
+      <>
+        <h1>{title}</h1>
+        {wrong.length > 0 && (
+          <>
+            <h2>Rows that are wrong</h2>
+            <List
+              caption="Rows that are wrong"
+              rows={wrong.slice(0, SHOWN_LIMIT)}
+              empty=""
+              columns={[
+                { heading: "Row", cell: ({ place }) => place.replace(`${FILE}, `, "") },
+                { heading: "What is wrong", cell: ({ problem }) => <Typed text={problem} /> },
+              ]}
+            />
+            <More count={wrong.length} />
+          </>
+        )}
+        {form}
+      </>
+    ),
+  };
+}
+
+/** How many of a long list are not shown. */
+export function More({ count }: { count: number }) {
+  return count > SHOWN_LIMIT ? <p>And {count - SHOWN_LIMIT} more.</p> : null;
+}
+
+/** The list that was sent. Throws FormError with what is wrong with it as a whole. */
+export function readList<T>({ form }: Submission, read: (text: string) => T): T {
+  const text = form.values.get("csv") ?? "";
+  if (text.trim() === "") form.note("csv", "csv is required");
+  form.check();
+  try {
+    return read(text);
+  } catch (error) {
+    if (!(error instanceof FileError || error instanceof RowError)) throw error;
+    form.note("csv", error.message.replace(FILE, "The list"));
+    form.check();
+    throw error;
+  }
+}
+
+/** `view`: with the rows that are wrong. What was sent is in its field. */
+export function shownAgain(
+  { form }: Submission,
+  action: string,
+  wrong: readonly RowError[],
+  view: (wrong: readonly RowError[]) => View,
+): View {
+  const rows = wrong.length === 1 ? "A row is wrong" : `${wrong.length} rows are wrong`;
+  form.note("csv", `${rows}: nothing was imported`);
+  const { title, body } = view(wrong);
+  return {
+    title,
+    body: <Refused.Provider value={{ action, form }}>{body}</Refused.Provider>,
+    status: 422,
+  };
+}
