@@ -228,15 +228,11 @@ export class Connection {
     const text = textOf(response);
     const isBodiless = message?.method === "HEAD";
     if (text === undefined && !isBodiless) return void this.#stream(message!, response);
-    if (text === undefined) {
-      // HEAD: the body is not produced, and its length is not known.
-      void response.body?.cancel();
-      const head = headOf(response, message!.isHttp10 ? "close" : "chunked", this.#isOver);
-      this.#out.add(head, head.length);
-      return;
-    }
-    const bytes = Buffer.byteLength(text);
-    const head = headOf(response, bytes, this.#isOver);
+    const bytes = text === undefined ? 0 : Buffer.byteLength(text);
+    // HEAD of a stream: it is not produced, and its length is not known.
+    if (text === undefined) void response.body?.cancel();
+    const framing = text !== undefined ? bytes : message!.isHttp10 ? "close" : "chunked";
+    const head = headOf(response, framing, this.#isOver);
     if (isBodiless) this.#out.add(head, head.length);
     else this.#out.add(head + text, head.length + bytes);
   }
