@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
-import { Option } from "commander";
+import { Argument, Option } from "commander";
 import { settingOption } from "../config/flags.ts";
 import { type Endpoint, formatEndpoint } from "../config/values.ts";
 import {
@@ -83,6 +83,21 @@ export function declarePanel(program: Command): void {
         afterChange(session, name, () =>
           session.execute("setAdministratorPassword", { name, passwordHash }),
         ),
+      );
+      print(options.json, changed, fields);
+    });
+
+  declare(
+    group,
+    "role",
+    "give an administrator another role; ends the sessions",
+    "reseller panel role alice operator",
+  )
+    .argument("<name>", "the administrator", administratorName)
+    .addArgument(new Argument("<role>", "what the administrator may do").choices(ROLES))
+    .action(async (name: string, role: Role, options: CommonOptions) => {
+      const changed = await withDatabase(options, (session) =>
+        afterChange(session, name, () => session.execute("setAdministratorRole", { name, role })),
       );
       print(options.json, changed, fields);
     });

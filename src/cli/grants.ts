@@ -5,11 +5,10 @@ import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { listAllGrants, type ListedGrant } from "../db/grants.ts";
 import { findService } from "../db/services.ts";
-import { csvText } from "../domain/csv.ts";
-import { formatMicros, jsonAmount } from "../domain/money.ts";
+import { jsonAmount } from "../domain/money.ts";
 import { errorCode, Refusal, refusal } from "../domain/refusals.ts";
 import { FileError, RowError } from "../imports/catalogue.ts";
-import { GRANTS_HEADER, type GrantList, readGrants } from "../imports/grants.ts";
+import { GRANTS_HEADER, type GrantList, grantsCsv, readGrants } from "../imports/grants.ts";
 import { requireUser } from "../operations/users.ts";
 import {
   CommandFailure,
@@ -50,7 +49,7 @@ export function declareGrants(admin: Command): void {
           return listAllGrants(reader, service, account);
         }),
       );
-      if (options.csv) return print(undefined, grants, csvOf);
+      if (options.csv) return print(undefined, grants, grantsCsv);
       print(options.json, grants.map(grantJson), () => grantTable(grants));
     });
   const command = declare(
@@ -119,15 +118,6 @@ function grantJson({ serviceId: service, priceMicros, ...grant }: ListedGrant) {
   const { serviceName: name, username: user, listPriceMicros } = grant;
   const price = priceMicros === null ? null : jsonAmount(priceMicros);
   return { service, name, username: user, price, standardPrice: jsonAmount(listPriceMicros) };
-}
-
-/** Ends without a line break: print adds one. */
-function csvOf(grants: readonly ListedGrant[]): string {
-  const lines = grants.map(({ serviceId: service, username: user, priceMicros }) => {
-    const price = priceMicros === null ? "" : formatMicros(priceMicros);
-    return [csvText(service), csvText(user), price].join(",");
-  });
-  return ["service,username,price", ...lines].join("\n");
 }
 
 function grantTable(grants: readonly ListedGrant[]): string {

@@ -3,9 +3,9 @@
 import { CUID } from "./orders.ts";
 import type { Wanted } from "../domain/webhooks.ts";
 import type { Reader, Tx } from "./port.ts";
-import { fields, query, select } from "./query.ts";
+import { fields, listByConditions, query, select } from "./query.ts";
 import type { webhooks as schema } from "./schema.ts";
-import { number } from "./table-definition.ts";
+import { boolean, number, text } from "./table-definition.ts";
 import { users, webhooks } from "./tables.ts";
 
 export type AnyWebhook = Readonly<typeof schema.$inferSelect>;
@@ -32,6 +32,34 @@ const ALL = query({
   text: `SELECT ${select(webhooks)} FROM webhooks
     WHERE deleted_at IS NULL AND reseller_account IS NOT NULL ORDER BY webhook_id`,
 });
+
+/** `username`: of the user; of a test account, of the user beside whom it is. */
+const NEWEST = listByConditions(
+  { ...fields(webhooks), username: text, isTest: boolean },
+  (where) => `SELECT ${select(webhooks)}, coalesce(owners.username, users.username) AS "username",
+      CASE WHEN users.test_of IS NULL THEN 0 ELSE 1 END AS "isTest"
+    FROM webhooks JOIN users ON users.account = webhooks.reseller_account
+      LEFT JOIN users AS owners ON owners.account = users.test_of
+    ${where} ORDER BY webhooks.webhook_id DESC LIMIT :limit`,
+);
+
+export interface AnyonesWebhook extends ListedWebhook {
+  isTest: boolean;
+}
+
+/** Of all users, the newest first, with numbers below `below`. `active`: null: whether or not. */
+export function listWebhooksBelow(
+  reader: Reader,
+  active: boolean | null,
+  below: number,
+  limit: number,
+): AnyonesWebhook[] {
+  const conditions = ["webhooks.deleted_at IS NULL", "webhooks.webhook_id < :below"];
+  const takes = { below: number, limit: number };
+  if (active === null) return reader.all(NEWEST(conditions, takes), { below, limit }) as never;
+  const list = NEWEST([...conditions, "webhooks.active = :active"], { ...takes, active: boolean });
+  return reader.all(list, { below, limit, active }) as never;
+}
 
 /** By its public id; undefined for a deleted one and for one of the operator. */
 export function findWebhook(reader: Reader, id: string): Webhook | undefined {

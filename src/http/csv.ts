@@ -1,5 +1,7 @@
 // Lists as CSV, streamed in steps, since they have no limit.
 
+import { withText } from "../http1/response.ts";
+
 export { csvText } from "../domain/csv.ts";
 
 /** The lines of one step, and where the next one goes on; null at the end. */
@@ -35,10 +37,17 @@ export function csvResponse(
       }
     },
   });
-  return new Response(lines, {
-    headers: {
-      "content-type": "text/csv; charset=utf-8",
-      "content-disposition": `attachment; filename="${file}"`,
-    },
-  });
+  return new Response(lines, { headers: headersOf(file) });
+}
+
+/** A list that is short enough to be one text. */
+export function csvFile(file: string, text: string): Response {
+  return withText(new Response(text, { headers: headersOf(file) }), text);
+}
+
+function headersOf(file: string) {
+  return {
+    "content-type": "text/csv; charset=utf-8",
+    "content-disposition": `attachment; filename="${file}"`,
+  };
 }

@@ -229,7 +229,10 @@ export class Connection {
     const isBodiless = message?.method === "HEAD";
     if (text === undefined && !isBodiless) return void this.#stream(message!, response);
     const bytes = text === undefined ? 0 : Buffer.byteLength(text);
-    const head = headOf(response, bytes, this.#isOver);
+    // HEAD of a stream: it is not produced, and its length is not known.
+    if (text === undefined) void response.body?.cancel();
+    const framing = text !== undefined ? bytes : message!.isHttp10 ? "close" : "chunked";
+    const head = headOf(response, framing, this.#isOver);
     if (isBodiless) this.#out.add(head, head.length);
     else this.#out.add(head + text, head.length + bytes);
   }

@@ -1,6 +1,7 @@
 // Grants in a CSV text, with every row that is wrong. docs/specification.md#cli-grants.
 
 import { CsvError, parse } from "csv-parse/sync";
+import { csvText } from "../domain/csv.ts";
 import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/money.ts";
 import { IDENTIFIER_FORM, isIdentifier } from "../domain/text.ts";
 import { isUsername, USERNAME_FORM } from "../domain/users.ts";
@@ -79,4 +80,15 @@ function recordsIn(file: string, text: string) {
     if (!(error instanceof CsvError)) throw error;
     throw new FileError(`${file}, line ${String(error["lines"])}: not CSV (${error.code})`);
   }
+}
+
+/** What `readGrants` reads. Ends without a line break. */
+export function grantsCsv(
+  grants: readonly { serviceId: string; username: string; priceMicros: number | null }[],
+): string {
+  const lines = grants.map(({ serviceId: service, username: user, priceMicros }) => {
+    const price = priceMicros === null ? "" : formatMicros(priceMicros);
+    return [csvText(service), csvText(user), price].join(",");
+  });
+  return [COLUMNS.join(","), ...lines].join("\n");
 }

@@ -28,10 +28,23 @@ export async function accountPage(call: Call, panel: Panel): Promise<View> {
             ["Role", role],
             [
               "Second factor",
-              <>
-                {totpSecret === null ? "off" : "on"}{" "}
-                <a href="/account/second-factor">{totpSecret === null ? "set up" : "remove"}</a>
-              </>,
+              totpSecret === null ? (
+                <Form action="/account/second-factor/offer">
+                  <div class="inline">
+                    off
+                    <button>
+                      Set up<span class="hidden"> the second factor</span>
+                    </button>
+                  </div>
+                </Form>
+              ) : (
+                <>
+                  on{" "}
+                  <a href="/account/second-factor">
+                    Remove<span class="hidden"> the second factor</span>
+                  </a>
+                </>
+              ),
             ],
           ]}
         />

@@ -125,7 +125,7 @@ function Endpoints({
               {
                 heading: "Change",
                 cell: ({ id, target }: (typeof rows)[number]) => (
-                  <>
+                  <div class="inline">
                     <Form action={`/alerts/${id}/test`}>
                       <button aria-label={`Test: ${target}`}>Test</button>
                     </Form>
@@ -134,7 +134,7 @@ function Endpoints({
                         Delete
                       </button>
                     </Form>
-                  </>
+                  </div>
                 ),
               },
             ]
@@ -150,7 +150,7 @@ export async function createAlertEndpoint(submission: Submission): Promise<View 
   const target = { url: urlOf(form) };
   const secret = newSecret();
   await submission.submit("createAlertEndpoint", { target, secret });
-  return shownOnce(secret, "Secret of the alerts to this address", "/alerts#endpoints");
+  return shownOnce(secret, "Secret of the alerts to this address", "/alerts");
 }
 
 async function createChat(submission: Submission): Promise<Redirect> {

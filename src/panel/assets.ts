@@ -9,7 +9,10 @@ interface Asset {
   text: string;
 }
 
-export const STYLE = asset("panel.css", "text/css; charset=utf-8", style);
+/** Without indentation and line breaks, which are a sixth of it. */
+const compact = style.replace(/\s*([{};,])\s*|\s+/g, (_, mark?: string) => mark ?? " ");
+
+export const STYLE = asset("panel.css", "text/css; charset=utf-8", compact);
 export const SCRIPT = asset("panel.js", "text/javascript; charset=utf-8", script);
 export const ASSETS: readonly Asset[] = [STYLE, SCRIPT];
 

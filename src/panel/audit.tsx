@@ -6,6 +6,7 @@ import { listAuditEntries, type ListedAuditEntry } from "../db/audit.ts";
 import { findUser } from "../db/users.ts";
 import { AUDIT_ACTIONS, type AuditFacts } from "../domain/audit.ts";
 import { formatMicros } from "../domain/money.ts";
+import { isUsername } from "../domain/users.ts";
 import type { Call, View } from "./call.ts";
 import { Choice, Field, Filters } from "./fields.tsx";
 import { List, Pager } from "./lists.tsx";
@@ -56,7 +57,7 @@ export async function auditPage(call: Call): Promise<View> {
               cell: (entry) => <Typed text={entry.operator ?? `key ${entry.keyId}`} />,
             },
             { heading: "Action", cell: ({ action }) => action },
-            { heading: "Subject", cell: ({ subject }) => <Typed text={subject} /> },
+            { heading: "Subject", cell: (entry) => <Subject entry={entry} /> },
             { heading: "User", cell: (entry) => <User entry={entry} /> },
             { heading: "Change", cell: (entry) => <Change entry={entry} /> },
           ]}
@@ -67,8 +68,42 @@ export async function auditPage(call: Call): Promise<View> {
   };
 }
 
+/** What was changed, with its page where it has one. */
+export function Subject({ entry }: { entry: ListedAuditEntry }) {
+  const path = pathOf(entry);
+  const text = <Typed text={entry.subject} />;
+  return path === null ? text : <a href={path}>{text}</a>;
+}
+
+/** By the first word of the action. A user is found by the name that it has now. */
+function pathOf({ action, subject, username }: ListedAuditEntry): string | null {
+  const [noun] = action.split(".");
+  switch (noun) {
+    case "order":
+      return `/orders/${subject}`;
+    case "service":
+    case "grant":
+    case "route":
+      return `/services/${subject}`;
+    case "provider":
+      return `/providers/${subject}`;
+    case "user":
+      return `/users/${encodeURIComponent(username ?? subject)}`;
+    case "key":
+    case "webhook":
+      return username === null || !isUsername(username)
+        ? null
+        : `/users/${encodeURIComponent(username)}#${noun}s`;
+    case "alert":
+      return "/alerts";
+    default:
+      return null;
+  }
+}
+
 function User({ entry: { username } }: { entry: ListedAuditEntry }) {
-  if (username === null) return <>–</>;
+  // Nobody's page is that of a test account.
+  if (username === null || !isUsername(username)) return <Typed text={username} />;
   return (
     <a href={`/users/${encodeURIComponent(username)}`}>
       <Typed text={username} />

@@ -6,6 +6,7 @@ import { mayAct } from "../domain/administrators.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { addRoute, type RouteContext, type Router, routerOf } from "../http/router.ts";
 import { type Address, type Certificate, listen, type Server } from "../http1/listen.ts";
+import { UNKNOWN_METHOD } from "../http1/parser.ts";
 import type { IncomingRequest } from "../http1/request.ts";
 import { ASSETS } from "./assets.ts";
 import { Call, Submission } from "./call.ts";
@@ -47,16 +48,35 @@ export function startPanel(deps: PanelDeps, address: Address, tls: Certificate |
 
 function createRouter(deps: PanelDeps): Router {
   const router = routerOf(new Elysia({ name: "panel", strictPath: true }));
-  for (const asset of ASSETS) addRoute(router, "GET", asset.path, () => assetResponse(asset));
+  for (const asset of ASSETS) addGet(router, asset.path, () => assetResponse(asset));
   for (const route of ROUTES) {
-    addRoute(router, route.method, route.path, (context) => answer(deps, route, context));
+    const handle = (context: RouteContext) => answer(deps, route, context);
+    if (route.method === "GET") {
+      addGet(router, route.path, handle);
+      continue;
+    }
+    addRoute(router, route.method, route.path, handle);
+    // Where a browser stands after a refused form: whoever asks for that address again gets the page with the form.
+    const isPage = ROUTES.some(({ method, path }) => method === "GET" && path === route.path);
+    if (!isPage) addGet(router, route.path, ({ params }) => redirect(filledIn(route.back, params)));
   }
   router.onError(({ error }) =>
-    error instanceof NotFoundError
-      ? failureOf(404, "There is no such page.", null)
-      : fail(deps, error, null),
+    error instanceof NotFoundError ? noSuchPage() : fail(deps, error, null),
   );
   return router.compile();
+}
+
+/** HEAD, too, which load balancers and link checkers send: the connection leaves the body out. */
+function addGet(router: Router, path: string, handle: Parameters<typeof addRoute>[3]): void {
+  addRoute(router, "GET", path, handle);
+  // What HEAD is routed as, and every method that is none.
+  addRoute(router, UNKNOWN_METHOD, path, (context) =>
+    context.request.sentMethod === "HEAD" ? handle(context) : noSuchPage(),
+  );
+}
+
+function noSuchPage(): Response {
+  return failureOf(404, "There is no such page.", null);
 }
 
 async function answer(

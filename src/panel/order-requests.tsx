@@ -17,7 +17,7 @@ import {
 import { decideTransition } from "../domain/order-transitions.ts";
 import { refusal } from "../domain/refusals.ts";
 import type { Call, Redirect, Submission, View } from "./call.ts";
-import { Choice, Field, Filters, Fold, Form } from "./fields.tsx";
+import { Box, Choice, Field, Filters, Fold, Form } from "./fields.tsx";
 import { List, Pager } from "./lists.tsx";
 import { NOTE_LIMIT } from "./order.tsx";
 import { Badge, moneyText, Time, Typed } from "./shown.tsx";
@@ -31,15 +31,23 @@ const WHICH = [
 export async function requestsPage(call: Call): Promise<View> {
   const { filters } = call;
   const which = filters.optionalChoice("which", ["open", "all"]) ?? "open";
-  const filter = {
-    open: which === "open",
-    kind: filters.optionalChoice("kind", REQUEST_KINDS) ?? undefined,
-    below: filters.below(),
-  };
-  const { requests, names } = await call.read((reader) => ({
-    requests: filters.errors.size > 0 ? [] : listOrderRequests(reader, filter, PAGE + 1),
-    names: new Map(listProviders(reader).map(({ providerId, name }) => [providerId, name])),
-  }));
+  const kind = filters.optionalChoice("kind", REQUEST_KINDS) ?? undefined;
+  const asked = filters.optionalText("order");
+  const { requests, names } = await call.read((reader) => {
+    const order = asked === null ? null : findOrder(reader, asked);
+    if (order === undefined) filters.note("order", "Order not found");
+    const filter = {
+      open: which === "open",
+      kind,
+      orderId: order?.orderId,
+      test: filters.isChecked("test"),
+      below: filters.below(),
+    };
+    return {
+      requests: filters.errors.size > 0 ? [] : listOrderRequests(reader, filter, PAGE + 1),
+      names: new Map(listProviders(reader).map(({ providerId, name }) => [providerId, name])),
+    };
+  });
   const rows = requests.slice(0, PAGE);
   const mayDecide = mayAct(call.administrator.role, "operator");
   return {
@@ -54,6 +62,8 @@ export async function requestsPage(call: Call): Promise<View> {
         <Filters action="/requests" filters={filters}>
           <Choice name="which" label="Which" options={WHICH} value={which} />
           <Choice name="kind" label="Kind" options={REQUEST_KINDS} any="both" />
+          <Field name="order" label="Order" />
+          <Box name="test" label="those for test orders" />
         </Filters>
         <List
           caption="Requests, newest first"

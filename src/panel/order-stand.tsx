@@ -3,6 +3,8 @@
 /** @jsxImportSource preact */
 
 import { placementOf } from "../domain/deliveries.ts";
+import { decisionsFor } from "../domain/order-requests.ts";
+import { isTestOrder } from "../domain/sandbox.ts";
 import type { ShownOrder } from "./order.tsx";
 import { Time, Typed } from "./shown.tsx";
 
@@ -63,4 +65,21 @@ export function Stand({ order, provider, timeline, late }: ShownOrder) {
     );
   }
   return null;
+}
+
+/** What its reseller asks for, with where it is decided. */
+export function OpenRequests({ order, requests }: Pick<ShownOrder, "order" | "requests">) {
+  const path = `/requests?order=${order.orderId}${isTestOrder(order) ? "&test=yes" : ""}`;
+  return (
+    <>
+      {requests.map((request) => (
+        <p class="notice busy">
+          Its reseller asks to {request.kind} it.{" "}
+          <a href={path}>
+            {decisionsFor(request).length > 0 ? "Decide the request" : "See the request"}
+          </a>
+        </p>
+      ))}
+    </>
+  );
 }

@@ -6,6 +6,7 @@ import { findCost } from "../db/costs.ts";
 import { findOrder, type Order } from "../db/orders.ts";
 import { readOrderTimeline, type TimelineEntry } from "../db/order-timeline.ts";
 import { type LateReport, listOpenLateReports } from "../db/late-reports.ts";
+import { type ListedRequest, listOrderRequests } from "../db/order-request-lists.ts";
 import type { Reader } from "../db/port.ts";
 import { providerOf } from "../db/providers.ts";
 import { findKey } from "../db/keys.ts";
@@ -15,23 +16,23 @@ import { usernameOf } from "../db/users.ts";
 import { shownStart } from "../domain/keys.ts";
 import { isTestOrder } from "../domain/sandbox.ts";
 import { mayAct } from "../domain/administrators.ts";
-import { costText, type OrderCost } from "../domain/costs.ts";
+import type { OrderCost } from "../domain/costs.ts";
 import { isSettlementCorrectable, placementOf } from "../domain/deliveries.ts";
-import { extraFields, orderedQuantity, orderType } from "../domain/order-fields.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import { refusal, Refusal } from "../domain/refusals.ts";
-import { typeTerms } from "../domain/service-types.ts";
 import type { Call, View } from "./call.ts";
 import { Field, Form } from "./fields.tsx";
-import { Facts } from "./lists.tsx";
 import { LateDecision } from "./late-reports.tsx";
 import { Settlement, Unrecognized } from "./order-settlement.tsx";
+import { OrderFacts } from "./order-facts.tsx";
 import { changesOf, previewChange, type Target, VERBS } from "./order-change.ts";
-import { Stand } from "./order-stand.tsx";
+import { OpenRequests, Stand } from "./order-stand.tsx";
 import { States } from "./orders.tsx";
-import { Badge, Money, moneyText, Time, Typed, TypedLines, TypedLink } from "./shown.tsx";
+import { Badge, Money, moneyText, Time, Typed } from "./shown.tsx";
 
 export const NOTE_LIMIT = 500;
+/** One of each kind can be open. */
+const REQUESTS = 2;
 
 export interface ShownOrder {
   order: Order;
@@ -46,6 +47,8 @@ export interface ShownOrder {
   isCorrectable: boolean;
   /** Its provider does not know the number. */
   unrecognized: UnrecognizedNumber | undefined;
+  /** To cancel or refill it, those that are open. */
+  requests: ListedRequest[];
 }
 
 /** Throws order_not_found. */
@@ -67,6 +70,11 @@ export function readShownOrder(reader: Reader, id: string): ShownOrder {
     isCorrectable: isSettlementCorrectable(order, sent?.outcome),
     unrecognized:
       order.status === "PROCESSING" ? findUnrecognizedNumber(reader, order.orderId) : undefined,
+    requests: listOrderRequests(
+      reader,
+      { open: true, orderId: order.orderId, test: isTestOrder(order) },
+      REQUESTS,
+    ),
   };
 }
 
@@ -92,6 +100,7 @@ export async function orderPage(call: Call): Promise<View> {
           {isTestOrder(order) && <Badge state="test" />}
         </h1>
         <Stand {...shown} />
+        <OpenRequests {...shown} />
         {shown.unrecognized && (
           <Unrecognized found={shown.unrecognized} provider={shown.provider?.name ?? ""} />
         )}
@@ -125,60 +134,6 @@ export async function orderPage(call: Call): Promise<View> {
       </>
     ),
   };
-}
-
-function OrderFacts({ order, username, provider, cost }: ShownOrder) {
-  const { delivery } = order;
-  return (
-    <Facts
-      facts={[
-        ["User", <a href={`/users/${username}`}>{username}</a>],
-        ["Service", <Typed text={order.serviceName} />],
-        ["Link", <TypedLink text={order.link} />],
-        ["Quantity", quantityText(order)],
-        ...extraFacts(order),
-        ["Charge USD", <Money micros={order.chargeMicros} />],
-        ["Refunded USD", <Money micros={order.refundedMicros} />],
-        ["Start count", order.startCount],
-        ["Remains", order.remains],
-        ["Created (UTC)", <Time at={order.createdAt} />],
-        ["Id", <code>{order.id}</code>],
-        ["Reference", <Typed text={order.reference} />],
-        ["Provider", provider === null ? "delivered by hand" : provider.name],
-        ...(delivery
-          ? ([
-              ["Number there", delivery.providerOrder ?? "–"],
-              ["Last answer for it", <Time at={delivery.polledAt} />],
-              ["Cost", cost ? <Typed text={costText(cost)} /> : "not known"],
-              ["Margin USD", cost ? <Money micros={marginOf(order, cost)} /> : "–"],
-            ] as const)
-          : []),
-      ]}
-    />
-  );
-}
-
-/** Of a drip-feed what all its runs make, which is what remains is a part of. */
-function quantityText(order: Order): string {
-  const single = orderedQuantity(order);
-  const { quantity } = order;
-  return single === quantity
-    ? `${quantity}`
-    : `${quantity}: ${quantity / single} runs of ${single}`;
-}
-
-/** The type it was sold as, and the fields of it. */
-function extraFacts(order: Order) {
-  if (order.extra === null) return [];
-  const fields = Object.entries(extraFields(order));
-  return [
-    ["Type", typeTerms(orderType(order)).words] as const,
-    ...fields.map(([name, value]) => [name, <TypedLines text={String(value)} />] as const),
-  ];
-}
-
-function marginOf(order: Order, { costMicros }: OrderCost): number {
-  return order.chargeMicros - order.refundedMicros - costMicros;
 }
 
 /** Buttons of one form: what each refunds is on it, so that a confirmation holds no surprise. */

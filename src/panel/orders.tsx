@@ -79,10 +79,13 @@ export async function ordersPage(call: Call): Promise<View> {
           <Field name="to" label="To" type="date" />
           <details class="more" open={hasRare(call)}>
             <summary>More filters</summary>
-            <Choice name="placement" label="Placement" options={PLACEMENTS} any="any" />
-            <Field name="reference" label="Reference" />
-            <Field name="provider-order" label="Number at the provider" />
-            <Box name="late" label="changed after their end" />
+            <div class="filters">
+              <Choice name="placement" label="Placement" options={PLACEMENTS} any="any" />
+              <Field name="reference" label="Reference" />
+              <Field name="provider-order" label="Number at the provider" />
+              <Box name="late" label="changed after their end" />
+              <Box name="test" label="test orders, which are listed nowhere else" />
+            </div>
           </details>
         </Filters>
         {mayChange && rows.length > 0 ? (
@@ -115,7 +118,7 @@ export async function ordersPage(call: Call): Promise<View> {
 
 /** Whether a filter is set that is shown on request only. */
 function hasRare({ filters }: Call): boolean {
-  return ["placement", "reference", "provider-order", "late"].some(
+  return ["placement", "reference", "provider-order", "late", "test"].some(
     (name) => filters.raw(name) !== "",
   );
 }
@@ -163,7 +166,9 @@ function columnsOf(names: Map<number, string>, mayChange: boolean) {
     {
       heading: "Provider",
       cell: ({ delivery }: ListedOrder) =>
-        delivery ? `${names.get(delivery.providerId)} ${delivery.providerOrder ?? ""}` : "by hand",
+        delivery
+          ? `${names.get(delivery.providerId) ?? "test"} ${delivery.providerOrder ?? ""}`
+          : "by hand",
     },
     {
       heading: "Created (UTC)",

@@ -129,7 +129,7 @@ function Changes({ provider, path }: { provider: Provider; path: string }) {
           </p>
         </Form>
         <Form action={`${path}/sync`} submit="Show what a sync would do">
-          <h2>Services</h2>
+          <h2>Sync its services</h2>
           <Field
             name="markup"
             label="Markup in percent"

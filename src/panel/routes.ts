@@ -69,6 +69,7 @@ import { importPage, importServices } from "./service-import.tsx";
 import { changePrices } from "./service-prices.tsx";
 import { putRoute, removeRoute } from "./service-routes.tsx";
 import { createService, servicesPage } from "./services.tsx";
+import { grantsCsvPage, servicesCsv } from "./services-csv.ts";
 import { setUp, setUpPage } from "./set-up.tsx";
 import { makeBackup, systemPage, verifyBackup } from "./system.tsx";
 import { codePage, passCode, signIn, signInPage, signOut } from "./sign-in.tsx";
@@ -99,6 +100,7 @@ import {
   updateWebhook,
   webhookPage,
 } from "./webhook.tsx";
+import { webhooksPage } from "./webhooks.tsx";
 
 /** `anyone`: before signing in, too. */
 export type Access = Role | "anyone";
@@ -175,6 +177,8 @@ export const ROUTES: readonly Route[] = [
   post("/users/:user/prices/remove", "operator", removeOwnPrice, "/users/:user"),
 
   get("/services", "support", servicesPage, "Services"),
+  get("/services.csv", "support", servicesCsv),
+  get("/grants.csv", "support", grantsCsvPage),
   post("/services", "operator", createService, "/services"),
   post("/service-prices", "operator", changePrices, "/services"),
   get("/import-services", "operator", importPage),
@@ -211,6 +215,8 @@ export const ROUTES: readonly Route[] = [
   post("/alerts/:endpoint/delete", "owner", deleteAlertEndpoint, "/alerts"),
 
   get("/audit", "support", auditPage, "Audit"),
+
+  get("/webhooks", "support", webhooksPage),
 
   get("/system", "support", systemPage, "System"),
   post("/system/backups", "owner", makeBackup, "/system"),

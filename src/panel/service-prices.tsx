@@ -2,7 +2,6 @@
 
 /** @jsxImportSource preact */
 
-import { listProviders } from "../db/providers.ts";
 import { listServicesAfter } from "../db/service-lists.ts";
 import { findService, type Service } from "../db/services.ts";
 import { parsePercent, planPrices, type PriceChange } from "../domain/services.ts";
@@ -30,7 +29,7 @@ export async function changePrices(submission: Submission): Promise<Redirect> {
   form.check();
   const services = await submission.read((reader) => {
     if (ofAll) {
-      const filter = filterOf(new Values(new URLSearchParams(query)), listProviders(reader));
+      const { payer: _, ...filter } = filterOf(new Values(new URLSearchParams(query)), reader);
       return listServicesAfter(reader, filter, null, ALL).rows;
     }
     return reader.each(ids, (id) => {

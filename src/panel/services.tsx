@@ -4,8 +4,11 @@
 
 import { listProviders } from "../db/providers.ts";
 import { type ListedService, listServicesAfter, type ServiceFilter } from "../db/service-lists.ts";
+import type { Reader } from "../db/port.ts";
 import type { Service } from "../db/services.ts";
+import { findUser, type User } from "../db/users.ts";
 import { mayAct } from "../domain/administrators.ts";
+import { priceFor } from "../domain/prices.ts";
 import { IDENTIFIER_FORM } from "../domain/text.ts";
 import type { Call, Redirect, Submission, View } from "./call.ts";
 import { Box, Choice, Field, Filters, Fold, Form } from "./fields.tsx";
@@ -19,23 +22,24 @@ const STATES = ["active", "inactive"] as const;
 
 export async function servicesPage(call: Call): Promise<View> {
   const { filters } = call;
-  const { rows, next, names } = await call.read((reader) => {
-    const providers = listProviders(reader);
-    const filter = filterOf(filters, providers);
+  const { rows, next, names, payer } = await call.read((reader) => {
+    const { payer, ...filter } = filterOf(filters, reader);
     const page =
       filters.errors.size > 0
         ? { rows: [], next: null }
         : listServicesAfter(reader, filter, filters.raw("after") || null, PAGE);
-    const names = new Map(providers.map(({ providerId, name }) => [providerId, name]));
-    return { ...page, names };
+    const names = new Map(listProviders(reader).map(({ providerId, name }) => [providerId, name]));
+    return { ...page, names, payer };
   });
   const mayChange = mayAct(call.administrator.role, "operator");
+  // Of a price list nothing is changed: its prices are the reseller's.
+  const mayReprice = mayChange && payer === null && rows.length > 0;
   const list = (
     <List
       caption="Services, by name"
       rows={rows}
       empty="No such services."
-      columns={columnsOf(names, mayChange)}
+      columns={columnsOf(names, mayReprice, payer)}
     />
   );
   return {
@@ -55,8 +59,9 @@ export async function servicesPage(call: Call): Promise<View> {
               options={[BY_HAND, ...names.values()]}
             />
           )}
+          <Field name="user" label="Price list of reseller" />
         </Filters>
-        {mayChange && rows.length > 0 ? (
+        {mayReprice ? (
           <Form action="/service-prices" hidden={{ query: queryOf(call) }}>
             <div class="together">
               <span class="box" hidden>
@@ -78,13 +83,22 @@ export async function servicesPage(call: Call): Promise<View> {
           list
         )}
         <More call={call} next={next} />
+        <p class="actions">
+          {payer === null && <a href={`/services.csv?${queryOf(call)}`}>CSV of this list</a>}
+          <a href="/grants.csv">Resellers’ prices as CSV</a>
+        </p>
         {mayChange && <NewService names={[...names.values()]} />}
       </>
     ),
   };
 }
 
-function columnsOf(names: ReadonlyMap<number, string>, mayChange: boolean) {
+function columnsOf(
+  names: ReadonlyMap<number, string>,
+  maySelect: boolean,
+  /** Whose price list it is. */
+  payer: User | null,
+) {
   const select = {
     heading: "Select",
     cell: ({ id }: ListedService) => (
@@ -92,7 +106,7 @@ function columnsOf(names: ReadonlyMap<number, string>, mayChange: boolean) {
     ),
   };
   return [
-    ...(mayChange ? [select] : []),
+    ...(maySelect ? [select] : []),
     {
       heading: "Service",
       cell: ({ id, name }: ListedService) => (
@@ -104,8 +118,19 @@ function columnsOf(names: ReadonlyMap<number, string>, mayChange: boolean) {
     { heading: "Number", number: true, cell: ({ number }: ListedService) => number },
     { heading: "Id", cell: ({ id }: ListedService) => <code>{id}</code> },
     { heading: "Category", cell: ({ category }: ListedService) => <Typed text={category} /> },
+    ...(payer
+      ? [
+          {
+            heading: "Its price USD",
+            number: true,
+            cell: ({ priceMicros, ownPriceMicros }: ListedService) => (
+              <Money micros={priceFor(priceMicros, ownPriceMicros, payer.discountPpm)} />
+            ),
+          },
+        ]
+      : []),
     {
-      heading: "Price USD",
+      heading: payer ? "Catalogue USD" : "Price USD",
       number: true,
       cell: ({ priceMicros }: ListedService) => <Money micros={priceMicros} />,
     },
@@ -170,10 +195,12 @@ function queryOf(call: Call): string {
   return query.toString();
 }
 
-export function filterOf(
-  filters: Values,
-  providers: readonly { name: string; providerId: number }[],
-): ServiceFilter {
+/** `payer`: whose price list it is. */
+export function filterOf(filters: Values, reader: Reader): ServiceFilter & { payer: User | null } {
+  const providers = listProviders(reader);
+  const username = filters.optionalUsername("user");
+  const payer = username === null ? null : findUser(reader, username);
+  if (payer === undefined) filters.note("user", "User not found");
   const state = filters.optionalChoice("state", STATES);
   const kind = filters.optionalChoice("kind", KINDS);
   const names = providers.map(({ name }) => name);
@@ -185,6 +212,8 @@ export function filterOf(
     private: kind && kind === "private",
     manual: provider === BY_HAND ? true : null,
     providerId: found?.providerId ?? null,
+    resellerAccount: payer?.account,
+    payer: payer ?? null,
   };
 }
 

@@ -21,13 +21,18 @@ export function Money({ micros, signed }: { micros: Micros; signed?: boolean }) 
   );
 }
 
+/** Where there is nothing to show; on a phone the line is left out. */
+function None() {
+  return <span class="none">–</span>;
+}
+
 export function timeText(at: number): string {
   return new Date(at).toISOString().slice(0, 19).replace("T", " ");
 }
 
 /** UTC; the script adds the reader's own time. */
 export function Time({ at }: { at: number | null }) {
-  if (at === null) return <>–</>;
+  if (at === null) return <None />;
   return <time datetime={new Date(at).toISOString()}>{timeText(at)}</time>;
 }
 
@@ -36,7 +41,7 @@ const SHORT = 24;
 
 /** Text that someone typed: what is invisible in it, or turns its direction, is made visible. */
 export function Typed({ text }: { text: string | null | undefined }) {
-  if (text === null || text === undefined || text === "") return <>–</>;
+  if (text === null || text === undefined || text === "") return <None />;
   const shown = showHidden(text.toWellFormed()).replaceAll("\n", "<U+000A>");
   return <bdi class={shown.length <= SHORT ? "typed short" : "typed"}>{shown}</bdi>;
 }

@@ -25,8 +25,8 @@ export function SyncSettings({ provider, path }: { provider: Provider; path: str
         <h2>Scheduled syncs</h2>
         <Field
           name="markup"
-          label="Percent added to its rates"
-          hint="the markup of syncs, by hand and by schedule"
+          label="Markup, in percent"
+          hint="added to its rates by syncs, by hand and by schedule"
           inputmode="decimal"
           value={markup ?? ""}
         />

@@ -87,7 +87,8 @@ export async function systemPage(call: Call, panel: Panel): Promise<View> {
         <Webhooks oldestAt={oldestAt} disabled={disabled} />
         <h2>Alerts</h2>
         <p>
-          <a href="/alerts">{open === 1 ? "1 goes" : `${open} go`} on now</a>
+          {open === 0 ? "None goes on now." : `${open === 1 ? "1 goes on" : `${open} go on`} now.`}{" "}
+          <a href="/alerts">What is or was wrong, and where alerts are sent</a>
         </p>
         <h2>Failed sign-ins</h2>
         <List
@@ -129,10 +130,10 @@ export async function systemPage(call: Call, panel: Panel): Promise<View> {
 }
 
 const REASONS: Record<DisabledReason, string> = {
-  owner: "disabled by their owners",
-  operator: "disabled by operators",
-  failures: "disabled because they failed",
-  gone: "disabled because they answered 410 Gone",
+  owner: "Disabled by their owners",
+  operator: "Disabled by operators",
+  failures: "Disabled because they failed",
+  gone: "Disabled because they answered 410 Gone",
 };
 
 function Webhooks({
@@ -151,6 +152,9 @@ function Webhooks({
           ...DISABLED_REASONS.map((reason) => [REASONS[reason], disabled[reason]] as const),
         ]}
       />
+      <p>
+        <a href="/webhooks">All webhooks</a>
+      </p>
     </section>
   );
 }
@@ -177,7 +181,10 @@ function Backups({ panel, isOwner }: { panel: Panel; isOwner: boolean }) {
         {newestRemoteAt &&
           `The newest that was copied off-site is ${hoursSince(newestRemoteAt)} h old. `}
         They are in <Typed text={folder} />
-        {isRunning && "; one is being made"}.
+        {isRunning && "; one is being made"}.{" "}
+        {(isRunning || backups.some(({ verified }) => verified?.ok === null)) && (
+          <a href="/system">Look again</a>
+        )}
       </p>
       {isOwner && <Form action="/system/backups" submit="Make one now" />}
       <List

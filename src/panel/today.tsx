@@ -16,6 +16,7 @@ import {
   startOfDay,
 } from "../monitoring/activity.ts";
 import { attentionItems, type AttentionItem } from "./attention.ts";
+import { Subject } from "./audit.tsx";
 import type { Call, Panel, View } from "./call.ts";
 import { Chart } from "./chart.tsx";
 import { List } from "./lists.tsx";
@@ -203,11 +204,4 @@ function LastChanges({ changes }: { changes: readonly ListedAuditEntry[] }) {
       </p>
     </>
   );
-}
-
-function Subject({ entry: { action, subject } }: { entry: ListedAuditEntry }) {
-  const text = <Typed text={subject} />;
-  if (action.startsWith("order.")) return <a href={`/orders/${subject}`}>{text}</a>;
-  if (action.startsWith("user.")) return <a href={`/users/${subject}`}>{text}</a>;
-  return text;
 }

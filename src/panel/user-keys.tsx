@@ -167,7 +167,10 @@ function Actions({ of: key, path }: { of: ListedKey; path: string }) {
   );
 }
 
-/** The text of a new key, which is nowhere else: the database has its hash. Or a secret, which no page shows. */
+/**
+ * The text of a new key, which is nowhere else: the database has its hash. Or a secret, which no page shows. `path`: where
+ * it leads. Not a fragment of the form's own path: with one, a browser would stay on what it shows.
+ */
 export function shownOnce(text: string, title: string, path: string): View {
   return {
     title,
@@ -247,7 +250,10 @@ export async function deactivateAllKeys(submission: Submission): Promise<Redirec
     details: <p>Every key of {username} is refused from then on, test keys too.</p>,
   });
   const { keys } = await submission.submit("deactivateKeys", { username });
-  return { to: `${userPath(submission)}#keys`, note: `${keys} keys are refused from now on.` };
+  return {
+    to: `${userPath(submission)}#keys`,
+    note: `${keys === 1 ? "1 key is" : `${keys} keys are`} refused from now on.`,
+  };
 }
 
 export const activateKey = (submission: Submission, _panel: Panel) => setActive(submission, true);

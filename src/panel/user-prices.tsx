@@ -20,6 +20,7 @@ export function OwnPrices({
   path: string;
   mayChange: boolean;
 }) {
+  const name = path.replace("/users/", "");
   return (
     <>
       <h2 id="prices">Own prices</h2>
@@ -28,7 +29,14 @@ export function OwnPrices({
         rows={prices}
         empty="No prices of its own: it pays those of the catalogue."
         columns={[
-          { heading: "Service", cell: ({ serviceId }) => <code>{serviceId}</code> },
+          {
+            heading: "Service",
+            cell: ({ serviceId }) => (
+              <a href={`/services/${serviceId}`}>
+                <code>{serviceId}</code>
+              </a>
+            ),
+          },
           { heading: "Name", cell: ({ name }) => <Typed text={name} /> },
           {
             heading: "Its price USD",
@@ -60,6 +68,10 @@ export function OwnPrices({
             : []),
         ]}
       />
+      <p class="actions">
+        <a href={`/services?user=${name}`}>Its price list</a>
+        <a href={`/grants.csv?user=${name}`}>Own prices as CSV</a>
+      </p>
       {mayChange && (
         <Fold action={`${path}/prices`} summary="Set a price, or open a private service">
           <Form action={`${path}/prices`} submit="Save">

@@ -31,7 +31,16 @@ export function listUserWebhooks(reader: Reader, { account }: User): UserWebhook
   return [...own, ...listWebhooks(reader, test.account).map((each) => ({ ...each, isTest: true }))];
 }
 
-export function WebhookState({ of: { active, disabledReason, isTest } }: { of: UserWebhook }) {
+/** All of them, but for one, have no names in the list. */
+export function eventsText(events: string): string {
+  return events === ALL_EVENTS ? "all but order.progress" : events.replaceAll(",", ", ");
+}
+
+export function WebhookState({
+  of: { active, disabledReason, isTest },
+}: {
+  of: Pick<UserWebhook, "active" | "disabledReason" | "isTest">;
+}) {
   return (
     <>
       {active ? (
@@ -75,7 +84,7 @@ export function Webhooks({
               </a>
             ),
           },
-          { heading: "Events", cell: ({ events }) => events.replaceAll(",", ", ") },
+          { heading: "Events", cell: ({ events }) => eventsText(events) },
           { heading: "State", cell: (each) => <WebhookState of={each} /> },
           { heading: "Failures", number: true, cell: ({ failures }) => failures },
           { heading: "Made (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
@@ -98,7 +107,12 @@ export function WebhookFields({ webhook }: { webhook?: Webhook }) {
   return (
     <>
       <Field name="url" label="Address" type="url" value={webhook?.url ?? ""} required />
-      <Field name="events" label="Events" value={webhook?.events ?? ""} hint={EVENTS_HINT} />
+      <Field
+        name="events"
+        label="Events"
+        value={webhook === undefined || webhook.events === ALL_EVENTS ? "" : webhook.events}
+        hint={EVENTS_HINT}
+      />
       <Field
         name="threshold"
         label="Balance is low below USD"

@@ -126,6 +126,11 @@ export async function userPage(call: Call): Promise<View> {
                 },
               ]}
             />
+            {children.length > 0 && (
+              <p class="actions">
+                <a href={`/users?parent=${encodeURIComponent(username)}`}>All child users</a>
+              </p>
+            )}
           </>
         )}
       </>

@@ -3,7 +3,7 @@
 /** @jsxImportSource preact */
 
 import type { User } from "../db/users.ts";
-import { findUserByAccount } from "../db/users.ts";
+import { findUser, findUserByAccount } from "../db/users.ts";
 import { readUserFigures, type UserFigures } from "../db/user-figures.ts";
 import { listUsersBelow } from "../db/user-lists.ts";
 import { mayAct } from "../domain/administrators.ts";
@@ -26,13 +26,18 @@ export async function usersPage(call: Call): Promise<View> {
   const { filters } = call;
   const kind = filters.optionalChoice("kind", ["reseller", "child"]);
   const state = filters.optionalChoice("state", ["active", "inactive"]);
-  const filter = {
-    search: filters.optionalText("search"),
-    isChild: kind && kind === "child",
-    active: state && state === "active",
-  };
+  const search = filters.optionalText("search");
+  const parent = filters.optionalUsername("parent");
   const { rows, next } = await call.read((reader) => {
+    const reseller = parent === null ? null : findUser(reader, parent);
+    if (reseller === undefined) filters.note("parent", "User not found");
     if (filters.errors.size > 0) return { rows: [], next: null };
+    const filter = {
+      search,
+      parentAccount: reseller?.account,
+      isChild: kind && kind === "child",
+      active: state && state === "active",
+    };
     const page = listUsersBelow(reader, filter, filters.below(), PAGE);
     return {
       rows: reader.each(page.rows, (user): Row => {
@@ -62,6 +67,7 @@ export async function usersPage(call: Call): Promise<View> {
               ["child", "child users"],
             ]}
           />
+          <Field name="parent" label="Child users of" />
           <Choice name="state" label="State" any="any" options={["active", "inactive"]} />
         </Filters>
         <List

@@ -15,6 +15,7 @@ import { Badge, Time, Typed } from "./shown.tsx";
 import { requireShownUser } from "./user.tsx";
 import { shownOnce } from "./user-keys.tsx";
 import {
+  eventsText,
   listUserWebhooks,
   type UserWebhook,
   WebhookFields,
@@ -57,7 +58,7 @@ export async function webhookPage(call: Call): Promise<View> {
             <Facts
               facts={[
                 ["Address", <Typed text={webhook.url} />],
-                ["Events", webhook.events.replaceAll(",", ", ")],
+                ["Events", eventsText(webhook.events)],
                 ["Id", <code>{webhook.id}</code>],
                 ["Waiting", waiting],
                 ["Failures since the last success", failures],
@@ -136,14 +137,24 @@ export async function webhookPage(call: Call): Promise<View> {
 function Switches({ webhook: { active }, path }: { webhook: UserWebhook; path: string }) {
   return (
     <>
-      <Form action={`${path}/test`} submit="Send a test event" />
-      {active ? (
-        <Form action={`${path}/disable`} submit="Disable" />
-      ) : (
+      {!active && (
         <Form action={`${path}/enable`} submit="Enable">
           <Box name="replay" label="Send what was kept meanwhile" />
         </Form>
       )}
+      <div class="inline actions">
+        <Form action={`${path}/test`}>
+          <button>Send a test event</button>
+        </Form>
+        {active && (
+          <Form action={`${path}/disable`}>
+            <button>Disable</button>
+          </Form>
+        )}
+        <Form action={`${path}/delete`}>
+          <button class="danger">Delete</button>
+        </Form>
+      </div>
       <Fold action={`${path}/rotate`} summary="New secret">
         <Form action={`${path}/rotate`} submit="Rotate">
           <Choice
@@ -158,7 +169,6 @@ function Switches({ webhook: { active }, path }: { webhook: UserWebhook; path: s
           />
         </Form>
       </Fold>
-      <Form action={`${path}/delete`} submit="Delete" />
     </>
   );
 }
@@ -219,7 +229,10 @@ export async function replayWebhook(submission: Submission, panel: Panel): Promi
   }
   const what = delivery === null ? { since: since ?? 0 } : { delivery };
   const queued = await submission.submit("replayWebhook", { id, what });
-  return { to: `${pathOf(submission)}#deliveries`, note: `${queued} are being sent again.` };
+  return {
+    to: `${pathOf(submission)}#deliveries`,
+    note: `${queued === 1 ? "1 is" : `${queued} are`} being sent again.`,
+  };
 }
 
 function webhookOf(submission: Submission): Promise<UserWebhook> {

@@ -113,7 +113,26 @@ test("disable, enable, revoke and remove-second-factor change that alone, end se
   ]);
 });
 
+test("role gives another role and ends the sessions, never that of the last owner", async () => {
+  for (const name of ["alice", "bob"]) {
+    await shop.cli("panel", "invite", name);
+    accept(name);
+    session(name);
+  }
+  const sessions = (name: string) => shop.read((reader) => listSessionsOf(reader, name)).length;
+  const { json } = await shop.cli("panel", "role", "bob", "support", "--json");
+  expect(json).toMatchObject({ name: "bob", role: "support" });
+  expect([sessions("alice"), sessions("bob")]).toEqual([1, 0]);
+  const last = await shop.cli("panel", "role", "alice", "operator");
+  expect([last.code, last.stderr]).toEqual([
+    1,
+    expect.stringContaining("the last owner who is active"),
+  ]);
+  expect(find("alice")!.role).toBe("owner");
+});
+
 test.each([
+  ["a role that there is not", ["panel", "role", "alice", "king"]],
   ["a name with capitals", ["panel", "invite", "Alice"]],
   ["an unknown role", ["panel", "invite", "alice", "--role", "king"]],
   ["an address with a path", ["panel", "invite", "alice", "--panel-url", "https://a.example/x"]],

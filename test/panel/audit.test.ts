@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => panel.stop());
 
 const subjects = (html: string) =>
-  [...html.matchAll(/data-label="Subject"><bdi class="typed[ a-z]*">([^<]*)/g)].map(
+  [...html.matchAll(/data-label="Subject">(?:<a [^>]*>)?<bdi class="typed[ a-z]*">([^<]*)/g)].map(
     ([, name]) => name,
   );
 

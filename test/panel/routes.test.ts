@@ -6,6 +6,7 @@ import type { AnyTable } from "../../src/db/table-definition.ts";
 import { servers, TABLES, uptime } from "../../src/db/tables.ts";
 import { ROLES } from "../../src/domain/administrators.ts";
 import { SESSION_IDLE_MS, SESSION_MOST_MS } from "../../src/domain/sign-ins.ts";
+import { ASSETS } from "../../src/panel/assets.ts";
 import { type ActionRoute, pageAt, ROUTES } from "../../src/panel/routes.ts";
 import { freshPanel, type Reply, type TestPanel } from "../support/panel.ts";
 import { dumpOf } from "../support/service.ts";
@@ -150,6 +151,14 @@ test("every action names a page with its form, and every page answers who may se
   }
 });
 
+test("an action's address leads to the page with its form, when it is asked for as a page", async () => {
+  for (const { path, back } of ACTIONS) {
+    if (ROUTES.some((route) => route.method === "GET" && route.path === path)) continue;
+    const { status, headers } = await panel.ask(pathOf(path));
+    expect([path, status, headers.get("location")]).toEqual([path, 303, pathOf(back)]);
+  }
+});
+
 test("a page is shown to its role and those above alone", async () => {
   for (const route of ROUTES) {
     if (route.method !== "GET" || route.role === "anyone") continue;
@@ -192,4 +201,26 @@ test("no page has a script or a style in it", async () => {
       null,
     );
   }
+});
+
+test("HEAD is answered as GET is, without the body: by a page, by a file and by what is not there", async () => {
+  const cookie = cookies["owner"]!;
+  const paths = [
+    ...ROUTES.filter(({ method }) => method === "GET").map(({ path }) => pathOf(path)),
+    ...ASSETS.map(({ path }) => path),
+    "/nowhere",
+  ];
+  for (const path of paths) {
+    const get = await panel.ask(path, { headers: { cookie } });
+    const head = await panel.ask(path, { method: "HEAD", headers: { cookie } });
+    const told = ({ status, headers }: Reply) => {
+      // What is shown may be counted meanwhile.
+      const { date: _, "content-length": length, ...others } = Object.fromEntries(headers);
+      return { path, status, ...others, hasLength: length !== undefined };
+    };
+    expect(told(head)).toEqual(told(get));
+    expect(head.text).toBe("");
+  }
+  const { status } = await panel.ask("/audit", { method: "PURGE", headers: { cookie } });
+  expect(status).toBe(404);
 });

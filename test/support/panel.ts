@@ -26,8 +26,8 @@ export interface TestPanel extends TestDatabase {
   logged: { fields: object; message: string }[];
   /** A new administrator with PASSWORD. */
   administrator(name: string, role: Role): void;
-  /** A cookie of a new session of an administrator. */
-  session(name: string): string;
+  /** A cookie of a new session of an administrator. `awaitsCode`: of one with a second factor, before the code. */
+  session(name: string, awaitsCode?: boolean): string;
   ask(path: string, init?: RequestInit): Promise<Reply>;
   /** As the administrator that the panel was made with. */
   get(path: string): Promise<Reply>;
@@ -99,14 +99,14 @@ export async function freshPanel(
     database.run("inviteAdministrator", { name, role: its, invitationHash });
     database.run("acceptInvitation", { invitationHash, passwordHash: PASSWORD_HASH });
   };
-  const session = (name: string) => {
+  const session = (name: string, awaitsCode = false) => {
     const [id, secret] = [random(16), random(32)];
     database.run("openSession", {
       attempt: null,
       name,
       passwordHash: PASSWORD_HASH,
       session: { id, hash: hashSecret(secret), address: "127.0.0.1", userAgent: "test" },
-      hasProvedCode: true,
+      hasProvedCode: !awaitsCode,
     });
     return `${settings.isSecure ? "__Host-" : ""}reseller=${id}.${secret}`;
   };

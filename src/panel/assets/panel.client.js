@@ -16,15 +16,21 @@ async function refresh() {
   for (const old of document.querySelectorAll("[data-refresh]")) {
     const next = fresh.getElementById(old.id);
     const isUsed = old.contains(document.activeElement) || old.querySelector(":checked, [open]");
-    if (next && !isUsed) old.replaceWith(document.importNode(next, true));
+    if (!next || isUsed) continue;
+    const shown = document.importNode(next, true);
+    old.replaceWith(shown);
+    nameTimes(shown);
   }
 }
 if (document.querySelector("[data-refresh]")) setInterval(() => refresh().catch(() => {}), 10_000);
 
 // Times: the reader's own when the pointer rests on them.
-for (const time of document.querySelectorAll("time[datetime]")) {
-  time.title = new Date(time.dateTime).toLocaleString();
+function nameTimes(within) {
+  for (const time of within.querySelectorAll("time[datetime]")) {
+    time.title = new Date(time.dateTime).toLocaleString();
+  }
 }
+nameTimes(document);
 
 // A button with data-copy copies the text of the element that it names.
 for (const button of document.querySelectorAll("[data-copy]")) {

@@ -46,12 +46,14 @@ export interface VisitOptions {
   javaScriptEnabled?: boolean;
   /** Signed in as this administrator. */
   as?: string;
+  /** Its password was right, and the code is asked for. */
+  awaitsCode?: boolean;
 }
 
 export async function visit(
   browser: Browser,
   panel: TestPanel,
-  { view = VIEWS[0]!, javaScriptEnabled = true, as }: VisitOptions = {},
+  { view = VIEWS[0]!, javaScriptEnabled = true, as, awaitsCode }: VisitOptions = {},
 ): Promise<Visit> {
   const { width, height, colorScheme } = view;
   const context = await browser.newContext({
@@ -62,7 +64,7 @@ export async function visit(
     bypassCSP: false,
   });
   if (as !== undefined) {
-    const [name, value] = panel.session(as).split("=") as [string, string];
+    const [name, value] = panel.session(as, awaitsCode).split("=") as [string, string];
     await context.addCookies([{ name, value, url: panel.url, httpOnly: true, sameSite: "Strict" }]);
   }
   const page = await context.newPage();
@@ -107,16 +109,22 @@ export async function expectSound(page: Page, complaints: readonly string[]): Pr
   expect(await axeFindings(page)).toEqual([]);
 }
 
-/** What the Tab key reaches, in its order: the text or the name of each. */
-export async function tabOrder(page: Page, presses: number): Promise<string[]> {
-  const reached: string[] = [];
-  for (let press = 0; press < presses; press++) {
-    await page.keyboard.press("Tab");
-    reached.push(
-      await page.evaluate<string>(
-        "document.activeElement.innerText?.trim() || document.activeElement.name || document.activeElement.tagName",
-      ),
-    );
-  }
-  return reached;
+/** What can be used on the page, in the document's order, and what the Tab key reaches of it, in its order. */
+export async function reachedByTab(page: Page): Promise<{ usable: string[]; reached: string[] }> {
+  await page.evaluate(COLLECT);
+  const presses = await page.evaluate<number>("globalThis.stops");
+  for (let press = 0; press < presses; press++) await page.keyboard.press("Tab");
+  return page.evaluate("({ usable: globalThis.usable.map(nameOf), reached: globalThis.reached })");
 }
+
+/** A field for a date is four stops: day, month, year and the calendar. */
+const COLLECT = `
+  globalThis.usable = [...document.querySelectorAll("a[href], button, input, select, textarea, summary")].filter(
+    (each) => each.type !== "hidden" && !each.disabled && each.checkVisibility({ visibilityProperty: true }),
+  );
+  globalThis.nameOf = (each) => [usable.indexOf(each), each.tagName, each.name || each.innerText].join(" ");
+  globalThis.stops = usable.reduce((sum, { type }) => sum + (type === "date" ? 4 : 1), 0);
+  globalThis.reached = [];
+  document.activeElement.blur();
+  document.addEventListener("focusin", ({ target }) => reached.push(nameOf(target)));
+`;

@@ -9,11 +9,14 @@ export interface LookedAt {
   path: string;
   /** Nobody is signed in. */
   isPublic?: true;
+  /** Who is signed in, but for the code of the second factor. */
+  awaitsCode?: string;
 }
 
 export const PAGES: readonly LookedAt[] = [
   { name: "sign-in", path: "/sign-in", isPublic: true },
   { name: "set-up", path: "/setup", isPublic: true },
+  { name: "code", path: "/sign-in/code", awaitsCode: "olga" },
   { name: "today", path: "/" },
   { name: "orders", path: "/orders" },
   { name: "orders-filtered", path: "/orders?status=COMPLETED&user=alice&placement=manual" },
@@ -23,16 +26,20 @@ export const PAGES: readonly LookedAt[] = [
   { name: "order-final", path: "/orders/3" },
   { name: "requests", path: "/requests" },
   { name: "requests-all", path: "/requests?which=all&kind=cancel" },
+  { name: "requests-of-order", path: "/requests?which=all&order=1" },
   { name: "alerts", path: "/alerts" },
   { name: "users", path: "/users" },
   { name: "user", path: "/users/alice" },
   { name: "user-child", path: "/users/bob" },
+  { name: "users-children", path: "/users?parent=alice" },
+  { name: "webhooks", path: "/webhooks" },
   { name: "webhook", path: "/users/alice/webhooks/:webhook" },
   { name: "transactions", path: "/users/alice/transactions" },
   { name: "audit", path: "/audit" },
   { name: "audit-none", path: "/audit?subject=nothing" },
   { name: "audit-wrong", path: "/audit?from=yesterday" },
   { name: "services", path: "/services" },
+  { name: "services-of-user", path: "/services?user=alice" },
   { name: "service", path: "/services/views" },
   { name: "services-import", path: "/import-services" },
   { name: "grants-import", path: "/import-grants" },
@@ -44,6 +51,40 @@ export const PAGES: readonly LookedAt[] = [
   { name: "administrators", path: "/administrators" },
   { name: "account", path: "/account" },
   { name: "second-factor", path: "/account/second-factor" },
+];
+
+/** Forms that are sent as they are, or with what is wrong: each error is beside its field. */
+export const WRONG: readonly {
+  path: string;
+  /** Of the form. */
+  action: string;
+  typed?: Readonly<Record<string, string>>;
+}[] = [
+  { path: "/sign-in", action: "/sign-in" },
+  { path: "/orders/1", action: "/orders/1/partial", typed: { remains: "many" } },
+  { path: "/orders/5", action: "/orders/5/settle" },
+  { path: "/users", action: "/users", typed: { username: "two words", parent: "nobody" } },
+  { path: "/users/alice", action: "/users/alice/balance", typed: { amount: "-1" } },
+  { path: "/users/alice", action: "/users/alice/keys", typed: { days: "0", allow: "here" } },
+  { path: "/users/alice", action: "/users/alice/webhooks", typed: { url: "ftp://x" } },
+  { path: "/users/alice", action: "/users/alice/prices", typed: { price: "dear" } },
+  { path: "/users/alice", action: "/users/alice/discount", typed: { percent: "200" } },
+  { path: "/services", action: "/services", typed: { min: "10", max: "1", price: "x" } },
+  { path: "/services", action: "/service-prices", typed: { percent: "ten" } },
+  { path: "/services/views", action: "/services/views", typed: { name: "", min: "99999" } },
+  { path: "/services/views", action: "/services/views/routes", typed: { priority: "first" } },
+  { path: "/import-services", action: "/import-services", typed: { csv: "name,price\nA,dear" } },
+  {
+    path: "/import-grants",
+    action: "/import-grants",
+    typed: { csv: "service,username\nno such,x" },
+  },
+  { path: "/providers", action: "/providers", typed: { name: "a b", url: "here" } },
+  { path: "/providers/acme", action: "/providers/acme/sync", typed: { markup: "much" } },
+  { path: "/providers/acme", action: "/providers/acme/syncs", typed: { every: "often" } },
+  { path: "/alerts", action: "/alerts", typed: { chat: "family" } },
+  { path: "/administrators", action: "/administrators", typed: { name: "Two Words" } },
+  { path: "/account", action: "/account/password" },
 ];
 
 /** Names and notes as people type them, and as those do who mean harm. */
@@ -94,6 +135,10 @@ export function fillMarket(panel: TestPanel): { webhook: string } {
   panel.administrator("sam", "support");
   panel.administrator("olga", "operator");
   panel.session("sam");
+  panel.query("UPDATE administrators SET totp_secret = 'JBSWY3DPEHPK3PXP' WHERE name = 'olga'");
+  const alert = { kind: "disk_low", subject: "disk", message: HARMFUL.replace("\0", "") } as const;
+  panel.run("recordAlerts", { begun: [alert], ended: [] });
+  panel.run("createAlertEndpoint", { target: { url: "https://alerts.example/" }, secret: "s" });
   return { webhook: failWebhook(panel) };
 }
 

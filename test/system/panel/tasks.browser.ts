@@ -1,12 +1,12 @@
-// Ten tasks of an operator's day, each done as a person does it, from Today, with JavaScript and without. The clicks that
-// each takes are those of the table in docs/panel.md.
+// Ten tasks of an operator's day, each done as a person does it, from Today, with JavaScript and without. The clicks and the
+// typing that each takes are those of the table in docs/panel.md.
 
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { openPanelMarket, type PanelMarket } from "../../support/panel-market.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
 import { launch, visit } from "./browser.ts";
+import { documentedTasks, type Person, personAt } from "./person.ts";
 
 let browser: Browser;
 
@@ -22,28 +22,20 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** What a person does; typing is no click, ticking a box is one. */
-interface Person {
-  page: Page;
-  market: PanelMarket;
-  click: (name: string, within?: string) => Promise<void>;
-  type: (label: string, text: string) => Promise<void>;
-  tick: (name: string) => Promise<void>;
-  text: () => Promise<string>;
-}
-
 interface Task {
   title: string;
   clicks: number;
+  fields: number;
   /** Makes what it is about; returns what the steps need to know. */
   prepare: (market: PanelMarket) => number;
-  run: (person: Person, id: number) => Promise<void>;
+  run: (person: Person & { market: PanelMarket }, id: number) => Promise<void>;
 }
 
 const TASKS: readonly Task[] = [
   {
     title: "Find why an order is stuck and settle it: the provider has it",
     clicks: 3,
+    fields: 1,
     prepare(market) {
       // The provider is asked for the number.
       const changes = { url: upstream.url, key: PROVIDER_KEY };
@@ -63,6 +55,7 @@ const TASKS: readonly Task[] = [
   {
     title: "Settle an order that the provider never had, with its refund",
     clicks: 4,
+    fields: 0,
     prepare: (market) => market.delivered("unknown"),
     async run({ click, text, market }, id) {
       await click("Settle");
@@ -76,6 +69,7 @@ const TASKS: readonly Task[] = [
   {
     title: "Give alice 25 USD and show who did it",
     clicks: 5,
+    fields: 2,
     prepare: () => 0,
     async run({ click, type, text, market }) {
       await click("Users");
@@ -93,6 +87,7 @@ const TASKS: readonly Task[] = [
   {
     title: "Refund what is left of a delivered order",
     clicks: 4,
+    fields: 0,
     prepare(market) {
       const id = market.order();
       market.run("transitionOrder", { id: String(id), to: "COMPLETED", note: null });
@@ -109,6 +104,7 @@ const TASKS: readonly Task[] = [
   {
     title: "Cancel two orders of bob together",
     clicks: 6,
+    fields: 1,
     prepare(market) {
       market.order({ user: "bob" });
       return market.order({ user: "bob" });
@@ -128,6 +124,7 @@ const TASKS: readonly Task[] = [
   {
     title: "End an order early and refund the half that was not delivered",
     clicks: 4,
+    fields: 1,
     prepare: (market) => market.order(),
     async run({ click, type, text, market }, id) {
       await click("Orders");
@@ -142,6 +139,7 @@ const TASKS: readonly Task[] = [
   {
     title: "Deliver an order by hand: note its progress, then complete it",
     clicks: 4,
+    fields: 1,
     prepare: (market) => market.order(),
     async run({ click, type, text, market }, id) {
       await click("Orders");
@@ -156,6 +154,7 @@ const TASKS: readonly Task[] = [
   {
     title: "Make a reseller and its API key",
     clicks: 4,
+    fields: 2,
     prepare: () => 0,
     async run({ click, type, text, market }) {
       await click("Users");
@@ -174,6 +173,7 @@ const TASKS: readonly Task[] = [
   {
     title: "Stop a key that leaked",
     clicks: 3,
+    fields: 0,
     prepare: () => 0,
     async run({ click, text, market }) {
       await click("Users");
@@ -189,6 +189,7 @@ const TASKS: readonly Task[] = [
   {
     title: "Find an order by its link and leave a note on it",
     clicks: 4,
+    fields: 2,
     prepare(market) {
       const id = market.order({ link: "https://example.com/lost" });
       market.order();
@@ -207,49 +208,24 @@ const TASKS: readonly Task[] = [
 ];
 
 describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
-  test.each([...TASKS])("$title: $clicks clicks", async ({ clicks, prepare, run }) => {
+  test.each([...TASKS])("$title: $clicks clicks", async ({ clicks, fields, prepare, run }) => {
     const market = await openPanelMarket();
     const id = prepare(market);
-    const visited = await visit(browser, market, {
+    const { page, complaints, close } = await visit(browser, market, {
       as: "tester",
       javaScriptEnabled,
     });
-    const { page, complaints } = visited;
     await page.goto(`${market.url}/`);
-    let clicked = 0;
-    const once = async (does: Promise<void>) => {
-      clicked += 1;
-      await does;
-    };
-    const person: Person = {
-      page,
-      market,
-      click(name, within = "body") {
-        const exact = { name, exact: true };
-        const place = page.locator(within);
-        const found = place
-          .getByRole("link", exact)
-          .or(place.getByRole("button", exact))
-          .or(place.locator("summary", { hasText: name }));
-        return once(found.first().click());
-      },
-      type: (label, text) => page.getByLabel(label).last().fill(text),
-      tick: (name) => once(page.getByLabel(name, { exact: true }).check()),
-      text: () => page.locator("body").innerText(),
-    };
-    await run(person, id);
-    expect(clicked).toBe(clicks);
+    const person = personAt(page);
+    await run({ ...person, market }, id);
+    expect(person.counts).toEqual({ clicks, fields });
     expect(complaints).toEqual([]);
-    await visited.close();
+    await close();
     await market.stop();
   });
 });
 
-test("docs/panel.md has the tasks with the clicks that they take", () => {
-  const text = readFileSync(new URL("../../../docs/panel.md", import.meta.url), "utf8");
-  const rows = [...text.matchAll(/^\| ([^|]+?) +\| +(\d+) +\|$/gm)].map(([, title, clicks]) => [
-    title,
-    Number(clicks),
-  ]);
-  expect(rows).toEqual(TASKS.map(({ title, clicks }) => [title, clicks]));
+test("docs/panel.md has the tasks with the clicks and the typing that they take", () => {
+  const rows = TASKS.map(({ title, clicks, fields }) => [title, clicks, fields]);
+  expect(documentedTasks("Ten tasks of a day")).toEqual(rows as never);
 });

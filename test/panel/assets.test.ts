@@ -1,0 +1,21 @@
+// The stylesheet: small, and without rules that nothing uses.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, test } from "bun:test";
+import { STYLE } from "../../src/panel/assets.ts";
+
+const FOLDER = new URL("../../src/panel", import.meta.url).pathname;
+
+test("the stylesheet is about 8 KB, and every class in it is one of a page", () => {
+  expect(STYLE.text.length).toBeLessThan(8.5 * 1024);
+  const sources = readdirSync(FOLDER)
+    .filter((name) => name.endsWith(".tsx"))
+    .map((name) => readFileSync(`${FOLDER}/${name}`, "utf8"))
+    .join("\n");
+  const classes = new Set(
+    [...STYLE.text.matchAll(/\.([a-z][a-z-]*)(?=[^{}]*\{)/g)].map(([, name]) => name!),
+  );
+  expect(classes.size).toBeGreaterThan(40);
+  const isUsed = (name: string) => new RegExp(`["\\s\`]${name}["\\s\`$]`).test(sources);
+  expect([...classes].filter((name) => !isUsed(name))).toEqual([]);
+});
