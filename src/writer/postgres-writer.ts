@@ -18,6 +18,8 @@ import type { Writer } from "./writer.ts";
 
 /** As many as the store has connections for batches. */
 const LANES = 2;
+/** Of the time that the last batch took: for no longer are further commands awaited. */
+const GATHERING_SHARE = 0.5;
 /** Commands that may wait: as in writer.ts. */
 const QUEUE_LIMIT = 4096;
 
@@ -46,6 +48,9 @@ export function createPostgresWriter({
   const lanes = Array.from({ length: LANES }, () => ({
     queue: createCommandQueue(),
     isInFlight: false,
+    isGathering: false,
+    /** How long its last batch took. */
+    batchMs: 0,
   }));
   const idle = Promise.withResolvers<void>();
   let isClosing = false;
@@ -60,36 +65,49 @@ export function createPostgresWriter({
       return requests.map(() => ({ failed }));
     }
   };
-  const run = async (lane: (typeof lanes)[number]): Promise<void> => {
+  type Lane = (typeof lanes)[number];
+  const run = async (lane: Lane): Promise<void> => {
     lane.isInFlight = true;
     const requests = lane.queue.takeBatch();
     const batch = lane.queue.endBatch();
     const started = performance.now();
     const replies = await repliesTo(requests);
     lane.isInFlight = false;
+    lane.batchMs = performance.now() - started;
     probe.note(replies);
     flush();
-    onBatch?.(requests, (performance.now() - started) / 1000);
+    onBatch?.(requests, lane.batchMs / 1000);
     batch.settle(replies);
   };
   const flush = (): void => {
-    for (const lane of lanes) if (!lane.isInFlight && lane.queue.length() > 0) void run(lane);
-    if (isClosing && lanes.every(({ isInFlight }) => !isInFlight)) idle.resolve();
+    for (const lane of lanes) if (lane.queue.length() > 0) gather(lane);
+    const isIdle = lanes.every((lane) => !lane.isInFlight && !lane.isGathering);
+    if (isClosing && isIdle) idle.resolve();
   };
-  let isFlushDue = false;
-  /** Commands that are submitted in one turn of the event loop share a batch. */
-  const flushSoon = (): void => {
-    if (isFlushDue) return;
-    isFlushDue = true;
-    setImmediate(() => {
-      isFlushDue = false;
-      flush();
-    });
+  /**
+   * Begins a batch once a turn of the event loop brings the lane no further command: callers who were answered are
+   * about to send their next, and half of what a batch of some dozen orders costs is the same for one order.
+   */
+  const gather = (lane: Lane): void => {
+    if (lane.isInFlight || lane.isGathering) return;
+    lane.isGathering = true;
+    const until = performance.now() + lane.batchMs * GATHERING_SHARE;
+    const next = (before: number): void => {
+      const length = lane.queue.length();
+      if (length > before && performance.now() < until && !isClosing) {
+        setImmediate(next, length);
+        return;
+      }
+      lane.isGathering = false;
+      if (length > 0) void run(lane);
+      else flush();
+    };
+    setImmediate(next, 0);
   };
   const tryToWrite = (): void => {
     if (queueLength() > 0 || isClosing) return;
     lanes[0]!.queue.add("probe", undefined).catch(() => {});
-    flushSoon();
+    gather(lanes[0]!);
   };
   const probe = createWriteProbe(tryToWrite, (writable) => {
     if (!writable) {
@@ -104,8 +122,9 @@ export function createPostgresWriter({
       if (isClosing || !probe.isWritable() || queueLength() >= queueLimit) {
         return Promise.reject(refusal("service_unavailable"));
       }
-      const output = lanes[laneOf(name, input)]!.queue.add(name, input);
-      flushSoon();
+      const lane = lanes[laneOf(name, input)]!;
+      const output = lane.queue.add(name, input);
+      gather(lane);
       return output;
     },
     queueLength,
