@@ -18,8 +18,8 @@ import type { Writer } from "./writer.ts";
 
 /** As many as the store has connections for batches. */
 const LANES = 2;
-/** Of the time that the last batch took: for no longer are further commands awaited. */
-const GATHERING_SHARE = 0.5;
+/** Of the event loop: for no more are further commands awaited, however many callers there are. */
+const TURNS_LIMIT = 32;
 /** Commands that may wait: as in writer.ts. */
 const QUEUE_LIMIT = 4096;
 
@@ -49,8 +49,6 @@ export function createPostgresWriter({
     queue: createCommandQueue(),
     isInFlight: false,
     isGathering: false,
-    /** How long its last batch took. */
-    batchMs: 0,
   }));
   const idle = Promise.withResolvers<void>();
   let isClosing = false;
@@ -73,10 +71,9 @@ export function createPostgresWriter({
     const started = performance.now();
     const replies = await repliesTo(requests);
     lane.isInFlight = false;
-    lane.batchMs = performance.now() - started;
     probe.note(replies);
     flush();
-    onBatch?.(requests, lane.batchMs / 1000);
+    onBatch?.(requests, (performance.now() - started) / 1000);
     batch.settle(replies);
   };
   const flush = (): void => {
@@ -91,23 +88,23 @@ export function createPostgresWriter({
   const gather = (lane: Lane): void => {
     if (lane.isInFlight || lane.isGathering) return;
     lane.isGathering = true;
-    const until = performance.now() + lane.batchMs * GATHERING_SHARE;
-    const next = (before: number): void => {
+    const look = (before: number, turns: number): void => {
       const length = lane.queue.length();
-      if (length > before && performance.now() < until && !isClosing) {
-        setImmediate(next, length);
+      if (length > before && turns < TURNS_LIMIT && !isClosing) {
+        setImmediate(look, length, turns + 1);
         return;
       }
       lane.isGathering = false;
       if (length > 0) void run(lane);
       else flush();
     };
-    setImmediate(next, 0);
+    setImmediate(look, 0, 0);
   };
   const tryToWrite = (): void => {
     if (queueLength() > 0 || isClosing) return;
-    lanes[0]!.queue.add("probe", undefined).catch(() => {});
-    gather(lanes[0]!);
+    const lane = lanes[0]!;
+    lane.queue.add("probe", undefined).catch(() => {});
+    if (!lane.isInFlight && !lane.isGathering) void run(lane);
   };
   const probe = createWriteProbe(tryToWrite, (writable) => {
     if (!writable) {
