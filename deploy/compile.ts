@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { ENTRY_POINTS } from "./entry-points.ts";
+import { nativeSha3 } from "./native-sha3.ts";
 
 export const ROOT = join(import.meta.dir, "..");
 
@@ -10,7 +11,9 @@ export async function compile(
   target: Bun.Build.CompileTarget | null,
   outfile: string,
 ): Promise<void> {
+  const sha3 = nativeSha3();
   const result = await Bun.build({
+    plugins: [sha3],
     entrypoints: ENTRY_POINTS.map((path) => join(ROOT, path)),
     root: join(ROOT, "src"),
     compile: {
@@ -31,6 +34,7 @@ export async function compile(
       RESELLER_COMMIT: JSON.stringify(process.env["RESELLER_COMMIT"] || commit()),
     },
   });
+  sha3.requireUse();
   for (const message of result.logs) console.error(message);
 }
 

@@ -30,7 +30,10 @@ function onPostgres(name: string, servers: number, milliseconds: number): Cluste
     name,
     async start(env) {
       const cluster = await startPostgres(env);
-      const direct = `postgres://${cluster.user}@127.0.0.1:${cluster.port}/postgres`;
+      // As the peer: by the Unix socket.
+      const socket = `${encodeURIComponent(cluster.folder)}:${cluster.port}`;
+      const addressOf = (host: string) => `postgres://${cluster.user}@${host}/postgres`;
+      const direct = addressOf(socket);
       const { folder: template, keys } = await market();
       await runToEnd([BINARY, "move", "--from", template, "--to", direct]);
       const proxy =
@@ -40,7 +43,7 @@ function onPostgres(name: string, servers: number, milliseconds: number): Cluste
               [process.execPath, DELAY_PROXY, String(cluster.port), String(milliseconds)],
               { ready: /listening on (\d+)/ },
             );
-      const database = proxy ? direct.replace(`:${cluster.port}`, `:${proxy.ready}`) : direct;
+      const database = proxy ? addressOf(`127.0.0.1:${proxy.ready}`) : direct;
       const running: Running[] = [];
       for (let place = 0; place < servers; place += 1) {
         const folder = freshFolder();

@@ -9,7 +9,8 @@ export const SERVICE = "bench";
 /** In USD, for each reseller: enough for any run. */
 export const BALANCE = 100_000_000;
 export const PRICE = 0.01;
-const WARM_UP_SECONDS = 1;
+/** Compilation of the hot code takes most of a processor for the first seconds, of every subject. */
+const WARM_UP_SECONDS = 5;
 const WARM_UP_CONNECTIONS = 32;
 /** Orders that `GET /orders/:id` asks for. */
 const KNOWN_ORDERS = 64;

@@ -86,6 +86,16 @@ export async function startChild(command: string[], options: ChildOptions): Prom
 
 /** Runs a command to its end and returns its standard output; throws what it wrote to stderr when it fails. */
 export async function runToEnd(command: string[], env: Record<string, string> = {}, input = "") {
+  const { output } = await runMeasured(command, env, input);
+  return output;
+}
+
+/** The same with the processor time that it took. */
+export async function runMeasured(
+  command: string[],
+  env: Record<string, string> = {},
+  input = "",
+): Promise<{ output: string; microseconds: number }> {
   const child = Bun.spawn(command, {
     stdin: Buffer.from(input),
     stdout: "pipe",
@@ -100,7 +110,7 @@ export async function runToEnd(command: string[], env: Record<string, string> = 
       child.exited,
     ]);
     if (code !== 0) throw new Error(`${command.join(" ")}: exit ${code}\n${output}${errors}`);
-    return output;
+    return { output, microseconds: Number(child.resourceUsage()!.cpuTime.total) };
   } finally {
     running.delete(child);
   }

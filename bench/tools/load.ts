@@ -2,7 +2,7 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freshFolder, removeFolder, runToEnd } from "./children.ts";
+import { freshFolder, removeFolder, runMeasured } from "./children.ts";
 
 /** One request to make, over and over. */
 export interface Shot {
@@ -36,6 +36,8 @@ export interface Measured {
   /** Milliseconds. */
   p50: number;
   p99: number;
+  /** Processor time of the load generator itself, in microseconds. */
+  ownMicroseconds: number;
 }
 
 /** Throws unless every request was answered with a 2xx. */
@@ -46,7 +48,7 @@ export async function load(url: string, load: Load): Promise<Measured> {
     const script = join(folder, "load.lua");
     writeFileSync(script, scriptOf(load));
     const { connections, seconds } = load;
-    const report = await runToEnd([
+    const { output: report, microseconds: ownMicroseconds } = await runMeasured([
       "wrk",
       "-t1",
       `-c${connections}`,
@@ -68,6 +70,7 @@ export async function load(url: string, load: Load): Promise<Measured> {
       perSecond: requests / (microseconds / 1e6),
       p50: p50 / 1000,
       p99: p99 / 1000,
+      ownMicroseconds,
     };
   } finally {
     removeFolder(folder);

@@ -18,7 +18,7 @@ export function cpuSeconds(pids: number[]): number {
 /** Processor time of each thread of a process so far, by name, those of one name together; `main` is its first. */
 export function threadMicroseconds(pid: number): Record<string, number> {
   const times: Record<string, number> = {};
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+  for (const thread of threadsOf(pid)) {
     try {
       const folder = `/proc/${pid}/task/${thread}`;
       const name = Number(thread) === pid ? "main" : readFileSync(`${folder}/comm`, "utf8").trim();
@@ -30,6 +30,54 @@ export function threadMicroseconds(pid: number): Record<string, number> {
   }
   return times;
 }
+
+/** None of a process that is gone. */
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Processor time so far of each part of the processes and their descendants that live: threads by name, of a program's first
+ * one `main`; processes of PostgreSQL by their title, those that serve a connection together.
+ */
+export function partMicroseconds(pids: number[]): Record<string, number> {
+  const parts: Record<string, number> = {};
+  for (const pid of withDescendants(pids)) {
+    const role = postgresRole(pid);
+    for (const [thread, microseconds] of Object.entries(threadMicroseconds(pid))) {
+      const part = role ?? thread;
+      parts[part] = (parts[part] ?? 0) + microseconds;
+    }
+  }
+  return parts;
+}
+
+/** Null for what is no process of PostgreSQL. */
+function postgresRole(pid: number): string | null {
+  let title: string;
+  try {
+    title = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+  } catch {
+    return null;
+  }
+  if (/^\S*\/postgres /.test(title)) return "postmaster";
+  const role = /^postgres: (.*)/.exec(title)?.[1]?.trim();
+  if (role === undefined) return null;
+  return POSTGRES_ROLES.find((each) => role.startsWith(each)) ?? "backends";
+}
+
+const POSTGRES_ROLES = [
+  "autovacuum launcher",
+  "autovacuum worker",
+  "background writer",
+  "checkpointer",
+  "logical replication launcher",
+  "walwriter",
+];
 
 /** How often each thread of the processes and their descendants has gone to sleep so far, by its id. */
 export function voluntarySwitches(pids: number[]): Map<string, number> {

@@ -18,6 +18,8 @@ import type { Writer } from "./writer.ts";
 
 /** As many as the store has connections for batches. */
 const LANES = 2;
+/** Of the event loop: for no more are further commands awaited, however many callers there are. */
+const TURNS_LIMIT = 32;
 /** Commands that may wait: as in writer.ts. */
 const QUEUE_LIMIT = 4096;
 
@@ -51,6 +53,7 @@ export function createPostgresWriter({
   const lanes = Array.from({ length: LANES }, () => ({
     queue: createCommandQueue(),
     isInFlight: false,
+    isGathering: false,
   }));
   const idle = Promise.withResolvers<void>();
   let isClosing = false;
@@ -65,7 +68,8 @@ export function createPostgresWriter({
       return requests.map(() => ({ failed }));
     }
   };
-  const run = async (lane: (typeof lanes)[number]): Promise<void> => {
+  type Lane = (typeof lanes)[number];
+  const run = async (lane: Lane): Promise<void> => {
     lane.isInFlight = true;
     const requests = lane.queue.takeBatch();
     const batch = lane.queue.endBatch();
@@ -78,23 +82,34 @@ export function createPostgresWriter({
     batch.settle(replies);
   };
   const flush = (): void => {
-    for (const lane of lanes) if (!lane.isInFlight && lane.queue.length() > 0) void run(lane);
-    if (isClosing && lanes.every(({ isInFlight }) => !isInFlight)) idle.resolve();
+    for (const lane of lanes) if (lane.queue.length() > 0) gather(lane);
+    const isIdle = lanes.every((lane) => !lane.isInFlight && !lane.isGathering);
+    if (isClosing && isIdle) idle.resolve();
   };
-  let isFlushDue = false;
-  /** Commands that are submitted in one turn of the event loop share a batch. */
-  const flushSoon = (): void => {
-    if (isFlushDue) return;
-    isFlushDue = true;
-    setImmediate(() => {
-      isFlushDue = false;
-      flush();
-    });
+  /**
+   * Begins a batch once a turn of the event loop brings the lane no further command: callers who were answered are
+   * about to send their next, and half of what a batch of some dozen orders costs is the same for one order.
+   */
+  const gather = (lane: Lane): void => {
+    if (lane.isInFlight || lane.isGathering) return;
+    lane.isGathering = true;
+    const look = (before: number, turns: number): void => {
+      const length = lane.queue.length();
+      if (length > before && turns < TURNS_LIMIT && !isClosing) {
+        setImmediate(look, length, turns + 1);
+        return;
+      }
+      lane.isGathering = false;
+      if (length > 0) void run(lane);
+      else flush();
+    };
+    setImmediate(look, 0, 0);
   };
   const tryToWrite = (): void => {
     if (queueLength() > 0 || isClosing) return;
-    lanes[0]!.queue.add("probe", undefined).catch(() => {});
-    flushSoon();
+    const lane = lanes[0]!;
+    lane.queue.add("probe", undefined).catch(() => {});
+    if (!lane.isInFlight && !lane.isGathering) void run(lane);
   };
   const probe = createWriteProbe(tryToWrite, (writable) => {
     if (!writable) {
@@ -109,8 +124,9 @@ export function createPostgresWriter({
       if (isClosing || !probe.isWritable() || queueLength() >= queueLimit) {
         return Promise.reject(refusal("service_unavailable"));
       }
-      const output = lanes[laneOf(name, input)]!.queue.add(name, input);
-      flushSoon();
+      const lane = lanes[laneOf(name, input)]!;
+      const output = lane.queue.add(name, input);
+      gather(lane);
       return output;
     },
     queueLength,

@@ -1,13 +1,17 @@
 // Ids: cuid2 by its library, made before the command runs and carried with it.
 
 import { beforeEach, expect, test } from "bun:test";
+import { join } from "node:path";
+import { sha3_512 as nobleSha3 } from "@noble/hashes/sha3";
 import { isCuid } from "@paralleldrive/cuid2";
+import { nativeSha3 } from "../../deploy/native-sha3.ts";
+import { sha3_512 } from "../../deploy/sha3.ts";
 import { createId } from "../../src/db/ids.ts";
 import { findUser } from "../../src/db/users.ts";
 import { createCommandIds } from "../../src/operations/command-ids.ts";
 import type { CommandInput, CommandName, CommandRequest } from "../../src/operations/commands.ts";
 import { planCatalogue, requireProvider } from "../../src/operations/providers.ts";
-import { freshDatabase, OPERATOR, type TestDatabase } from "../support/service.ts";
+import { freshDatabase, freshFolder, OPERATOR, type TestDatabase } from "../support/service.ts";
 
 /** The library accepts 2 to 32 characters; ours have its default of 24, the first a letter. */
 const FORM = /^[a-z][a-z0-9]{23}$/;
@@ -137,5 +141,38 @@ test("a command without the ids that it needs fails and changes nothing", () => 
       { failed: expect.stringContaining("came with 0 ids and needs more") as string },
     ]);
     expect([database.fingerprint(), storedIds()]).toEqual(before);
+  }
+});
+
+test("the binary's ids are the library's, with the runtime's hash in place of the one that it imports", async () => {
+  const root = join(import.meta.dir, "../..");
+  const plugin = nativeSha3();
+  const { outputs } = await Bun.build({
+    entrypoints: [join(root, "src/db/ids.ts")],
+    target: "bun",
+    plugins: [plugin],
+    external: ["node:*"],
+  });
+  plugin.requireUse();
+  const text = await outputs[0]!.text();
+  expect(text).toContain("CryptoHasher");
+  expect(text).not.toContain("keccakP");
+  const folder = freshFolder();
+  await Bun.write(join(folder, "ids.js"), text);
+  const { createId: create } = (await import(join(folder, "ids.js"))) as {
+    createId: typeof createId;
+  };
+  const made = Array.from({ length: 1000 }, () => create());
+  expect(new Set(made).size).toBe(made.length);
+  for (const id of made) expect(id).toMatch(FORM);
+  const other = nativeSha3();
+  await Bun.build({ entrypoints: [join(root, "src/domain/money.ts")], plugins: [other] });
+  expect(() => other.requireUse()).toThrow("@noble/hashes/sha3");
+});
+
+test("the runtime's SHA3-512 is that of @noble/hashes, for texts of every length", () => {
+  for (let length = 0; length < 300; length += 1) {
+    const text = Array.from({ length }, () => String.fromCharCode(Math.random() * 0xd800)).join("");
+    expect([...sha3_512(text)]).toEqual([...nobleSha3(text)]);
   }
 });

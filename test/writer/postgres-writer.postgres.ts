@@ -79,6 +79,19 @@ describe("commands", () => {
     await close();
   });
 
+  test("that come turn by turn share a batch, up to so many turns", async () => {
+    const { place, batches, close } = await shop(await cluster());
+    const orders: Promise<unknown>[] = [];
+    for (let turn = 0; turn < 40; turn += 1) {
+      orders.push(place());
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await Promise.all(orders);
+    expect(batches[0]!.length).toBeGreaterThanOrEqual(30);
+    expect(batches[0]!.length).toBeLessThan(40);
+    await close();
+  });
+
   test("of an account are in one batch at a time, and those of another go on meanwhile", async () => {
     const server = await cluster();
     const { anna, ben, writer, place, batches, database, close } = await shop(server);

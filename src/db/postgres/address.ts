@@ -1,9 +1,11 @@
 // postgres://user:password@host1,host2:5433/database?sslmode=verify-full&sslrootcert=/path: several hosts, of which one
-// is the primary. Bun's client knows one host alone. Unknown parameters are refused rather than ignored.
+// is the primary. Bun's client knows one host alone. Unknown parameters are refused rather than ignored. As in libpq, a host
+// that begins with a slash (%2Fvar%2Frun%2Fpostgresql) is the folder of a Unix socket.
 
 import { readFileSync } from "node:fs";
 
 export interface Host {
+  /** Or the folder of its Unix socket: isSocket. */
   hostname: string;
   port: number;
 }
@@ -46,11 +48,18 @@ export function parseAddress(text: string): Address {
   };
 }
 
+/** Whether it is on this machine, behind a Unix socket: its port is a part of the socket's name. */
+export function isSocket({ hostname }: Host): boolean {
+  return hostname.startsWith("/");
+}
+
 /** For messages and the log: without user and password. */
 export function describeAddress({ hosts, database }: Address): string {
-  const names = hosts.map(({ hostname, port }) =>
-    hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`,
-  );
+  const names = hosts.map((host) => {
+    const { hostname, port } = host;
+    if (isSocket(host)) return `${encodeURIComponent(hostname)}:${port}`;
+    return hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`;
+  });
   return `postgres://${names.join()}/${database}`;
 }
 

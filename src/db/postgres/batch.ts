@@ -14,7 +14,7 @@ import {
   loadStatement,
   queryStatement,
 } from "./text.ts";
-import { numbersStatement } from "./numbers.ts";
+import { numbersIn, numbersStatement } from "./numbers.ts";
 import { BatchEnd, PostgresTx } from "./write-transaction.ts";
 import { statementsOf } from "./writes.ts";
 
@@ -77,10 +77,9 @@ async function commit(
   outcomes: Outcome[],
 ): Promise<void> {
   const batchId = Bun.randomUUIDv7();
-  const marker = { text: "INSERT INTO batches (id) VALUES ($1::uuid)", values: [batchId] };
   let results;
   try {
-    results = await connection.turn([...statements, marker, COMMIT]);
+    results = await connection.turn([...withMarker(statements, batchId), COMMIT]);
   } catch (error) {
     // After an ERROR of a statement or of the COMMIT nothing was committed. An end of the session says nothing.
     if (connection.isLost || endsSession(error)) {
@@ -90,6 +89,17 @@ async function commit(
   }
   // A COMMIT of a transaction that has failed does not fail: it says that it rolled back.
   if (results.at(-1)!.command !== "COMMIT") throw new Error("the transaction was rolled back");
+}
+
+/** The marker's row is written by the first of them, for one statement less in each batch. */
+function withMarker(
+  [first, ...others]: readonly Statement[],
+  batchId: string,
+): readonly Statement[] {
+  if (!first) return [{ text: "INSERT INTO batches (id) VALUES ($1::uuid)", values: [batchId] }];
+  const { text, values } = first;
+  const marker = `INSERT INTO batches (id) VALUES ($${values.length + 1}::uuid)`;
+  return [{ text: `WITH marker AS (${marker}) ${text}`, values: [...values, batchId] }, ...others];
 }
 
 async function rollBack(connection: Connection): Promise<void> {
@@ -234,13 +244,16 @@ class Batch {
         this.#known.putResult(wanted, decodeRows(found, query.gives) as AnyRow[]);
       });
     }
-    for (const [table, count] of this.#wantedNumbers) {
-      send(numbersStatement(table, count), (found) => {
-        const numbers = found.map(({ number }) => number as number);
-        this.#numbers.set(table, [...(this.#numbers.get(table) ?? []), ...numbers]);
+    if (this.#wantedNumbers.size > 0) {
+      const tables = [...this.#wantedNumbers.keys()];
+      send(numbersStatement(this.#wantedNumbers), (found) => {
+        for (const [place, numbers] of numbersIn(found).entries()) {
+          const table = tables[place]!;
+          this.#numbers.set(table, [...(this.#numbers.get(table) ?? []), ...numbers]);
+        }
       });
+      this.#wantedNumbers.clear();
     }
-    this.#wantedNumbers.clear();
     if (run) {
       const { statement, values } = run;
       send(queryStatement(statement, values), ({ count }) => this.#ran.push(count));

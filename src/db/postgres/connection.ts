@@ -2,7 +2,7 @@
 // has none, reconnects silently, and would let the rest of a transaction commit statement by statement.
 
 import { SQL } from "bun";
-import type { Address, Host } from "./address.ts";
+import { type Address, type Host, isSocket } from "./address.ts";
 import { NoPrimaryError, errorClassOf } from "./errors.ts";
 
 type Row = Record<string, unknown>;
@@ -202,7 +202,7 @@ async function connectTo(
   const { username, password, database, sslMode, ca } = address;
   const pool = new SQL({
     adapter: "postgres",
-    hostname,
+    ...(isSocket(host) ? { path: hostname } : { hostname }),
     port,
     username,
     password,

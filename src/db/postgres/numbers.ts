@@ -6,14 +6,27 @@ import { MARGIN, NUMBERED_TABLES, type Numbers, numbersBy } from "../number-floo
 import type { Reader } from "../port.ts";
 import { query } from "../query.ts";
 import { type AnyTable, number } from "../table-definition.ts";
-import type { Statement } from "./connection.ts";
+import type { Rows, Statement } from "./connection.ts";
+import { arrayOf } from "./text.ts";
 
-/** The next `count` numbers of a table. */
-export function numbersStatement({ name }: AnyTable, count: number): Statement {
-  return {
-    text: `SELECT nextval('${name}_number')::float8 AS number FROM generate_series(1, $1::int)`,
-    values: [String(count)],
-  };
+/** One row for each sequence, its numbers as one text: hundreds of rows cost more than the numbers in them. */
+const NUMBERS = `SELECT (
+    SELECT string_agg(number::text, ',')
+    FROM (SELECT nextval(wanted.sequence) AS number FROM generate_series(1, wanted.count)) AS taken
+  ) AS numbers
+  FROM unnest($1::regclass[], $2::int[]) WITH ORDINALITY AS wanted (sequence, count, place) ORDER BY wanted.place`;
+
+/** The next numbers of each table, so many as are wanted. */
+export function numbersStatement(wanted: ReadonlyMap<AnyTable, number>): Statement {
+  const sequences = [...wanted.keys()].map(({ name }) => `${name}_number`);
+  return { text: NUMBERS, values: [arrayOf(sequences), arrayOf([...wanted.values()])] };
+}
+
+/** In the order of the tables. */
+export function numbersIn(rows: Rows): number[][] {
+  return rows.map(({ numbers }) =>
+    numbers === null ? [] : String(numbers).split(",").map(Number),
+  );
 }
 
 const gives = Object.fromEntries(NUMBERED_TABLES.map((table) => [table, number])) as Record<

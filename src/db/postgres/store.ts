@@ -44,6 +44,7 @@ const NO_STANDBY = "commits wait for a synchronous standby";
 /**
  * enable_seqscan: plans are kept, and one made while a table was empty would go on reading the whole table.
  * enable_bitmapscan: a bitmap of all entries of an account, then sorted, would be preferred to reading the newest in the index's order.
+ * plan_cache_mode, for batches: their statements are a few that search by keys, planned once and not anew for each batch.
  * jit: the cost of a plan that needs a sequential scan is then estimated so high that it would be compiled, for 400 ms.
  * lock_timeout: by then the transaction that holds the lock has ended; the batch is tried again.
  * idle_in_transaction_session_timeout, shorter than that: a server that is frozen or cut off between the turns of a batch
@@ -52,6 +53,7 @@ const NO_STANDBY = "commits wait for a synchronous standby";
 export const READER_SETTINGS = { enable_seqscan: "off", enable_bitmapscan: "off", jit: "off" };
 const WRITER_SETTINGS = {
   ...READER_SETTINGS,
+  plan_cache_mode: "force_generic_plan",
   lock_timeout: "'5s'",
   idle_in_transaction_session_timeout: "'2s'",
 };

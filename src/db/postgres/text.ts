@@ -73,17 +73,27 @@ export function queryStatement(
 
 const queries = new Map<Pick<Query, "text" | "takes">, string>();
 
+/**
+ * Columns that no row gives a value of its own are left to their defaults, which are the same in the database: of an order
+ * half of them, each an array that would have to be written, read and unnested.
+ */
 export function insertStatement(table: AnyTable, rows: readonly AnyRow[]): Statement {
+  const given = table.columns.filter(({ field, initial }) =>
+    rows.some((row) => row[field] !== initial),
+  );
+  const names = given.map(({ name }) => name).join();
+  const texts = cached(inserts, table, () => new Map<string, string>());
   return {
-    text: cached(inserts, table, ({ name, columns }) => {
-      const arrays = columns.map(({ kind }, place) => `$${place + 1}::${TYPES[kind.name]}[]`);
-      return `INSERT INTO ${name} (${columns.map((column) => column.name).join()}) SELECT * FROM unnest(${arrays.join()})`;
+    text: cached(texts, names, () => {
+      const arrays = given.map(({ kind }, place) => `$${place + 1}::${TYPES[kind.name]}[]`);
+      return `INSERT INTO ${table.name} (${names}) SELECT * FROM unnest(${arrays.join()})`;
     }),
-    values: table.columns.map(({ field }) => arrayOf(rows.map((row) => row[field]!))),
+    values: given.map(({ field }) => arrayOf(rows.map((row) => row[field]!))),
   };
 }
 
-const inserts = new Map<AnyTable, string>();
+/** By the columns that are given, which are few sets: most defaults are of what comes later, or comes together. */
+const inserts = new Map<AnyTable, Map<string, string>>();
 
 /** Writes the same fields of many rows. */
 export function updateStatement(
@@ -171,7 +181,7 @@ function textOf(value: Value): string | null {
 }
 
 /** An array literal, which every parameter of an array type takes. */
-function arrayOf(values: readonly Value[]): string {
+export function arrayOf(values: readonly Value[]): string {
   const parts = values.map((value) => {
     if (value === null) return "NULL";
     if (typeof value !== "string") return textOf(value)!;

@@ -1,6 +1,6 @@
 // What weakens the durability of acknowledged orders, as `serve` and `doctor` name it, and the difference of the clocks.
 
-import type { Address } from "./address.ts";
+import { type Address, isSocket } from "./address.ts";
 import type { Conditions } from "./conditions.ts";
 
 /** A clock that differs more from the database's makes times of several servers hard to compare. */
@@ -35,7 +35,9 @@ export function weaknessesOf(address: Address, conditions: Conditions): Map<Cond
       "synchronous_standby_names is empty: orders that were acknowledged may be lost with the machine of the database",
     );
   }
-  const isElsewhere = address.hosts.some(({ hostname }) => !LOOPBACK.test(hostname));
+  const isElsewhere = address.hosts.some(
+    (host) => !isSocket(host) && !LOOPBACK.test(host.hostname),
+  );
   if (isElsewhere && !isEncrypted) {
     found.set(
       "encryption",

@@ -23,6 +23,15 @@ test("an address names hosts, ports, user, password and database, with escapes",
   expect(plain.sslMode).toBe("disable");
 });
 
+test("a host may be the folder of a Unix socket, as in libpq", () => {
+  const address = parseAddress("postgres://reseller@%2Fvar%2Frun%2Fpostgresql/shop");
+  expect(address.hosts).toEqual([{ hostname: "/var/run/postgresql", port: 5432 }]);
+  expect(parseAddress("postgres://%2Ftmp:6000/shop").hosts).toEqual([
+    { hostname: "/tmp", port: 6000 },
+  ]);
+  expect(describeAddress(address)).toBe("postgres://%2Fvar%2Frun%2Fpostgresql:5432/shop");
+});
+
 test("an address that cannot be meant is refused, and never repeated", () => {
   const refused = [
     "mysql://h/d", "postgres://h", "postgres:///d", "postgres://h:99999/d", "postgres://h,/d", "postgres://a b/d",

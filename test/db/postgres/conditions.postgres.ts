@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { describeAddress, parseAddress } from "../../../src/db/postgres/address.ts";
 import { readConditions } from "../../../src/db/postgres/conditions.ts";
 import { clockDifference, weaknesses } from "../../../src/db/postgres/weaknesses.ts";
+import { connect } from "../../../src/db/postgres/connection.ts";
 import { databaseOpenErrorOf } from "../../../src/db/postgres/open-error.ts";
 import { cluster } from "../../support/postgres.ts";
 
@@ -49,7 +50,27 @@ describe("what weakens the promise", () => {
     for (const address of [await addressOf("postgres"), elsewhere]) {
       expect(weaknesses(address, conditions)).toEqual([]);
     }
+    const socket = parseAddress("postgres://%2Fvar%2Frun%2Fpostgresql/shop");
+    expect(weaknesses(socket, { ...conditions, isEncrypted: false })).toEqual([]);
+    const other = parseAddress("postgres://db.example/shop");
+    expect(weaknesses(other, { ...conditions, isEncrypted: false })).toHaveLength(1);
   });
+});
+
+test("a database behind a Unix socket is reached", async () => {
+  const { folder, port } = await cluster();
+  const socket = parseAddress(`postgres://postgres@${encodeURIComponent(folder)}:${port}/postgres`);
+  const connection = await connect(socket, {
+    turnMs: 5000,
+    connectMs: 5000,
+    name: "test",
+    settings: {},
+  });
+  const [rows] = await connection.turn([
+    { text: "SELECT inet_client_addr() IS NULL AS local", values: [] },
+  ]);
+  expect(rows![0]).toEqual({ local: true });
+  connection.close();
 });
 
 describe("the clock of this machine", () => {
