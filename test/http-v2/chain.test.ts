@@ -3,12 +3,11 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connectProvider } from "../../src/providers/protocols.ts";
-import { startService } from "../../src/server/serve.ts";
 import {
   freshDatabase,
   freshService,
   OPERATOR,
-  TEST_CONFIG,
+  startTestService,
   type TestService,
 } from "../support/service.ts";
 import {
@@ -229,8 +228,7 @@ describe("an order is not sent, and tried again,", () => {
     database.user("shop", "10");
     const key = database.key("shop", "order").text;
     database.service({ id: "by-hand", price: PRICE_AT_MAKER });
-    const start = (port: number) =>
-      startService({ ...TEST_CONFIG, ...SETTINGS, ...database.location, port }, () => {});
+    const start = (port: number) => startTestService({ ...SETTINGS, ...database.location, port });
     const first = await start(0);
     addMaker("away", key, `${first.url}/api/v2`);
     shop.service({ id: "s5", price: "3", provider: { name: "away", service: "1" } });
