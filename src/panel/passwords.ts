@@ -13,15 +13,20 @@ export interface Passwords {
   isRight(password: string, hash: string | null): Promise<boolean>;
 }
 
-export function createPasswords(): Passwords {
+/** Of Bun's argon2id; what is not given is its default, which is meant for production. */
+export type PasswordCost = Pick<Bun.Password.Argon2Algorithm, "memoryCost" | "timeCost">;
+
+export function createPasswords(cost: PasswordCost = {}): Passwords {
+  const make = (password: string) =>
+    Bun.password.hash(password, { algorithm: "argon2id", ...cost });
   const enter = createGate();
   let unknown: Promise<string> | undefined;
   return {
-    hash: (password) => enter(() => Bun.password.hash(password)),
+    hash: (password) => enter(() => make(password)),
     isRight: (password, hash) =>
       enter(async () => {
         if (hash !== null) return Bun.password.verify(password, hash);
-        unknown ??= Bun.password.hash(crypto.randomUUID());
+        unknown ??= make(crypto.randomUUID());
         await Bun.password.verify(password, await unknown);
         return false;
       }),

@@ -36,7 +36,7 @@ import {
 import { readGauges } from "./gauges.ts";
 import { panelAddressPath } from "../storage/open.ts";
 import { openPostgresDatabase } from "./postgres-database.ts";
-import { openSqliteDatabase } from "./sqlite-database.ts";
+import { openSqliteDatabase, type SqliteOptions } from "./sqlite-database.ts";
 import { type Listeners, startListeners, urlOf, writeAddressFile } from "./listeners.ts";
 
 /** How long requests in flight may take after SIGTERM. */
@@ -57,7 +57,7 @@ export interface Service {
 
 /** Resolves once the service is ready. `end` is called after a fatal database error, once the log is written. */
 export async function startService(
-  config: Config,
+  config: Config & Pick<SqliteOptions, "thread">,
   end: () => void,
   configuration: SystemFacts["configuration"] = [],
 ): Promise<Service> {

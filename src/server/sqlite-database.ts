@@ -28,10 +28,12 @@ export interface SqliteOptions {
   diskFloor: number;
   /** Who checkpoints the write-ahead log. */
   checkpoint: CheckpointMode;
+  /** The entry file of the writer's thread, where it is not the one of the source tree or the binary. */
+  thread?: URL;
 }
 
 export async function openSqliteDatabase(
-  { data, diskFloor, checkpoint }: SqliteOptions,
+  { data, diskFloor, checkpoint, thread = WRITER_THREAD }: SqliteOptions,
   { log, onFatal, onCommit }: DatabaseEvents,
 ): Promise<ServerDatabase> {
   const { path, migrationCopy, release } = claimDataDirectory(data, Date.now());
@@ -43,7 +45,7 @@ export async function openSqliteDatabase(
   let snapshot: Snapshot | null = null;
   const writer = await startWriter({
     path,
-    thread: WRITER_THREAD,
+    thread,
     mode: checkpoint,
     onBatch(commands, seconds) {
       // A caller must read its own writes: the next read takes a new snapshot.

@@ -38,15 +38,20 @@ function problemOf(expected: string | undefined, found: string | undefined): str
   return expected === undefined ? "was made by no migration" : "differs from the migrations'";
 }
 
-function expectedObjects(versions: ReadonlySet<number>): Map<string, string> {
+/** By the versions that were applied: what they make stays the same as long as the program. */
+const made = new Map<string, ReadonlyMap<string, string>>();
+
+function expectedObjects(versions: ReadonlySet<number>): ReadonlyMap<string, string> {
+  const applied = MIGRATIONS.filter(({ version }) => versions.has(version));
+  const key = applied.map(({ version }) => version).join();
+  const known = made.get(key);
+  if (known) return known;
   const sqlite = new Database(":memory:");
   try {
-    migrate(
-      sqlite,
-      MIGRATIONS.filter(({ version }) => versions.has(version)),
-      0,
-    );
-    return objectsOf(sqlite);
+    migrate(sqlite, applied, 0);
+    const objects = objectsOf(sqlite);
+    made.set(key, objects);
+    return objects;
   } finally {
     sqlite.close();
   }

@@ -3,9 +3,10 @@
 import { describe, expect, test } from "bun:test";
 import { openShop, type Shop } from "../support/cli.ts";
 import { ENGINE } from "../support/engine.ts";
+import { runs } from "../support/runs.ts";
 
 const HEADER = "name,price,min,max";
-const ROWS = 100_000;
+const ROWS = runs(20_000, 100_000);
 
 describe("a good CSV file", () => {
   const GOOD: [title: string, text: string, services: object[]][] = [

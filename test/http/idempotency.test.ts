@@ -6,10 +6,9 @@ import {
   freshDatabase,
   freshService,
   micros,
-  TEST_CONFIG,
+  startTestService,
   type TestService,
 } from "../support/service.ts";
-import { startService } from "../../src/server/serve.ts";
 import { expectError } from "../support/refusal.ts";
 
 let service: TestService;
@@ -207,9 +206,8 @@ test("an idempotency record survives a restart", async () => {
   database.user("late", "10");
   database.service({ id: "likes", price: "10" });
   const { text } = database.key("late", "order");
-  const config = { ...TEST_CONFIG, ...database.location };
   const call = async () => {
-    const service = await startService(config, () => {});
+    const service = await startTestService(database.location);
     const answer = await callApi(service.url, "POST", "/orders", text, ORDER, {
       "idempotency-key": "k",
     });

@@ -1,6 +1,6 @@
 // The job that copies backups off-site: every failure is logged and tried again, and orders never wait for it.
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Offsite, startOffsite } from "../../src/jobs/offsite.ts";
 import type { Logger } from "../../src/monitoring/log.ts";
@@ -18,8 +18,13 @@ let offsite: Offsite | null = null;
 let lines: { message: string; fields: Record<string, unknown> }[];
 let heard = () => {};
 
-beforeEach(async () => {
+beforeAll(async () => {
   s3 = await startS3();
+});
+afterAll(() => s3.stop());
+
+beforeEach(() => {
+  s3.fail(null);
   database = freshSqliteDatabase();
   folder = join(database.folder, "backups");
   lines = [];
@@ -27,7 +32,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await offsite?.stop();
   database.connection.sqlite.close();
-  await s3.stop();
 });
 
 function backup(): string {

@@ -15,6 +15,7 @@ import type { CommandInput, CommandName, CommandOutput } from "../../src/operati
 import { execute } from "../../src/operations/execute.ts";
 import { planCatalogue } from "../../src/operations/providers.ts";
 import type { Engine } from "../support/engine.ts";
+import { runs } from "../support/runs.ts";
 import { ENGINES, freshStore, type TestStore } from "../support/stores.ts";
 
 const actor = { keyId: null, operator: "tester" };
@@ -210,7 +211,6 @@ async function apply(
 
 describe.each(ENGINES)("on %s", (engine) => {
   test("the feed from any cursor leads to GET /services of each reseller, whatever was changed by whom", async () => {
-    const runs = engine === "sqlite" ? 60 : 8;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
         const market = await openMarket(engine);
@@ -240,7 +240,7 @@ describe.each(ENGINES)("on %s", (engine) => {
         }
         await store.close();
       }),
-      { numRuns: runs },
+      { numRuns: engine === "sqlite" ? runs(30, 60) : 8 },
     );
   }, 600_000);
 

@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
-import { COPY_THREAD } from "../../src/config/source-files.ts";
+import { COPY_THREAD, WRITER_THREAD } from "../../src/config/source-files.ts";
 import type { Connection } from "../../src/db/sqlite/connection.ts";
 import {
   checkpoint,
@@ -13,7 +13,7 @@ import {
 import { backUp } from "../../src/storage/copy.ts";
 import { openReader, openWriter } from "../../src/storage/open.ts";
 import { startWriter } from "../../src/writer/writer.ts";
-import { freshDatabase, freshFolder, WRITER_THREAD } from "../support/service.ts";
+import { freshDatabase, freshFolder } from "../support/service.ts";
 
 const CONNECTIONS: Connection[] = [];
 afterEach(() => {

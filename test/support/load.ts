@@ -2,8 +2,9 @@
 // prints the number of each order that was acknowledged.
 // Usage: bun load.ts DATABASE RESELLER_ACCOUNT KEY_ID SERVICE_ID
 
+import { WRITER_THREAD } from "../../src/config/source-files.ts";
 import { startWriter } from "../../src/writer/writer.ts";
-import { OPERATOR, WRITER_THREAD } from "./service.ts";
+import { OPERATOR } from "./service.ts";
 
 const LANES = 32;
 

@@ -38,11 +38,8 @@ export interface TestPanel extends TestDatabase {
 
 export const PASSWORD = "correct horse battery";
 /** With little work, so that tests are fast. */
-export const PASSWORD_HASH = Bun.password.hashSync(PASSWORD, {
-  algorithm: "argon2id",
-  memoryCost: 8,
-  timeCost: 1,
-});
+const COST = { memoryCost: 8, timeCost: 1 };
+export const PASSWORD_HASH = Bun.password.hashSync(PASSWORD, { algorithm: "argon2id", ...COST });
 
 const SETTINGS: PanelSettings = {
   url: null,
@@ -74,7 +71,7 @@ export async function freshPanel(
     connect: (provider) => connectProvider(provider, 5000),
     machine: () => ({}),
     settings,
-    passwords: createPasswords(),
+    passwords: createPasswords(COST),
     system: {
       versions: { version: "1" },
       database: database.description,

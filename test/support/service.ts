@@ -1,9 +1,7 @@
 // A service on a fresh data directory, in this process, called over real HTTP; and helpers that fill it.
 
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
 import { serveOptions, databaseOptions } from "../../src/config/flags.ts";
 import type { Config } from "../../src/config/settings.ts";
@@ -13,7 +11,7 @@ import { createPostgresStore } from "../../src/db/postgres/store.ts";
 import type { AnyTable } from "../../src/db/table-definition.ts";
 import { attempts, orderEvents, orders, transfers, users } from "../../src/db/tables.ts";
 import type { Connection } from "../../src/db/sqlite/connection.ts";
-import { claimDataDirectory, openForCommand } from "../../src/storage/open.ts";
+import { claimDataDirectory, databasePath, openForCommand } from "../../src/storage/open.ts";
 import {
   formatKey,
   hashKey,
@@ -43,24 +41,21 @@ import { NO_OBSERVER } from "../../src/monitoring/metrics.ts";
 import { createReadiness } from "../../src/monitoring/readiness.ts";
 import type { ServerDatabase } from "../../src/server/database.ts";
 import { openPostgresDatabase } from "../../src/server/postgres-database.ts";
-import { startService } from "../../src/server/serve.ts";
+import { type Service, startService } from "../../src/server/serve.ts";
 import { openSqliteDatabase } from "../../src/server/sqlite-database.ts";
 import { checkNewUrl } from "../../src/webhooks/new-url.ts";
-import { expectDocumented } from "./openapi.ts";
+import { bundledThread } from "./bundles.ts";
 import { ENGINE } from "./engine.ts";
+import { freshFolder } from "./folders.ts";
+import { expectDocumented } from "./openapi.ts";
 import { createPostgresDatabase } from "./postgres-sync.ts";
+import { emptyDatabase } from "./sqlite-template.ts";
 
-export const WRITER_THREAD = new URL("../../src/writer/thread.ts", import.meta.url);
 /** Any name has a public address: no name server is asked. */
 export const resolvePublic = () => Promise.resolve(["1.1.1.1"]);
 export const OPERATOR = { keyId: null, operator: "tester" };
 
-/** A fresh, empty folder that does not outlive the tests. */
-export function freshFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "reseller-test-"));
-  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+export { freshFolder };
 
 export interface TestDatabase {
   folder: string;
@@ -144,6 +139,8 @@ interface Backend extends Pick<
 > {}
 
 function sqliteBackend(folder: string): Backend {
+  const path = databasePath(folder);
+  if (!existsSync(path)) writeFileSync(path, emptyDatabase(Date.now()));
   claimDataDirectory(folder, Date.now()).release();
   const connection = openForCommand(folder);
   const { store, sqlite } = connection;
@@ -366,12 +363,22 @@ export function openStore({ connection, location }: TestDatabase): Store {
 }
 
 /** A database as a server of its own opens it. */
-export function openServerDatabase({ location }: TestDatabase): Promise<ServerDatabase> {
+export async function openServerDatabase({ location }: TestDatabase): Promise<ServerDatabase> {
   const open = location.database ? openPostgresDatabase : openSqliteDatabase;
   return open(
-    { ...TEST_CONFIG, ...location },
+    { ...TEST_CONFIG, ...location, thread: await bundledThread() },
     { log: createLog("silent"), onFatal() {}, onCommit() {} },
   );
+}
+
+/** A server in this process, as `serve` starts it. */
+export async function startTestService(
+  settings: Partial<typeof TEST_CONFIG> & { data: string },
+): Promise<Service> {
+  const config = { ...TEST_CONFIG, ...settings, thread: await bundledThread() };
+  return startService(config, () => {
+    throw new Error("the writer died");
+  });
 }
 
 /** A running service on a fresh database, or on the one given. */
@@ -379,9 +386,7 @@ export async function freshService(
   settings: Partial<typeof TEST_CONFIG> = {},
   database = freshDatabase(),
 ): Promise<TestService> {
-  const service = await startService({ ...TEST_CONFIG, ...database.location, ...settings }, () => {
-    throw new Error("the writer died");
-  });
+  const service = await startTestService({ ...database.location, ...settings });
   return {
     ...database,
     url: service.url,

@@ -1,14 +1,13 @@
 // The row port on either engine, each time on a fresh database.
 
-import { Database } from "bun:sqlite";
 import type { Job, Outcome, Store, Tx } from "../../src/db/port.ts";
 import { createPostgresStore } from "../../src/db/postgres/store.ts";
 import { createSqliteStore } from "../../src/db/sqlite/store.ts";
 import { accounts, keys, services, users } from "../../src/db/tables.ts";
 import { createId } from "../../src/db/ids.ts";
-import { MIGRATIONS, migrate } from "../../src/storage/migrate.ts";
 import { ENGINE, type Engine } from "./engine.ts";
 import { cluster, SERVICE_ROLE } from "./postgres.ts";
+import { emptyMemoryDatabase } from "./sqlite-template.ts";
 
 /** With TEST_ENGINE=postgres both: `check` must pass on a machine without PostgreSQL. */
 export const ENGINES: readonly Engine[] =
@@ -41,9 +40,7 @@ export async function freshStore(engine: Engine): Promise<TestStore> {
 }
 
 function sqliteStore() {
-  const sqlite = new Database(":memory:");
-  sqlite.run("PRAGMA foreign_keys = ON");
-  migrate(sqlite, MIGRATIONS, 0);
+  const sqlite = emptyMemoryDatabase();
   // oxlint-disable-next-line typescript/require-await -- what it throws is to be a rejection, as PostgreSQL's is
   const query = async (text: string) => sqlite.query(text).all() as Record<string, unknown>[];
   return { store: createSqliteStore(sqlite) as Store, query };

@@ -14,15 +14,9 @@ import type { CommandInput } from "../../src/operations/commands.ts";
 import { CommandError } from "../../src/writer/queue.ts";
 import { startWriter, type Writer } from "../../src/writer/writer.ts";
 import { audit } from "../support/audit.ts";
+import { bundledThread } from "../support/bundles.ts";
 import { damageTables } from "../support/damage.ts";
-import {
-  apiOf,
-  callApi,
-  freshDatabase,
-  OPERATOR,
-  type TestDatabase,
-  WRITER_THREAD,
-} from "../support/service.ts";
+import { apiOf, callApi, freshDatabase, OPERATOR, type TestDatabase } from "../support/service.ts";
 import { expectError } from "../support/refusal.ts";
 
 const DYING_THREAD = new URL("../support/dying-thread.ts", import.meta.url);
@@ -49,10 +43,10 @@ afterEach(async () => {
   await Promise.all(writers.splice(0).map((writer) => writer.close()));
 });
 
-async function start(thread = WRITER_THREAD, queueLimit?: number): Promise<Writer> {
+async function start(thread?: URL, queueLimit?: number): Promise<Writer> {
   const writer = await startWriter({
     path: database.connection.path,
-    thread,
+    thread: thread ?? (await bundledThread()),
     onFatal: (cause) => deaths.push(cause),
     ...(queueLimit === undefined ? {} : { queueLimit }),
   });
@@ -127,7 +121,7 @@ test("a command that throws affects no other command of its batch, and its text 
 
 describe("past the limit of the queue", () => {
   test("a command is refused at once, queued ones are carried out, then there is room again", async () => {
-    const writer = await start(WRITER_THREAD, 5);
+    const writer = await start(undefined, 5);
     const sent = Array.from({ length: 8 }, () => writer.submit("placeOrder", order()));
     const refused = fatesOf(sent.slice(5));
     const first = await Promise.race([refused, fateOf(sent[0]!)]);
@@ -138,7 +132,7 @@ describe("past the limit of the queue", () => {
   });
 
   test("a caller over HTTP gets 503 with Retry-After, reads go on, and nothing is changed", async () => {
-    const writer = await start(WRITER_THREAD, 0);
+    const writer = await start(undefined, 0);
     const connection = openReader(database.connection.path);
     const snapshot = createSnapshot(connection);
     const findKey = createKeyFinder(connection.store.reader, snapshot);
@@ -201,7 +195,7 @@ describe("when the thread", () => {
     database.connection.sqlite.close();
     const nowhere = startWriter({
       path: `${database.folder}/none/reseller.db`,
-      thread: WRITER_THREAD,
+      thread: await bundledThread(),
       onFatal: (cause) => deaths.push(cause),
     });
     expect(await nowhere.catch((error: Error) => error.message)).toContain("cannot be opened");
