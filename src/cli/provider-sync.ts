@@ -11,6 +11,7 @@ import {
 } from "../domain/catalogue-sync.ts";
 import { expectedCurrency } from "../domain/costs.ts";
 import { jsonAmount } from "../domain/money.ts";
+import { delistedRoutes } from "../domain/sync-counts.ts";
 import type { NewServices } from "../domain/providers.ts";
 import {
   planCatalogue,
@@ -44,7 +45,7 @@ export function declareSync(group: Command): void {
     .addOption(
       new Option(
         "--markup <percent>",
-        "what is added to the provider's rate; stored with it (default: what is stored)",
+        "what is added to the provider's rate; stored with it, but for --only (default: what is stored)",
       ).argParser(markup),
     )
     .option(
@@ -102,11 +103,14 @@ function summaryOf(
   plan: SyncPlan,
   provider: Provider,
   markupPercent: string,
-  { dryRun }: SyncOptions,
+  { dryRun, only }: SyncOptions,
 ): string {
   const counts = Object.entries(countsOf(plan)).map(([what, count]) => `${count} ${what}`);
   const isStored = provider.markup === markupPercent;
-  const stored = isStored ? "as stored" : dryRun ? "not stored" : "stored from now on";
+  const isKept = !dryRun && only === undefined;
+  const ofSome = provider.markup === null ? "" : `: ${provider.markup}% stays stored for all`;
+  const changed = only === undefined ? "not stored" : `for these services only${ofSome}`;
+  const stored = isStored ? "as stored" : isKept ? "stored from now on" : changed;
   const priced = `markup ${markupPercent}%, ${stored}`;
   return `${dryRun ? "dry run, nothing was changed: " : ""}${counts.join(", ")} (${priced})`;
 }
@@ -172,6 +176,8 @@ function planJson(plan: SyncPlan) {
       after: fieldsJson(after),
     })),
     deactivated: plan.deactivated,
+    returned: plan.returned,
+    delisted: delistedRoutes(plan).map(({ isDelisted: _, isOffered: __, ...route }) => route),
     skipped: plan.skipped,
     unreadable: plan.unreadable,
     belowCost: plan.belowCost.map(({ id, name, priceMicros, rate }) => ({

@@ -29,14 +29,15 @@ export function setProviderActive(
   const { active, actor } = command;
   const provider = requireProvider(tx, command.name);
   const changed = listServicesRoutedTo(tx, provider.providerId)
-    .filter(({ service, isDeliveredElsewhere }) =>
-      active ? service.suspended : service.active && !isDeliveredElsewhere,
-    )
+    .filter(({ service, isDeliveredElsewhere, isListedThere }) => {
+      if (!active) return service.active && !isDeliveredElsewhere;
+      return (service.suspended || service.delisted) && (isListedThere || isDeliveredElsewhere);
+    })
     .map(({ service }) => service);
   const listeners = listServiceListeners(tx, context);
   tx.update(providers, provider, { active });
   tx.each(changed, (before) => {
-    const service = { ...before, active, suspended: !active };
+    const service = { ...before, active, suspended: !active, delisted: false };
     changeService(tx, listeners, before, service, context);
   });
   audit(tx, context, {

@@ -12,14 +12,16 @@ import { parseServiceType, standardUnit } from "../domain/service-types.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
 import type { Reader, Tx } from "../db/port.ts";
-import { type Rate, recordRates } from "../db/costs.ts";
+import { type ListedRate, recordRates } from "../db/costs.ts";
 import { findProvider, insertProvider, type Provider, updateLastSuccess } from "../db/providers.ts";
+import { listRoutedServices } from "../db/route-listing.ts";
 import { readFurtherRoutesTo } from "../db/service-routes.ts";
 import { providers } from "../db/tables.ts";
 import { findService, listServiceIds, listServicesOfProvider } from "../db/services.ts";
 import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { decideForeignCosts, writeCost } from "./costs.ts";
+import { decideListings, writeListings } from "./route-listing.ts";
 import { addService, changeService, listServiceListeners } from "./service-changes.ts";
 
 export interface CreateProvider extends Partial<SyncSettings> {
@@ -173,8 +175,8 @@ export interface SyncCatalogue extends SyncOptions {
 }
 
 /**
- * Applies what can be read of the provider's list to the catalogue, in one transaction, and keeps the markup for the next
- * sync. docs/specification.md#sync. Throws CatalogueError for a list that cannot be imported.
+ * Applies what can be read of the provider's list to the catalogue, in one transaction, and keeps the markup of a sync of all
+ * services for the next one. docs/specification.md#sync. Throws CatalogueError for a list that cannot be imported.
  * Refuses: provider_not_found, provider_inactive, catalogue_changed.
  */
 export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context): SyncPlan {
@@ -184,6 +186,7 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
   const isOutdated = command.isScheduled === true && !isAsScheduled(provider, command);
   if (isOutdated || !Bun.deepEquals(plan, command.plan, true)) throw refusal("catalogue_changed");
   // Nothing is refused from here on.
+  const listings = decideListings(tx, provider, plan);
   recordRates(tx, provider.providerId, ratesIn(command.upstream), context.now);
   const listeners = listServiceListeners(tx, context);
   const isPrivate = command.newServices === "private";
@@ -193,27 +196,35 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
     const added = addService(tx, listeners, wanted, context);
     auditService(tx, context, command.actor, "service.create", null, added);
   });
-  tx.each(plan.updated, ({ id, after, returns }) => {
+  tx.each(plan.updated, ({ id, after }) => {
     const service = findService(tx, id)!;
-    const reactivation = returns ? { active: true, delisted: false } : {};
-    const updated = { ...service, ...after, ...reactivation };
+    const updated = { ...service, ...after, ...listings.get(id) };
     changeService(tx, listeners, service, updated, context);
     auditService(tx, context, command.actor, "service.update", service, updated);
   });
-  tx.each(plan.deactivated, ({ id }) => {
+  const updated = new Set(plan.updated.map(({ id }) => id));
+  const others = [...listings].filter(([id]) => !updated.has(id));
+  tx.each(others, ([id, changes]) => {
     const service = findService(tx, id)!;
-    const deactivated = { ...service, active: false, delisted: true };
-    changeService(tx, listeners, service, deactivated, context);
-    auditService(tx, context, command.actor, "service.deactivate", service, deactivated);
+    const listed = { ...service, ...changes };
+    changeService(tx, listeners, service, listed, context);
+    const action = service.active && !listed.active ? "service.deactivate" : "service.update";
+    auditService(tx, context, command.actor, action, service, listed);
   });
+  writeListings(tx, provider, plan.routes, command.actor, context);
   noteSynced(tx, provider, command, context);
   return plan;
 }
 
-/** What was held back is so no longer, but by a sync of some services. */
+/**
+ * What was held back is so no longer. A sync of some services says nothing of the others: neither that, nor the markup at
+ * which the next sync prices them.
+ */
 function noteSynced(tx: Tx, provider: Provider, command: SyncCatalogue, context: Context): void {
-  const { markup, only, actor } = command;
-  const done = only === undefined ? { syncedAt: context.now, syncHeld: null } : {};
+  const { only, actor } = command;
+  const isWhole = only === undefined;
+  const markup = isWhole ? command.markup : provider.markup;
+  const done = isWhole ? { syncedAt: context.now, syncHeld: null } : {};
   tx.update(providers, provider, { markup, lastSuccessAt: context.now, ...done });
   audit(tx, context, {
     actor,
@@ -237,7 +248,8 @@ export function planCatalogue(
   const { providerId } = provider;
   const known = listServicesOfProvider(reader, providerId);
   const routed = readFurtherRoutesTo(reader, providerId);
-  const scope = { only, ignoresNew: newServices === "ignore", routed };
+  const services = listRoutedServices(reader, providerId);
+  const scope = { only, ignoresNew: newServices === "ignore", routed, services };
   const plan = planSync(inDollars(upstream, provider), known, markupPercent, scope);
   if (readableIds !== true || plan.added.length === 0) return plan;
   const taken = listServiceIds(reader);
@@ -263,18 +275,19 @@ function inDollars(
 }
 
 /**
- * The provider's own rates of what can be ordered there, by service: of further routes too, which a plan leaves out. One that is
+ * The provider's own rates of what can be ordered there, and whether it has a drip-feed, by service: of further routes too, which a plan leaves out. One that is
  * listed more than once has none.
  */
-function ratesIn(upstream: readonly UpstreamEntry[]): Map<string, Rate> {
-  const rates = new Map<string, Rate>();
+function ratesIn(upstream: readonly UpstreamEntry[]): Map<string, ListedRate> {
+  const rates = new Map<string, ListedRate>();
   const listed = Map.groupBy(upstream, ({ service }) => service);
   for (const [entry, another] of listed.values()) {
     if (!entry || another || "unreadable" in entry) continue;
     const type = parseServiceType(entry.type);
     const rate = parseDecimal(entry.rate);
     if (type && rate) {
-      rates.set(entry.service, { rate: decimalText(rate), unit: standardUnit(type) });
+      const { service, dripfeed } = entry;
+      rates.set(service, { rate: decimalText(rate), unit: standardUnit(type), dripfeed });
     }
   }
   return rates;
