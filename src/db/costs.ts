@@ -111,7 +111,7 @@ export function insertCost(
   tx.insert(orderCosts, { orderId, number: place, ...terms, costMicros, changeMicros, createdAt });
 }
 
-/** The provider's rate of a service when the order was made; undefined where no sync had told one. */
+/** The provider's rate of a service when the order was made; undefined where no sync had brought one. */
 export function findRate(
   reader: Reader,
   providerId: number,

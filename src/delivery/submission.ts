@@ -38,7 +38,7 @@ export interface Submitter {
 
 /** What follows an attempt. */
 export interface AttemptListener {
-  /** Nothing more is tried at once: whoever waits for the order is answered. */
+  /** Nothing more is tried at once: the request that waits for the submission gets its response. */
   ended(order: Order): void;
   /** Another provider is tried at once. */
   passedOn(order: Order): void;

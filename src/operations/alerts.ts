@@ -62,7 +62,7 @@ export function createAlertEndpoint(
     createdAt: context.now,
   }) as AlertEndpoint;
   for (const { kind, subject, message, raisedAt } of open) {
-    tell(tx, "alert.raised", { kind, subject, message }, raisedAt, [endpoint], context);
+    notify(tx, "alert.raised", { kind, subject, message }, raisedAt, [endpoint], context);
   }
   auditEndpoint(tx, context, actor, null, endpoint);
   return endpoint;
@@ -96,7 +96,7 @@ export function testAlertEndpoint(tx: Tx, { id }: OfAlertEndpoint, context: Cont
   const endpoint = requireEndpoint(tx, id);
   const message = "This is a test: alerts arrive here";
   const text = { kind: TEST_ALERT_KIND, subject: TEST_ALERT_KIND, message };
-  tell(tx, "alert.raised", text, context.now, [endpoint], context, ONCE);
+  notify(tx, "alert.raised", text, context.now, [endpoint], context, ONCE);
   return 1;
 }
 
@@ -112,11 +112,11 @@ export function recordAlerts(
   const over = ended.filter(({ kind, subject }) => findOpenAlert(tx, kind, subject));
   for (const text of fresh) {
     insertAlert(tx, { ...text, raisedAt: context.now, resolvedAt: null });
-    tell(tx, "alert.raised", text, context.now, endpoints, context);
+    notify(tx, "alert.raised", text, context.now, endpoints, context);
   }
   for (const text of over) {
     resolveAlert(tx, findOpenAlert(tx, text.kind, text.subject)!, context.now);
-    tell(tx, "alert.resolved", text, context.now, endpoints, context);
+    notify(tx, "alert.resolved", text, context.now, endpoints, context);
   }
   return { begun: fresh, ended: over };
 }
@@ -127,13 +127,13 @@ export interface RecordOutage {
   /** The id under which the beginning was sent past the queue. */
   eventId: string;
   /** The public ids of endpoints that received it. */
-  told: string[];
+  notified: string[];
 }
 
 /** That the database took no writes, once it does again: the beginning goes to those that it did not reach yet. Again: null. */
 export function recordOutage(
   tx: Tx,
-  { beganAt, eventId, told }: RecordOutage,
+  { beganAt, eventId, notified }: RecordOutage,
   context: Context,
 ): { began: number } | null {
   tx.lock(CATALOGUE_LOCK);
@@ -141,7 +141,7 @@ export function recordOutage(
   if (tx.row(webhookEvents.byId, eventId)) return null;
   const { kind, subject } = UNWRITABLE;
   insertAlert(tx, { ...UNWRITABLE, raisedAt: beganAt, resolvedAt: context.now });
-  const untold = endpoints.filter(({ id }) => !told.includes(id));
+  const others = endpoints.filter(({ id }) => !notified.includes(id));
   insertOutboxEvent(
     tx,
     {
@@ -150,14 +150,14 @@ export function recordOutage(
       type: "alert.raised",
       body: alertBody("alert.raised", UNWRITABLE, beganAt),
     },
-    untold,
+    others,
     context,
   );
-  tell(tx, "alert.resolved", endingOf(kind, subject), context.now, endpoints, context);
+  notify(tx, "alert.resolved", endingOf(kind, subject), context.now, endpoints, context);
   return { began: beganAt };
 }
 
-function tell(
+function notify(
   tx: Tx,
   type: AlertEventType,
   text: Omit<AlertText, "kind"> & { kind: string },

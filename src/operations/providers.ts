@@ -109,8 +109,8 @@ function currencyAfter(
 ): Pick<Provider, "rateToUsd" | "currency" | "foreignCurrency"> {
   const { rateToUsd = before.rateToUsd } = changes;
   if (changes.rateToUsd === undefined && changes.currency === undefined) return before;
-  const told = rateToUsd === "1" ? null : before.foreignCurrency;
-  const currency = changes.currency ?? before.currency ?? told;
+  const charged = rateToUsd === "1" ? null : before.foreignCurrency;
+  const currency = changes.currency ?? before.currency ?? charged;
   return { rateToUsd, currency, foreignCurrency: null };
 }
 
