@@ -6,7 +6,7 @@ import { NO_TEST_ORDER } from "./orders.ts";
 import { countOpenRequests, type RequestFigures } from "./order-request-lists.ts";
 import { query } from "./query.ts";
 import { delistedRoutesOf } from "./route-listing.ts";
-import { nullable, number, text } from "./table-definition.ts";
+import { boolean, nullable, number, text } from "./table-definition.ts";
 import { listUnrecognized, type UnrecognizedOrder } from "./unrecognized-numbers.ts";
 import { type FailedWebhooks, listFailedWebhooks } from "./webhook-figures.ts";
 
@@ -16,6 +16,8 @@ const UNRECOGNIZED_LIMIT = 100;
 
 export interface ProviderAttention {
   name: string;
+  /** Whether it is given orders. */
+  active: boolean;
   /** The threshold of our balance, and the balance as it was last asked for, in its currency; null: none, never. */
   lowBalanceMicros: number | null;
   balanceMicros: number | null;
@@ -57,6 +59,7 @@ const OPEN = "provider_id = providers.provider_id AND status IN ('PENDING', 'PRO
 const PROVIDERS = query({
   gives: {
     name: text,
+    active: boolean,
     lowBalanceMicros: nullable(number),
     balanceMicros: nullable(number),
     balanceCurrency: nullable(text),
@@ -70,7 +73,7 @@ const PROVIDERS = query({
     syncHeld: nullable(text),
     delistedRoutes: number,
   },
-  text: `SELECT name, low_balance_micros AS "lowBalanceMicros", balance_micros AS "balanceMicros",
+  text: `SELECT name, active, low_balance_micros AS "lowBalanceMicros", balance_micros AS "balanceMicros",
       balance_currency AS "balanceCurrency", out_of_funds_at AS "outOfFundsAt", foreign_currency AS "foreignCurrency",
       last_success_at AS "lastSuccessAt", sync_held AS "syncHeld",
       (SELECT count(*) FROM orders WHERE ${OPEN} AND placement = 'unknown') AS "unknown",

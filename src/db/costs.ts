@@ -2,6 +2,7 @@
 
 import type { CostBasis, OrderCost, RateUnit } from "../domain/costs.ts";
 import type { Route } from "../domain/service-routes.ts";
+import type { ListedRate } from "../domain/upstream-rates.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select, selectAs } from "./query.ts";
 import { nullable, number, numbers, text, textOf } from "./table-definition.ts";
@@ -16,11 +17,6 @@ export interface CostEntry extends OrderCost {
 export interface Rate {
   rate: string;
   unit: RateUnit;
-}
-
-/** What a sync keeps of a service in a provider's list. */
-export interface ListedRate extends Rate {
-  dripfeed: boolean;
 }
 
 /** The last entry of an order has the greatest number. */

@@ -167,15 +167,10 @@ export function deleteRoutes(tx: Tx, rows: readonly FurtherRow[]): void {
   for (const row of rows) tx.delete(serviceRoutes, row);
 }
 
-/** Whether orders of the service are given to anyone: to a provider that is active, or to the operator. */
+/** Whether orders of the service are given to anyone: to a provider that is active and lists it, or to the operator. */
 export function isDelivered(reader: Reader, service: Service): boolean {
   const routes = listRoutes(reader, service);
-  return (
-    routes.length === 0 || routes.some(({ providerId }) => providerOf(reader, providerId).active)
-  );
-}
-
-/** Whether no provider lists it any more. */
-export function isDelistedByAll(reader: Reader, service: Service): boolean {
-  return listRoutes(reader, service).every(({ isDelisted }) => isDelisted);
+  const isOpen = ({ providerId, isDelisted }: PrioritizedRoute) =>
+    !isDelisted && providerOf(reader, providerId).active;
+  return routes.length === 0 || routes.some(isOpen);
 }

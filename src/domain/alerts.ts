@@ -16,6 +16,14 @@ export const ALERT_KINDS = [
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
+/** Their subject is the name of a provider. */
+export const PROVIDER_KINDS: ReadonlySet<AlertKind> = new Set([
+  "provider_balance_low",
+  "provider_out_of_funds",
+  "placement_unknown",
+  "polling_late",
+]);
+
 /** What an operator's endpoint is sent. */
 export type AlertEventType = "alert.raised" | "alert.resolved";
 /** The kind of the alert that `alert test` sends; nothing resolves it. */
@@ -51,6 +59,8 @@ export type Lateness = "late" | "fine" | "unknown";
 
 export interface ProviderFacts {
   name: string;
+  /** Whether it is given orders. */
+  active: boolean;
   /** Since when it refuses orders for lack of funds. */
   outOfFundsAt: number | null;
   /** Orders of which it is not known whether it has them. */
@@ -132,9 +142,10 @@ const OFFSITE = "off-site copies";
 const DISK = "disk";
 
 function providerConditions(provider: ProviderFacts): Condition[] {
-  const { name, outOfFundsAt, unknown, lateness } = provider;
+  const { name, active, outOfFundsAt, unknown, lateness } = provider;
   const conditions: Condition[] = [];
-  if (outOfFundsAt !== null) {
+  // One that is given no orders will never accept the one that would show that it has funds again.
+  if (active && outOfFundsAt !== null) {
     conditions.push(
       holds("provider_out_of_funds", name, `${name} refused an order for lack of funds: top up`),
     );
@@ -237,7 +248,7 @@ function holds(kind: AlertKind, subject: string, message: string): Condition {
 /** What is sent when an alert ends. */
 const ENDINGS: Record<AlertKind, (subject: string) => string> = {
   provider_balance_low: (provider) => `The balance at ${provider} is no longer below its threshold`,
-  provider_out_of_funds: (provider) => `${provider} takes orders again`,
+  provider_out_of_funds: (provider) => `${provider} takes orders again, or is given none`,
   placement_unknown: (provider) => `All orders at ${provider} are settled`,
   polling_late: (provider) => `Orders at ${provider} are polled in time again`,
   backup_old: (what) => `There are new ${what} again`,

@@ -1,7 +1,7 @@
 // What an order costs at its provider: the charge that the provider reports, or its rate. docs/specification.md#costs.
 // Amounts of a provider are decimals of any length in text; nothing here is a float.
 
-import { type Decimal, parseDecimal } from "./catalogue-sync.ts";
+import { type Decimal, parseDecimal } from "./decimals.ts";
 import { formatMicros, TRANSFER_LIMIT_MICROS } from "./money.ts";
 import type { ReportedStatus } from "./polling.ts";
 

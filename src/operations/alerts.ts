@@ -5,9 +5,11 @@ import { ALERT_ENDPOINTS_LIMIT, ALERT_EVENTS } from "../domain/alert-endpoints.t
 import {
   type AlertChanges,
   type AlertEventType,
+  type AlertKind,
   type AlertText,
   alertBody,
   endingOf,
+  PROVIDER_KINDS,
   TEST_ALERT_KIND,
   UNWRITABLE,
 } from "../domain/alerts.ts";
@@ -119,6 +121,33 @@ export function recordAlerts(
     notify(tx, "alert.resolved", text, context.now, endpoints, context);
   }
   return { begun: fresh, ended: over };
+}
+
+/**
+ * The alerts about a provider that the operator has renamed, or deleted (`name` null): they end by that, and of one that was
+ * renamed they begin anew under its new name. Otherwise their ends would say that what was wrong is not any more.
+ */
+export function renameAlerts(
+  tx: Tx,
+  before: string,
+  name: string | null,
+  context: Context,
+): void {
+  const open = listOpenAlerts(tx).filter(
+    ({ kind, subject }) => PROVIDER_KINDS.has(kind as AlertKind) && subject === before,
+  );
+  const endpoints = listAlertEndpoints(tx);
+  for (const alert of open) {
+    const { kind, subject } = alert;
+    const message = name === null ? `${before} was deleted` : `${before} is called ${name} now`;
+    resolveAlert(tx, alert, context.now);
+    const ended = { kind, subject, message };
+    notify(tx, "alert.resolved", ended, context.now, endpoints, context);
+    if (name === null) continue;
+    const begun = { kind, subject: name, message: `${name}, formerly ${before}: ${alert.message}` };
+    insertAlert(tx, { ...begun, raisedAt: context.now, resolvedAt: null });
+    notify(tx, "alert.raised", begun, context.now, endpoints, context);
+  }
 }
 
 export interface RecordOutage {

@@ -6,6 +6,7 @@ import type { Tx } from "../db/port.ts";
 import { readProviderUses } from "../db/providers.ts";
 import { listServicesRoutedTo } from "../db/service-routes.ts";
 import { providers } from "../db/tables.ts";
+import { renameAlerts } from "./alerts.ts";
 import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { requireProvider } from "./providers.ts";
@@ -62,6 +63,7 @@ export function deleteProvider(tx: Tx, command: DeleteProvider, context: Context
   const uses = readProviderUses(tx, provider.providerId);
   if (uses.services > 0 || uses.orders) throw new Refusal("provider_in_use", uses);
   const { name, protocol, url } = provider;
+  renameAlerts(tx, name, null, context);
   tx.delete(providers, provider);
   audit(tx, context, {
     actor: command.actor,

@@ -3,21 +3,21 @@
 import type { AuditFacts } from "../domain/audit.ts";
 import type { Decimal, SyncedFields, SyncPlan, UpstreamEntry } from "../domain/catalogue-sync.ts";
 import { parseDecimal, planSync } from "../domain/catalogue-sync.ts";
-import { decimalText, multiplyDecimals } from "../domain/costs.ts";
 import type { NewServices, SyncSettings } from "../domain/providers.ts";
 import { isAsScheduled, NO_PROVIDER } from "../domain/providers.ts";
 import { refusal } from "../domain/refusals.ts";
 import { freeId } from "../domain/service-ids.ts";
-import { parseServiceType, standardUnit } from "../domain/service-types.ts";
+import { inDollars, ratesIn } from "../domain/upstream-rates.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
 import type { Reader, Tx } from "../db/port.ts";
-import { type ListedRate, recordRates } from "../db/costs.ts";
+import { recordRates } from "../db/costs.ts";
 import { findProvider, insertProvider, type Provider, updateLastSuccess } from "../db/providers.ts";
 import { listRoutedServices } from "../db/route-listing.ts";
 import { readFurtherRoutesTo } from "../db/service-routes.ts";
 import { providers } from "../db/tables.ts";
 import { findService, listServiceIds, listServicesOfProvider } from "../db/services.ts";
+import { renameAlerts } from "./alerts.ts";
 import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { decideForeignCosts, writeCost } from "./costs.ts";
@@ -90,6 +90,7 @@ export function updateProvider(
   const priced = { rateToUsd, currency, foreignCurrency };
   const after = tx.update(providers, before, { ...command.changes, ...priced });
   for (const { orderId, change } of settled) writeCost(tx, orderId, change, context);
+  if (name !== before.name) renameAlerts(tx, before.name, name, context);
   audit(tx, context, {
     actor: command.actor,
     action: "provider.update",
@@ -250,7 +251,7 @@ export function planCatalogue(
   const routed = readFurtherRoutesTo(reader, providerId);
   const services = listRoutedServices(reader, providerId);
   const scope = { only, ignoresNew: newServices === "ignore", routed, services };
-  const plan = planSync(inDollars(upstream, provider), known, markupPercent, scope);
+  const plan = planSync(inDollars(upstream, provider.rateToUsd), known, markupPercent, scope);
   if (readableIds !== true || plan.added.length === 0) return plan;
   const taken = listServiceIds(reader);
   const added = plan.added.map((service) => {
@@ -259,38 +260,6 @@ export function planCatalogue(
     return { ...service, id };
   });
   return { ...plan, added };
-}
-
-/** With rates in US dollars. */
-function inDollars(
-  upstream: readonly UpstreamEntry[],
-  { rateToUsd }: Provider,
-): readonly UpstreamEntry[] {
-  if (rateToUsd === "1") return upstream;
-  const factor = parseDecimal(rateToUsd)!;
-  return upstream.map((entry) => {
-    const rate = "rate" in entry ? parseDecimal(entry.rate) : null;
-    return rate ? { ...entry, rate: decimalText(multiplyDecimals(rate, factor)) } : entry;
-  });
-}
-
-/**
- * The provider's own rates of what can be ordered there, and whether it has a drip-feed, by service: of further routes too, which a plan leaves out. One that is
- * listed more than once has none.
- */
-function ratesIn(upstream: readonly UpstreamEntry[]): Map<string, ListedRate> {
-  const rates = new Map<string, ListedRate>();
-  const listed = Map.groupBy(upstream, ({ service }) => service);
-  for (const [entry, another] of listed.values()) {
-    if (!entry || another || "unreadable" in entry) continue;
-    const type = parseServiceType(entry.type);
-    const rate = parseDecimal(entry.rate);
-    if (type && rate) {
-      const { service, dripfeed } = entry;
-      rates.set(service, { rate: decimalText(rate), unit: standardUnit(type), dripfeed });
-    }
-  }
-  return rates;
 }
 
 /** Refuses: provider_not_found. */

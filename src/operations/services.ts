@@ -16,12 +16,7 @@ import {
 import type { Reader, Tx } from "../db/port.ts";
 import { findService, type Grant, readServiceUses, type Service } from "../db/services.ts";
 import { grants } from "../db/tables.ts";
-import {
-  deleteRoutes,
-  isDelistedByAll,
-  isDelivered,
-  listSupersededRoutes,
-} from "../db/service-routes.ts";
+import { deleteRoutes, isDelivered, listSupersededRoutes } from "../db/service-routes.ts";
 import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { requireProvider } from "./providers.ts";
@@ -190,9 +185,15 @@ export interface SetServiceActive {
 export function setServiceActive(tx: Tx, command: SetServiceActive, context: Context): Service {
   const { active } = command;
   const before = requireService(tx, command.id);
-  if (active && !isDelivered(tx, before)) throw refusal("provider_inactive");
-  const isRouteDelisted = before.isRouteDelisted && !(active && isDelistedByAll(tx, before));
-  const service = { ...before, active, delisted: false, suspended: false, isRouteDelisted };
+  const isTried = active && !isDelivered(tx, before);
+  const unmarked = { ...before, isRouteDelisted: false };
+  if (isTried && !isDelivered(tx, unmarked)) throw refusal("provider_inactive");
+  const service = {
+    ...(isTried ? unmarked : before),
+    active,
+    delisted: false,
+    suspended: false,
+  };
   changeService(tx, listServiceListeners(tx, context), before, service, context);
   const action = active ? "service.activate" : "service.deactivate";
   auditService(tx, context, command.actor, action, before, service);

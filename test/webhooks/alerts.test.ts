@@ -290,6 +290,42 @@ describe.each(ENGINES)("on %s", (engine) => {
     ]);
   });
 
+  test("a provider that is renamed or deleted ends its alerts by saying so, and nothing is settled by it", async () => {
+    const shop = await openShop(engine);
+    shop.server();
+    await shop.provider({ outOfFundsAt: START });
+    await shop.until(1);
+    await shop.run("updateProvider", { name: "acme", changes: { name: "ace" }, actor });
+    await shop.until(3);
+    const last = () => shop.receiver.received.map(({ body }) => JSON.parse(body).message).slice(-2);
+    expect(shop.received().slice(1)).toEqual([
+      "alert.resolved provider_out_of_funds acme",
+      "alert.raised provider_out_of_funds ace",
+    ]);
+    expect(last()).toEqual([
+      "acme is called ace now",
+      "ace, formerly acme: acme refused an order for lack of funds: top up",
+    ]);
+    // Looked at again, it is the same alert.
+    await shop.until(3);
+    await shop.run("deleteProvider", { name: "ace", actor });
+    await shop.until(4);
+    expect(last()[1]).toBe("ace was deleted");
+    await shop.until(4);
+  });
+
+  test("lack of funds at a provider that is given no orders any more ends", async () => {
+    const shop = await openShop(engine);
+    shop.server();
+    await shop.provider({ outOfFundsAt: START });
+    await shop.until(1);
+    await shop.run("setProviderActive", { name: "acme", active: false, actor });
+    await shop.until(2);
+    expect(shop.received().at(-1)).toBe("alert.resolved provider_out_of_funds acme");
+    await shop.run("setProviderActive", { name: "acme", active: true, actor });
+    await shop.until(3);
+  });
+
   test("a restart neither loses nor repeats one", async () => {
     const shop = await openShop(engine);
     const first = shop.server();
