@@ -17,7 +17,7 @@ export const ALERT_KINDS = [
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
 /** Their subject is the name of a provider. */
-export const PROVIDER_KINDS: ReadonlySet<AlertKind> = new Set([
+export const PROVIDER_KINDS: ReadonlySet<string> = new Set<AlertKind>([
   "provider_balance_low",
   "provider_out_of_funds",
   "placement_unknown",
@@ -248,7 +248,7 @@ function holds(kind: AlertKind, subject: string, message: string): Condition {
 /** What is sent when an alert ends. */
 const ENDINGS: Record<AlertKind, (subject: string) => string> = {
   provider_balance_low: (provider) => `The balance at ${provider} is no longer below its threshold`,
-  provider_out_of_funds: (provider) => `${provider} takes orders again, or is given none`,
+  provider_out_of_funds: (provider) => `${provider} takes orders again`,
   placement_unknown: (provider) => `All orders at ${provider} are settled`,
   polling_late: (provider) => `Orders at ${provider} are polled in time again`,
   backup_old: (what) => `There are new ${what} again`,

@@ -5,7 +5,6 @@ import { ALERT_ENDPOINTS_LIMIT, ALERT_EVENTS } from "../domain/alert-endpoints.t
 import {
   type AlertChanges,
   type AlertEventType,
-  type AlertKind,
   type AlertText,
   alertBody,
   endingOf,
@@ -17,6 +16,7 @@ import type { AuditFacts } from "../domain/audit.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { refusal } from "../domain/refusals.ts";
 import {
+  type Alert,
   type AlertEndpoint,
   findAlertEndpoint,
   findOpenAlert,
@@ -124,27 +124,35 @@ export function recordAlerts(
 }
 
 /**
- * The alerts about a provider that the operator has renamed, or deleted (`name` null): they end by that, and of one that was
- * renamed they begin anew under its new name. Otherwise their ends would say that what was wrong is not any more.
+ * Ends alerts about a provider because of what the operator did with it, and not because what was wrong is over, as the next
+ * look would say. Returns those that have ended.
  */
-export function renameAlerts(
+export function endProviderAlerts(
   tx: Tx,
-  before: string,
-  name: string | null,
+  { kinds, provider, message }: { kinds: ReadonlySet<string>; provider: string; message: string },
   context: Context,
-): void {
+): Alert[] {
   const open = listOpenAlerts(tx).filter(
-    ({ kind, subject }) => PROVIDER_KINDS.has(kind as AlertKind) && subject === before,
+    ({ kind, subject }) => kinds.has(kind) && subject === provider,
   );
   const endpoints = listAlertEndpoints(tx);
   for (const alert of open) {
     const { kind, subject } = alert;
-    const message = name === null ? `${before} was deleted` : `${before} is called ${name} now`;
     resolveAlert(tx, alert, context.now);
     const ended = { kind, subject, message };
     notify(tx, "alert.resolved", ended, context.now, endpoints, context);
-    if (name === null) continue;
-    const begun = { kind, subject: name, message: `${name}, formerly ${before}: ${alert.message}` };
+  }
+  return open;
+}
+
+/** Those about a provider begin anew under its new name. */
+export function renameAlerts(tx: Tx, before: string, name: string, context: Context): void {
+  const endpoints = listAlertEndpoints(tx);
+  const message = `${before} is called ${name} now`;
+  const renamed = { kinds: PROVIDER_KINDS, provider: before, message };
+  for (const alert of endProviderAlerts(tx, renamed, context)) {
+    const text = `${name}, formerly ${before}: ${alert.message}`;
+    const begun = { kind: alert.kind, subject: name, message: text };
     insertAlert(tx, { ...begun, raisedAt: context.now, resolvedAt: null });
     notify(tx, "alert.raised", begun, context.now, endpoints, context);
   }

@@ -96,6 +96,7 @@ test("a service has at most 20 routes", async () => {
   }
   const ran = await route("many", "add", ...to("core", "1"));
   expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("at most 20 routes")]);
+  shop.run("deleteService", { id: "many" });
 });
 
 const listed = (service: number, name: string) => ({

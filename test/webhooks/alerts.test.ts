@@ -321,7 +321,10 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.until(1);
     await shop.run("setProviderActive", { name: "acme", active: false, actor });
     await shop.until(2);
-    expect(shop.received().at(-1)).toBe("alert.resolved provider_out_of_funds acme");
+    expect(JSON.parse(shop.receiver.received.at(-1)!.body)).toMatchObject({
+      type: "alert.resolved",
+      message: "acme was deactivated",
+    });
     await shop.run("setProviderActive", { name: "acme", active: true, actor });
     await shop.until(3);
   });
