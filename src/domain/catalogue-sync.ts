@@ -11,12 +11,7 @@ import {
   type ServiceType,
   standardUnit,
 } from "./service-types.ts";
-import {
-  listingOf,
-  onlyRouteOf,
-  type RouteListing,
-  type ServiceListing,
-} from "./route-listing.ts";
+import { listingOf, onlyRouteOf, type RouteListing, type ServiceListing } from "./route-listing.ts";
 import type { PriceUnit } from "./services.ts";
 import { narrow, type SyncScope } from "./sync-scope.ts";
 import {

@@ -138,9 +138,8 @@ function Preview({
       )}
       <p>
         With a markup of {markup} %, which is {isWhole ? "stored" : "for these services only"}.{" "}
-        {plan.unchanged} services stay as they are.
-        What was set by hand is not changed; nothing is done if the list or the catalogue is another
-        one by then.
+        {plan.unchanged} services stay as they are. What was set by hand is not changed; nothing is
+        done if the list or the catalogue is another one by then.
       </p>
       <Part
         title="Added"
@@ -209,7 +208,10 @@ function Preview({
         columns={[
           { heading: "Service", cell: ({ name }) => <Typed text={name} /> },
           { heading: "Id", cell: ({ id }) => <code>{id}</code> },
-          { heading: "Its id there", cell: ({ providerService }) => <code>{providerService}</code> },
+          {
+            heading: "Its id there",
+            cell: ({ providerService }) => <code>{providerService}</code>,
+          },
         ]}
       />
       <Part

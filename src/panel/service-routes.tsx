@@ -51,8 +51,7 @@ export function Routes({
             heading: "Id there",
             cell: ({ providerService, isDelisted }) => (
               <>
-                <code>{providerService}</code>{" "}
-                {isDelisted && <Badge state="delisted" tone="bad" />}
+                <code>{providerService}</code> {isDelisted && <Badge state="delisted" tone="bad" />}
               </>
             ),
           },

@@ -149,7 +149,8 @@ describe("sync", () => {
     const other = { ...LISTED, service: 2, name: "Other" };
     upstream.services = [LISTED, other];
     const run = (...argv: string[]) => shop.cli("admin", "provider", "sync", "acme", ...argv);
-    const stored = () => shop.query("SELECT markup FROM providers WHERE name = 'acme'")[0]!["markup"];
+    const stored = () =>
+      shop.query("SELECT markup FROM providers WHERE name = 'acme'")[0]!["markup"];
     const prices = () =>
       shop
         .query("SELECT price_micros FROM services WHERE provider_service IS NOT NULL ORDER BY name")

@@ -108,7 +108,11 @@ describe.each(ENGINES)("on %s", (engine) => {
     const shop = await openRoutes(engine);
     const { orderId, createdAt: now } = await shop.order();
     await sync(shop, "bulk", []);
-    const refused = { outcome: "refused", cause: "Incorrect service ID", outOfFunds: false } as const;
+    const refused = {
+      outcome: "refused",
+      cause: "Incorrect service ID",
+      outOfFunds: false,
+    } as const;
     const attempt = async (providerId: number) => {
       const started = await shop.start(orderId, SERVER, now, providerId);
       if (!started.send) throw new Error("not sent");
@@ -117,7 +121,10 @@ describe.each(ENGINES)("on %s", (engine) => {
       return (await shop.run("finishAttempt", { ...input, result: refused }, now)).order;
     };
     expect(goesTo(await attempt(1))).toBe("9");
-    expect(await attempt(3)).toMatchObject({ status: "FAILED", delivery: { placement: "refused" } });
+    expect(await attempt(3)).toMatchObject({
+      status: "FAILED",
+      delivery: { placement: "refused" },
+    });
     await shop.store.close();
   });
 
@@ -183,8 +190,18 @@ async function chore(
     case 0:
     case 1: {
       const listed = SERVICES.filter(() => below(2) === 0);
-      if (!(await done(sync(shop, provider, listed.map((each) => entry(each)))))) return "no sync";
-      const marked = await shop.store.query(`SELECT provider_service AS route, route_delisted AS delisted FROM services
+      if (
+        !(await done(
+          sync(
+            shop,
+            provider,
+            listed.map((each) => entry(each)),
+          ),
+        ))
+      )
+        return "no sync";
+      const marked = await shop.store
+        .query(`SELECT provider_service AS route, route_delisted AS delisted FROM services
           JOIN providers USING (provider_id) WHERE id = 'likes' AND providers.name = '${provider}'
         UNION ALL SELECT provider_service, delisted FROM service_routes
           JOIN providers USING (provider_id) WHERE providers.name = '${provider}'`);
@@ -232,18 +249,16 @@ describe.each(ENGINES)("a drip-feed on %s", (engine) => {
     return shop;
   }
   const place = (shop: DeliveryShop, given?: { runs: number; interval: number }) =>
-    shop.store
-      .query("SELECT id, reseller_account AS account FROM keys")
-      .then(([key]) =>
-        shop.run("placeOrder", {
-          resellerAccount: Number(key!["account"]),
-          keyId: String(key!["id"]),
-          service: "likes",
-          link: "https://example.com/a",
-          quantity: 100,
-          ...(given && { given }),
-        }),
-      );
+    shop.store.query("SELECT id, reseller_account AS account FROM keys").then(([key]) =>
+      shop.run("placeOrder", {
+        resellerAccount: Number(key!["account"]),
+        keyId: String(key!["id"]),
+        service: "likes",
+        link: "https://example.com/a",
+        quantity: 100,
+        ...(given && { given }),
+      }),
+    );
   const refuse = async (shop: DeliveryShop, orderId: number, providerId: number) => {
     const started = await shop.start(orderId, SERVER, undefined, providerId);
     if (!started.send) return started;
@@ -267,10 +282,9 @@ describe.each(ENGINES)("a drip-feed on %s", (engine) => {
       passedTo: "core",
     });
     const attempts = await shop.store.read((reader) => listAttempts(reader, orderId));
-    expect(attempts.map(({ outcome, providerService }) => `${outcome} ${providerService}`)).toEqual([
-      "refused 7",
-      "refused 8",
-    ]);
+    expect(attempts.map(({ outcome, providerService }) => `${outcome} ${providerService}`)).toEqual(
+      ["refused 7", "refused 8"],
+    );
     expect(attempts[1]!.cause).toBe("not asked: by its list the service has no drip-feed");
     expect((await shop.start(orderId, SERVER, undefined, 3)).send).toBe(true);
     // An order without runs goes there.
@@ -329,7 +343,11 @@ describe.each(ENGINES)("a request to cancel on %s", (engine) => {
       const { attemptId } = started;
       const input = { orderId, attemptId, result, placeRetryMs: RETRY_MS, backoffMs: 0 };
       const finished = await shop.run("finishAttempt", input);
-      expect(finished).toMatchObject({ passedTo: null, late: null, order: { status: "CANCELLED" } });
+      expect(finished).toMatchObject({
+        passedTo: null,
+        late: null,
+        order: { status: "CANCELLED" },
+      });
       // Stored twice, it changes nothing.
       await shop.run("finishAttempt", input);
       expect(await shop.state(orderId)).toEqual({

@@ -178,5 +178,7 @@ test.each([
   const items = attentionItems(attention, system, NOW);
   expect(items.map(({ tone, text }) => `${tone} ${text}`)).toEqual(expected);
   for (const { href } of items)
-    expect(href).toMatch(/^\/(orders\?|requests$|services\?|system|providers\/|users\/\w+#webhooks)/);
+    expect(href).toMatch(
+      /^\/(orders\?|requests$|services\?|system|providers\/|users\/\w+#webhooks)/,
+    );
 });
