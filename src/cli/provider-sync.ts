@@ -177,7 +177,11 @@ function planJson(plan: SyncPlan) {
     })),
     deactivated: plan.deactivated,
     returned: plan.returned,
-    delisted: delistedRoutes(plan).map(({ isDelisted: _, isOffered: __, ...route }) => route),
+    delisted: delistedRoutes(plan).map(({ id, name, providerService }) => ({
+      id,
+      name,
+      providerService,
+    })),
     skipped: plan.skipped,
     unreadable: plan.unreadable,
     belowCost: plan.belowCost.map(({ id, name, priceMicros, rate }) => ({

@@ -80,7 +80,15 @@ export function listRoutes(reader: Reader, service: Service): PrioritizedRoute[]
   if (providerId === null || providerService === null) return [];
   const first = { providerId, providerService, priority, isDelisted: service.isRouteDelisted };
   const further = reader.all(FURTHER, { serviceId: service.id });
-  return [first, ...further.map(({ serviceId: _, place: __, ...route }) => route)];
+  return [
+    first,
+    ...further.map((route) => ({
+      providerId: route.providerId,
+      providerService: route.providerService,
+      priority: route.priority,
+      isDelisted: route.isDelisted,
+    })),
+  ];
 }
 
 /** Of a service whose first route is delisted, the one to which a new order goes: the first that is given orders, if any. */
