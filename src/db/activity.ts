@@ -8,7 +8,7 @@ import { NO_TEST_ORDER } from "./orders.ts";
 import type { Reader } from "./port.ts";
 import { query } from "./query.ts";
 import type { Position } from "./status-counts.ts";
-import { boolean, nullable, number, textOf } from "./table-definition.ts";
+import { boolean, number, textOf } from "./table-definition.ts";
 
 /** The length of a period in milliseconds. A period's number is its start divided by this. */
 export const PERIOD_MS = 300_000;
@@ -155,10 +155,10 @@ const stepQueries = (table: Counted) => {
       gives,
       text: `SELECT ${name} AS "edge" FROM ${table} WHERE ${name} <= :from ORDER BY ${name} DESC LIMIT 1 OFFSET :rows`,
     }),
-    next: query({
-      takes: { from: number },
-      gives: { edge: nullable(number) },
-      text: `SELECT min(${name}) AS "edge" FROM ${table} WHERE ${name} > :from`,
+    above: query({
+      takes,
+      gives,
+      text: `SELECT ${name} AS "edge" FROM ${table} WHERE ${name} > :from ORDER BY ${name} LIMIT 1 OFFSET :rows`,
     }),
   };
 };
@@ -175,13 +175,9 @@ export function stepBelow(reader: Reader, table: Counted, from: number, rows: nu
   return reader.one(STEPS[table].below, { from, rows })?.edge ?? 0;
 }
 
-/**
- * A number with at most `rows` rows between `from` and itself, itself included, by one search: numbers have few gaps, and behind one
- * it counts from the next row. Infinity when there is none.
- */
-export function stepWithin(reader: Reader, table: Counted, from: number, rows: number): number {
-  const { edge } = reader.one(STEPS[table].next, { from })!;
-  return edge === null ? Infinity : edge + rows - 1;
+/** The number of the row that is `rows` rows above `from`; Infinity when there are fewer. */
+export function stepAbove(reader: Reader, table: Counted, from: number, rows: number): number {
+  return reader.one(STEPS[table].above, { from, rows: rows - 1 })?.edge ?? Infinity;
 }
 
 /** Rows with numbers above `after` and up to `upTo`; of orders that were, or transfers, created from `from` on. */

@@ -1,7 +1,7 @@
 // What orders brought, what was refunded and what they cost, by day, service, reseller or provider: sums over a range of
 // rows, so that many rows are read in steps. Test orders are left out. Rows that are counted once and for all: daily-totals.ts.
 
-import { stepWithin } from "./activity.ts";
+import { stepAbove } from "./activity.ts";
 import { NO_TEST_ORDER } from "./orders.ts";
 import type { Reader, Span } from "./port.ts";
 import { query } from "./query.ts";
@@ -166,7 +166,7 @@ export function sumStep(
   times: Times,
   rows: number,
 ): { parts: ReportPart[]; next: Span | null } {
-  const upTo = Math.min(stepWithin(reader, source, first - 1, rows), last);
+  const upTo = Math.min(stepAbove(reader, source, first - 1, rows), last);
   const found = reader.all(STEP[by][source], { after: first - 1, upTo, ...times });
   const parts = found.map((row) => partOf(source, row));
   return { parts, next: upTo < last ? { first: upTo + 1, last } : null };

@@ -13,8 +13,8 @@ import {
   type MoneyChange,
   type OrderChange,
   PERIOD_MS,
+  stepAbove,
   stepBelow,
-  stepWithin,
   sumCosts,
   sumMoney,
 } from "../db/activity.ts";
@@ -166,7 +166,7 @@ export function createActivityCounter(
     const changes: Change[] = [];
     for (let after = start; after < last;) {
       const { upTo, found } = await store.read((reader) => {
-        const edge = Math.min(stepWithin(reader, table, after, STEP), last);
+        const edge = Math.min(stepAbove(reader, table, after, STEP), last);
         return { upTo: edge, found: count(reader, { after, upTo: edge }) };
       });
       changes.push(...found);

@@ -1,6 +1,6 @@
 // Counts rows into the totals of their days, a bounded number at a time. docs/specification.md#daily-totals.
 
-import { stepWithin } from "../db/activity.ts";
+import { stepAbove } from "../db/activity.ts";
 import type { Tx } from "../db/port.ts";
 import {
   addToTotals,
@@ -62,7 +62,7 @@ function countUpTo(tx: Tx, { counted, goal, goalTransaction }: Position, limit: 
   const reached = { ...counted };
   for (const source of REPORT_SOURCES) {
     if (counted[source] >= goal[source]) continue;
-    reached[source] = Math.min(stepWithin(tx, source, counted[source], limit), goal[source]);
+    reached[source] = Math.min(stepAbove(tx, source, counted[source], limit), goal[source]);
   }
   addToTotals(tx, counted, reached);
   writePosition(tx, { counted: reached, goal, goalTransaction });
