@@ -3,6 +3,7 @@
 import type { ServiceTerms } from "../operations/services.ts";
 import type { SyncedFields, SyncPlan } from "../domain/catalogue-sync.ts";
 import { formatMicros } from "../domain/money.ts";
+import { delistedRoutes } from "../domain/sync-counts.ts";
 
 export function* diffLines(plan: SyncPlan): Generator<string> {
   for (const { providerService, id, ...service } of plan.added) {
@@ -12,7 +13,11 @@ export function* diffLines(plan: SyncPlan): Generator<string> {
   for (const { id, before, after, returns } of plan.updated) {
     yield `${returns ? "^" : "~"} ${after.name} (${id}): ${changesOf(before, after) || "returns"}`;
   }
+  for (const { id, name } of plan.returned) yield `^ ${name} (${id}): returns`;
   for (const { id, name } of plan.deactivated) yield `- ${name} (${id}): no longer listed`;
+  for (const { id, name, providerService } of delistedRoutes(plan)) {
+    yield `% ${name} (${id}): provider's ${providerService} is no longer listed, other routes deliver it`;
+  }
   for (const { service, name, reason } of plan.skipped) {
     yield `  ${name} (provider's ${service}) left out: ${reason}`;
   }

@@ -3,6 +3,7 @@
 import { countForeignCosts } from "../db/costs.ts";
 import { countLate } from "../db/late-reports.ts";
 import { oldestDuePoll } from "../db/polling.ts";
+import { countDelistedRoutes } from "../db/route-listing.ts";
 import type { Reader } from "../db/port.ts";
 import { type Provider, readProviderOrders } from "../db/providers.ts";
 import { listUnrecognizedNumbers } from "../db/unrecognized-numbers.ts";
@@ -56,6 +57,12 @@ export function statusOf(reader: Reader, provider: Provider, now: number): Provi
   if (late > 0) {
     attention.push(
       `${late} changed after their end, see \`order list --late\`, then \`order late\` each`,
+    );
+  }
+  const delisted = countDelistedRoutes(reader, provider.providerId);
+  if (delisted > 0) {
+    attention.push(
+      `does not list ${delisted} services any more that others deliver, see \`service route ID list\``,
     );
   }
   const low = lowBalance(provider);

@@ -3,14 +3,11 @@
 import { type Command, Option } from "commander";
 import { settingOption } from "../config/flags.ts";
 import type { Provider } from "../db/providers.ts";
-import {
-  countsOf,
-  CatalogueError,
-  type SyncedFields,
-  type SyncPlan,
-} from "../domain/catalogue-sync.ts";
+import { CatalogueError } from "../domain/upstream-services.ts";
+import type { SyncedFields, SyncPlan } from "../domain/catalogue-sync.ts";
 import { expectedCurrency } from "../domain/costs.ts";
 import { jsonAmount } from "../domain/money.ts";
+import { countsOf, delistedRoutes } from "../domain/sync-counts.ts";
 import type { NewServices } from "../domain/providers.ts";
 import {
   planCatalogue,
@@ -44,7 +41,7 @@ export function declareSync(group: Command): void {
     .addOption(
       new Option(
         "--markup <percent>",
-        "what is added to the provider's rate; stored with it (default: what is stored)",
+        "what is added to the provider's rate; stored with it, but for --only (default: what is stored)",
       ).argParser(markup),
     )
     .option(
@@ -102,11 +99,14 @@ function summaryOf(
   plan: SyncPlan,
   provider: Provider,
   markupPercent: string,
-  { dryRun }: SyncOptions,
+  { dryRun, only }: SyncOptions,
 ): string {
   const counts = Object.entries(countsOf(plan)).map(([what, count]) => `${count} ${what}`);
   const isStored = provider.markup === markupPercent;
-  const stored = isStored ? "as stored" : dryRun ? "not stored" : "stored from now on";
+  const isKept = !dryRun && only === undefined;
+  const ofSome = provider.markup === null ? "" : `: ${provider.markup}% stays stored for all`;
+  const changed = only === undefined ? "not stored" : `for these services only${ofSome}`;
+  const stored = isStored ? "as stored" : isKept ? "stored from now on" : changed;
   const priced = `markup ${markupPercent}%, ${stored}`;
   return `${dryRun ? "dry run, nothing was changed: " : ""}${counts.join(", ")} (${priced})`;
 }
@@ -172,6 +172,12 @@ function planJson(plan: SyncPlan) {
       after: fieldsJson(after),
     })),
     deactivated: plan.deactivated,
+    returned: plan.returned,
+    delisted: delistedRoutes(plan).map(({ id, name, providerService }) => ({
+      id,
+      name,
+      providerService,
+    })),
     skipped: plan.skipped,
     unreadable: plan.unreadable,
     belowCost: plan.belowCost.map(({ id, name, priceMicros, rate }) => ({

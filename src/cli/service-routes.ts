@@ -68,6 +68,6 @@ export function declareRoutes(group: Command): void {
 }
 
 function routeJson(route: PrioritizedRoute, names: ProviderNames) {
-  const { providerId, providerService: service, priority: place } = route;
-  return { provider: names(providerId)!, providerService: service, priority: place };
+  const { providerId, providerService: service, priority: place, isDelisted: delisted } = route;
+  return { provider: names(providerId)!, providerService: service, priority: place, delisted };
 }

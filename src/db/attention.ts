@@ -5,7 +5,8 @@ import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import { NO_TEST_ORDER } from "./orders.ts";
 import { countOpenRequests, type RequestFigures } from "./order-request-lists.ts";
 import { query } from "./query.ts";
-import { nullable, number, text } from "./table-definition.ts";
+import { delistedRoutesOf } from "./route-listing.ts";
+import { boolean, nullable, number, text } from "./table-definition.ts";
 import { listUnrecognized, type UnrecognizedOrder } from "./unrecognized-numbers.ts";
 import { type FailedWebhooks, listFailedWebhooks } from "./webhook-figures.ts";
 
@@ -15,6 +16,8 @@ const UNRECOGNIZED_LIMIT = 100;
 
 export interface ProviderAttention {
   name: string;
+  /** Whether it is given orders. */
+  active: boolean;
   /** The threshold of our balance, and the balance as it was last asked for, in its currency; null: none, never. */
   lowBalanceMicros: number | null;
   balanceMicros: number | null;
@@ -33,6 +36,8 @@ export interface ProviderAttention {
   pollDueAt: number | null;
   /** Why its last scheduled sync was not applied. */
   syncHeld: string | null;
+  /** Services that it does not list any more and that others deliver. */
+  delistedRoutes: number;
 }
 
 export interface Attention {
@@ -49,11 +54,12 @@ export interface Attention {
   lastRowAt: number | null;
 }
 
-// The conditions repeat those of the partial indexes orders_open_by_provider, orders_queued and orders_followed.
+// The conditions repeat those of the partial indexes orders_open_by_provider, orders_queued, orders_followed and of delisted routes.
 const OPEN = "provider_id = providers.provider_id AND status IN ('PENDING', 'PROCESSING')";
 const PROVIDERS = query({
   gives: {
     name: text,
+    active: boolean,
     lowBalanceMicros: nullable(number),
     balanceMicros: nullable(number),
     balanceCurrency: nullable(text),
@@ -65,8 +71,9 @@ const PROVIDERS = query({
     submissionDueAt: nullable(number),
     pollDueAt: nullable(number),
     syncHeld: nullable(text),
+    delistedRoutes: number,
   },
-  text: `SELECT name, low_balance_micros AS "lowBalanceMicros", balance_micros AS "balanceMicros",
+  text: `SELECT name, active, low_balance_micros AS "lowBalanceMicros", balance_micros AS "balanceMicros",
       balance_currency AS "balanceCurrency", out_of_funds_at AS "outOfFundsAt", foreign_currency AS "foreignCurrency",
       last_success_at AS "lastSuccessAt", sync_held AS "syncHeld",
       (SELECT count(*) FROM orders WHERE ${OPEN} AND placement = 'unknown') AS "unknown",
@@ -74,7 +81,8 @@ const PROVIDERS = query({
       (SELECT min(next_place_at) FROM orders WHERE provider_id = providers.provider_id
         AND placement = 'queued' AND status = 'PENDING') AS "submissionDueAt",
       (SELECT min(next_check_at) FROM orders WHERE provider_id = providers.provider_id
-        AND next_check_at IS NOT NULL) AS "pollDueAt"
+        AND next_check_at IS NOT NULL) AS "pollDueAt",
+      ${delistedRoutesOf("providers.provider_id")} AS "delistedRoutes"
     FROM providers WHERE providers.provider_id <> ${SANDBOX_PROVIDER}
     ORDER BY providers.name COLLATE "binary"`,
 });

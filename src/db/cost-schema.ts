@@ -15,6 +15,7 @@ export const providerRates = sqliteTable(
     rate: text().notNull(),
     unit: text().$type<RateUnit>().notNull(),
     createdAt: integer("created_at").notNull(),
+    dripfeed: integer({ mode: "boolean" }),
   },
   (table) => [primaryKey({ columns: [table.providerId, table.providerService, table.afterOrder] })],
 );

@@ -1,6 +1,8 @@
 // What orders cost at their providers, and the providers' rates. Only an operator ever sees a cost.
 
 import type { CostBasis, OrderCost, RateUnit } from "../domain/costs.ts";
+import type { Route } from "../domain/service-routes.ts";
+import type { ListedRate } from "../domain/upstream-rates.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select, selectAs } from "./query.ts";
 import { nullable, number, numbers, text, textOf } from "./table-definition.ts";
@@ -43,11 +45,18 @@ const RATE = query({
 
 const LAST_RATES = query({
   takes: { providerId: number },
-  gives: fields(providerRates, "providerService", "afterOrder", "rate", "unit"),
-  text: `SELECT ${selectAs(providerRates, "known", "providerService", "afterOrder", "rate", "unit")}
+  gives: fields(providerRates, "providerService", "afterOrder", "rate", "unit", "dripfeed"),
+  text: `SELECT ${selectAs(providerRates, "known", "providerService", "afterOrder", "rate", "unit", "dripfeed")}
     FROM provider_rates AS known
     WHERE provider_id = :providerId AND after_order = (SELECT max(after_order) FROM provider_rates AS other
       WHERE other.provider_id = known.provider_id AND other.provider_service = known.provider_service)`,
+});
+
+const DRIP_FEED = query({
+  takes: { providerId: number, providerService: text },
+  gives: fields(providerRates, "dripfeed"),
+  text: `SELECT dripfeed AS "dripfeed" FROM provider_rates
+    WHERE provider_id = :providerId AND provider_service = :providerService ORDER BY after_order DESC LIMIT 1`,
 });
 
 const LAST_ORDER = query({
@@ -98,7 +107,7 @@ export function insertCost(
   tx.insert(orderCosts, { orderId, number: place, ...terms, costMicros, changeMicros, createdAt });
 }
 
-/** The provider's rate of a service when the order was made; undefined where no sync had told one. */
+/** The provider's rate of a service when the order was made; undefined where no sync had brought one. */
 export function findRate(
   reader: Reader,
   providerId: number,
@@ -122,29 +131,38 @@ export function countForeignCosts(reader: Reader): Map<number, number> {
   return new Map(reader.all(COUNT_FOREIGN).map(({ providerId, orders }) => [providerId, orders]));
 }
 
+/** Whether the service has a drip-feed by the provider's list; null: no sync has said it. */
+export function hasListedDripFeed(
+  reader: Reader,
+  { providerId, providerService }: Route,
+): boolean | null {
+  return reader.one(DRIP_FEED, { providerId, providerService })?.dripfeed ?? null;
+}
+
 /** Keeps the rates that differ from those that are known: they hold for the orders from now on. */
 export function recordRates(
   tx: Tx,
   providerId: number,
-  rates: ReadonlyMap<string, Rate>,
+  rates: ReadonlyMap<string, ListedRate>,
   createdAt: number,
 ): void {
   const known = new Map(
     tx.all(LAST_RATES, { providerId }).map((row) => [row.providerService, row]),
   );
   const afterOrder = tx.one(LAST_ORDER)!.last ?? 0;
-  const changed = [...rates].filter(([service, { rate, unit }]) => {
+  const changed = [...rates].filter(([service, { rate, unit, dripfeed }]) => {
     const last = known.get(service);
-    return last?.rate !== rate || last.unit !== unit;
+    return last?.rate !== rate || last.unit !== unit || last.dripfeed !== dripfeed;
   });
-  tx.each(changed, ([providerService, { rate, unit }]) => {
+  tx.each(changed, ([providerService, { rate, unit, dripfeed }]) => {
     const last = known.get(providerService);
     // No order was made since the last sync.
     if (last && last.afterOrder >= afterOrder) {
       const key = { providerId, providerService, afterOrder: last.afterOrder };
-      tx.update(providerRates, key, { rate, unit, createdAt });
+      tx.update(providerRates, key, { rate, unit, dripfeed, createdAt });
     } else {
-      tx.insert(providerRates, { providerId, providerService, afterOrder, rate, unit, createdAt });
+      const row = { providerId, providerService, afterOrder, rate, unit, dripfeed, createdAt };
+      tx.insert(providerRates, row);
     }
   });
 }

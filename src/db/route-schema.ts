@@ -11,6 +11,7 @@ export const serviceRoutes = sqliteTable(
     providerService: text("provider_service").notNull(),
     priority: integer().notNull(),
     place: integer().notNull(),
+    isDelisted: integer("delisted", { mode: "boolean" }).notNull().default(false),
   },
   (table) => [primaryKey({ columns: [table.serviceId, table.providerId, table.providerService] })],
 );

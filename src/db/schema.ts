@@ -124,6 +124,7 @@ export const services = sqliteTable("services", {
   typeByHand: integer("type_by_hand", { mode: "boolean" }).notNull().default(false),
   dripfeedByHand: integer("dripfeed_by_hand", { mode: "boolean" }).notNull().default(false),
   suspended: integer({ mode: "boolean" }).notNull().default(false),
+  isRouteDelisted: integer("route_delisted", { mode: "boolean" }).notNull().default(false),
 });
 
 export const grants = sqliteTable(

@@ -104,10 +104,10 @@ export function listServiceChanges(
   const last = reader.one(LAST, { to: Number.MAX_SAFE_INTEGER })!.seq ?? 0;
   const changes: NumberedChange[] = [];
   for (const row of found) {
-    const told = changesFor(row).filter(({ seq }) => seq > since);
+    const later = changesFor(row).filter(({ seq }) => seq > since);
     const room = limit - changes.length;
-    changes.push(...told.slice(0, room));
-    if (told.length > room) return { changes, cursor: changes.at(-1)!.seq, isEnd: false };
+    changes.push(...later.slice(0, room));
+    if (later.length > room) return { changes, cursor: changes.at(-1)!.seq, isEnd: false };
   }
   const seen = found.length === ROWS ? found.at(-1)!.seq : (reader.one(LAST, { to })!.seq ?? from);
   const cursor = seen === 0 ? 0 : Math.max(since, cursorBehind(seen));

@@ -38,12 +38,17 @@ const TRIED = query({
 
 const ROUTED_TO = query({
   takes: { providerId: number },
-  gives: { ...fields(services), isDeliveredElsewhere: boolean },
+  gives: { ...fields(services), isDeliveredElsewhere: boolean, isListedThere: boolean },
   text: `SELECT ${select(services)}, CASE WHEN EXISTS (
       SELECT 1 FROM providers WHERE providers.active = 1 AND providers.provider_id <> :providerId
-        AND (providers.provider_id = services.provider_id OR EXISTS (SELECT 1 FROM service_routes AS others
-          WHERE others.service_id = services.id AND others.provider_id = providers.provider_id))
-    ) THEN 1 ELSE 0 END AS "isDeliveredElsewhere"
+        AND ((providers.provider_id = services.provider_id AND services.route_delisted = 0)
+          OR EXISTS (SELECT 1 FROM service_routes AS others WHERE others.service_id = services.id
+            AND others.provider_id = providers.provider_id AND others.delisted = 0))
+    ) THEN 1 ELSE 0 END AS "isDeliveredElsewhere",
+    CASE WHEN (services.provider_id = :providerId AND services.route_delisted = 0) OR EXISTS (
+      SELECT 1 FROM service_routes AS own WHERE own.service_id = services.id
+        AND own.provider_id = :providerId AND own.delisted = 0
+    ) THEN 1 ELSE 0 END AS "isListedThere"
     FROM services WHERE services.provider_id = :providerId OR EXISTS (SELECT 1 FROM service_routes
       WHERE service_routes.service_id = services.id AND service_routes.provider_id = :providerId)
     ORDER BY services.name, services.id`,
@@ -58,26 +63,43 @@ const OF_PROVIDER = query({
     ORDER BY service_routes.provider_service, services.name, services.id`,
 });
 
-/** The services of which a provider has any route, and whether another provider that is active has one, too. */
+/** The services of which a provider has any route; whether it lists them, and whether an active provider beside it does. */
 export function listServicesRoutedTo(reader: Reader, providerId: number) {
   return reader
     .all(ROUTED_TO, { providerId })
-    .map(({ isDeliveredElsewhere, ...service }) => ({ service, isDeliveredElsewhere }));
+    .map(({ isDeliveredElsewhere, isListedThere, ...service }) => ({
+      service,
+      isDeliveredElsewhere,
+      isListedThere,
+    }));
 }
 
 /** In the order in which they are tried; none of a manual service. */
 export function listRoutes(reader: Reader, service: Service): PrioritizedRoute[] {
-  const { id, providerId, providerService, providerPriority: priority } = service;
+  const { providerId, providerService, providerPriority: priority } = service;
   if (providerId === null || providerService === null) return [];
-  const further = reader.all(FURTHER, { serviceId: id });
+  const first = { providerId, providerService, priority, isDelisted: service.isRouteDelisted };
+  const further = reader.all(FURTHER, { serviceId: service.id });
   return [
-    { providerId, providerService, priority },
+    first,
     ...further.map((route) => ({
       providerId: route.providerId,
       providerService: route.providerService,
       priority: route.priority,
+      isDelisted: route.isDelisted,
     })),
   ];
+}
+
+/** Of a service whose first route is delisted, the one to which a new order goes: the first that is given orders, if any. */
+export function listedRoute<First extends { id: string }>(
+  reader: Reader,
+  service: First,
+): Route | First {
+  const listed = reader
+    .all(FURTHER, { serviceId: service.id })
+    .find(({ isDelisted, providerId }) => !isDelisted && providerOf(reader, providerId).active);
+  return listed ?? service;
 }
 
 /** The names of services that go to this provider only if others do not take them, by their ids there. */
@@ -92,14 +114,15 @@ export function readTriedRoutes(
   { orderId, serviceId, delivery }: OrderWithDelivery,
 ): { routes: TriedRoute[]; current: TriedRoute } {
   const tried = reader.all(TRIED, { orderId });
+  const routes = listRoutes(reader, findService(reader, serviceId)!);
   const withTries = ({ providerId, providerService }: Route): TriedRoute => {
     const route = { providerId, providerService };
     const { tries = 0, isRefused = false } = tried.find((each) => isSameRoute(each, route)) ?? {};
-    const { active: isActive } = providerOf(reader, providerId);
+    const isListed = !routes.some((each) => each.isDelisted && isSameRoute(each, route));
+    const isActive = isListed && providerOf(reader, providerId).active;
     return { ...route, isActive, tries, isRefused };
   };
-  const service = findService(reader, serviceId)!;
-  return { routes: listRoutes(reader, service).map(withTries), current: withTries(delivery) };
+  return { routes: routes.map(withTries), current: withTries(delivery) };
 }
 
 /** Replaces the routes `before` of a service; returns the service with its first one, which the caller writes. */
@@ -117,9 +140,9 @@ export function writeRoutes(
   for (const { providerId, providerService } of rows.filter((row) => !isAmong(row, further))) {
     tx.delete(serviceRoutes, { serviceId, providerId, providerService });
   }
-  for (const [index, { providerId, providerService, priority }] of further.entries()) {
+  for (const [index, { providerId, providerService, priority, isDelisted }] of further.entries()) {
     const key = { serviceId, providerId, providerService };
-    const changes = { priority, place: index + 1 };
+    const changes = { priority, place: index + 1, isDelisted };
     if (isAmong(key, rows)) tx.update(serviceRoutes, key, changes);
     else tx.insert(serviceRoutes, { ...key, ...changes });
   }
@@ -128,6 +151,7 @@ export function writeRoutes(
     providerId: first?.providerId ?? null,
     providerService: first?.providerService ?? null,
     providerPriority: first?.priority ?? 0,
+    isRouteDelisted: first?.isDelisted ?? false,
   };
 }
 
@@ -151,10 +175,10 @@ export function deleteRoutes(tx: Tx, rows: readonly FurtherRow[]): void {
   for (const row of rows) tx.delete(serviceRoutes, row);
 }
 
-/** Whether orders of the service are given to anyone: to a provider that is active, or to the operator. */
+/** Whether orders of the service are given to anyone: to a provider that is active and lists it, or to the operator. */
 export function isDelivered(reader: Reader, service: Service): boolean {
   const routes = listRoutes(reader, service);
-  return (
-    routes.length === 0 || routes.some(({ providerId }) => providerOf(reader, providerId).active)
-  );
+  const isOpen = ({ providerId, isDelisted }: PrioritizedRoute) =>
+    !isDelisted && providerOf(reader, providerId).active;
+  return routes.length === 0 || routes.some(isOpen);
 }

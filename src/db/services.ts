@@ -34,7 +34,7 @@ export interface Service {
   priceByHand: boolean;
   minByHand: boolean;
   maxByHand: boolean;
-  /** Deactivated by a sync because its provider no longer lists it. */
+  /** Deactivated by a sync because its provider no longer lists it, and none of its other routes is left. */
   delisted: boolean;
   /** Which fields its orders take. */
   type: ServiceType;
@@ -50,9 +50,14 @@ export interface Service {
   refillByHand: boolean;
   /** Inactive because its provider is. */
   suspended: boolean;
+  /** Its first route is not in the provider's list any more. */
+  isRouteDelisted: boolean;
 }
 
-export type NewService = Omit<Service, "number" | "suspended" | "providerPriority">;
+export type NewService = Omit<
+  Service,
+  "number" | "suspended" | "providerPriority" | "isRouteDelisted"
+>;
 
 /** An active service that a reseller may order, at the price that reseller pays. */
 export type OpenService = Pick<
@@ -67,10 +72,12 @@ export type OpenService = Pick<
   | "providerService"
   | "type"
   | "dripfeed"
+  | "isRouteDelisted"
 >;
 
 /** One of a list, with what no order needs. */
-export type ListedOpenService = OpenService & Pick<Service, "cancel" | "refill" | "refillDays">;
+export type ListedOpenService = Omit<OpenService, "isRouteDelisted"> &
+  Pick<Service, "cancel" | "refill" | "refillDays">;
 
 /** An open service as panels see it. */
 export type NumberedService = Pick<
@@ -234,9 +241,19 @@ export function findOpenService(
   if (!service?.active) return undefined;
   const grant = reader.row(grants.byKey, id, account);
   if (service.private && !grant) return undefined;
-  const { name, per, min, max, providerId, providerService, type, dripfeed } = service;
-  const priceMicros = priceFor(service.priceMicros, grant?.priceMicros, discountPpm);
-  return { id, name, priceMicros, per, min, max, providerId, providerService, type, dripfeed };
+  return {
+    id,
+    name: service.name,
+    priceMicros: priceFor(service.priceMicros, grant?.priceMicros, discountPpm),
+    per: service.per,
+    min: service.min,
+    max: service.max,
+    providerId: service.providerId,
+    providerService: service.providerService,
+    type: service.type,
+    dripfeed: service.dripfeed,
+    isRouteDelisted: service.isRouteDelisted,
+  };
 }
 
 /** By the service's number, and without the discount: no look-up by number charges anything. */

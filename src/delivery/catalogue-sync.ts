@@ -4,9 +4,10 @@
 
 import type { ReadStore } from "../db/port.ts";
 import { listProviders, type Provider } from "../db/providers.ts";
-import { CatalogueError, countsOf, type SyncPlan } from "../domain/catalogue-sync.ts";
+import { countsOf } from "../domain/sync-counts.ts";
+import type { SyncPlan } from "../domain/catalogue-sync.ts";
 import { parseDecimal } from "../domain/decimals.ts";
-import { type UpstreamEntry } from "../domain/upstream-services.ts";
+import { CatalogueError, type UpstreamEntry } from "../domain/upstream-services.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { beyondLimits } from "../domain/sync-limits.ts";
 import type { Logger } from "../monitoring/log.ts";

@@ -38,7 +38,7 @@ export interface Submitter {
 
 /** What follows an attempt. */
 export interface AttemptListener {
-  /** Nothing more is tried at once: whoever waits for the order is answered. */
+  /** Nothing more is tried at once: the request that waits for the submission gets its response. */
   ended(order: Order): void;
   /** Another provider is tried at once. */
   passedOn(order: Order): void;
@@ -131,14 +131,16 @@ async function attempt(worker: ProviderWorker, orderId: number): Promise<Submitt
   const started = await writer.submit("startAttempt", start);
   const { tries } = started;
   if (!started.send) {
-    const { order, isGivenUp } = started;
+    const { order, isGivenUp, passedTo: next } = started;
     if (isGivenUp) {
       log.warn({ provider: worker.name, order: orderId, tries }, "given up and refunded");
       onSubmission?.(worker.name, "expired");
     }
+    if (next !== null) log.info({ provider: worker.name, order: orderId, next }, "passed on");
     // Another server had it refused meanwhile.
     const isElsewhere = order.delivery!.providerId !== providerId;
-    return { order, isPassedOn: isElsewhere && order.delivery!.placement === "queued" };
+    const isQueuedElsewhere = isElsewhere && order.delivery!.placement === "queued";
+    return { order, isPassedOn: next !== null || isQueuedElsewhere };
   }
   const { attemptId, order } = started;
   const isTooLate = Math.abs(clock.now() - begunAt) > CALL_WITHIN_MS;

@@ -16,6 +16,14 @@ export const ALERT_KINDS = [
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
+/** Their subject is the name of a provider. */
+export const PROVIDER_KINDS: ReadonlySet<string> = new Set<AlertKind>([
+  "provider_balance_low",
+  "provider_out_of_funds",
+  "placement_unknown",
+  "polling_late",
+]);
+
 /** What an operator's endpoint is sent. */
 export type AlertEventType = "alert.raised" | "alert.resolved";
 /** The kind of the alert that `alert test` sends; nothing resolves it. */
@@ -51,6 +59,8 @@ export type Lateness = "late" | "fine" | "unknown";
 
 export interface ProviderFacts {
   name: string;
+  /** Whether it is given orders. */
+  active: boolean;
   /** Since when it refuses orders for lack of funds. */
   outOfFundsAt: number | null;
   /** Orders of which it is not known whether it has them. */
@@ -132,9 +142,10 @@ const OFFSITE = "off-site copies";
 const DISK = "disk";
 
 function providerConditions(provider: ProviderFacts): Condition[] {
-  const { name, outOfFundsAt, unknown, lateness } = provider;
+  const { name, active, outOfFundsAt, unknown, lateness } = provider;
   const conditions: Condition[] = [];
-  if (outOfFundsAt !== null) {
+  // One that is given no orders will never accept the one that would show that it has funds again.
+  if (active && outOfFundsAt !== null) {
     conditions.push(
       holds("provider_out_of_funds", name, `${name} refused an order for lack of funds: top up`),
     );

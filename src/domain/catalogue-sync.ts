@@ -11,8 +11,11 @@ import {
   type ServiceType,
   standardUnit,
 } from "./service-types.ts";
+import { listingOf, onlyRouteOf, type RouteListing, type ServiceListing } from "./route-listing.ts";
 import type { PriceUnit } from "./services.ts";
+import { narrow, type SyncScope } from "./sync-scope.ts";
 import {
+  CatalogueError,
   isBelowCost,
   priceWithMarkup,
   type UpstreamEntry,
@@ -32,6 +35,8 @@ export interface KnownService extends SyncedFields {
   typeByHand: boolean;
   dripfeedByHand: boolean;
   delisted: boolean;
+  suspended: boolean;
+  isRouteDelisted: boolean;
   cancel: boolean;
   refill: boolean;
   cancelByHand: boolean;
@@ -58,7 +63,12 @@ export interface SyncPlan {
   /** Linked services that change; `returns`: a delisted one is listed again, so the sync reactivates it. */
   updated: { id: string; before: SyncedFields; after: SyncedFields; returns: boolean }[];
   unchanged: number;
+  /** No route is left that any provider lists and delivers. */
   deactivated: { id: string; name: string }[];
+  /** Reactivated for another route than the one whose terms are theirs. */
+  returned: { id: string; name: string }[];
+  /** Routes that are not listed any more, or are again. */
+  routes: RouteListing[];
   skipped: { service: string; name: string; reason: string }[];
   /** Left out; the services that they may stand for stay as they are. `entry` counts from 1. */
   unreadable: { entry: number; service: string | null; reason: string }[];
@@ -74,24 +84,9 @@ export interface SyncPlan {
 }
 
 /** An upstream service as it would be in our catalogue. */
-interface TargetService extends SyncedFields {
+export interface TargetService extends SyncedFields {
   service: string;
   rate: string;
-}
-
-/** A provider's list that cannot be imported, and why. */
-export class CatalogueError extends Error {
-  override name = "CatalogueError";
-}
-
-/** Which of the provider's services a sync is about. */
-export interface SyncScope {
-  /** Their ids at the provider; absent: all. */
-  only?: readonly string[] | undefined;
-  /** Leaves out those that the catalogue does not have yet. */
-  ignoresNew?: boolean;
-  /** Further routes of ours: those are not added. Our service's name by its id there. */
-  routed?: ReadonlyMap<string, string>;
 }
 
 /** Compares the provider's whole list with our catalogue. Throws CatalogueError: then nothing must be changed. */
@@ -106,6 +101,8 @@ export function planSync(
     updated: [],
     unchanged: 0,
     deactivated: [],
+    returned: [],
+    routes: [],
     skipped: [],
     unreadable: [],
     belowCost: [],
@@ -128,13 +125,33 @@ export function planSync(
     }
   }
   const unreadable = new Set(plan.unreadable.map(({ service }) => service));
+  // An entry without an id may be that of any service that is not listed otherwise.
+  const isListed = (service: string) => {
+    if (target.has(service)) return true;
+    const isSaid = !unreadable.has(service) && !unreadable.has(null);
+    return isSaid && (scope.only?.includes(service) ?? true) ? false : null;
+  };
+  const { services: routed = [] } = scope;
+  const routedById = new Map(routed.map((service) => [service.id, service]));
   for (const service of known) {
-    const listed = target.get(service.providerService ?? "");
-    // An entry without an id may be that of any service that is not listed otherwise.
-    const isUnreadable = unreadable.has(service.providerService) || unreadable.has(null);
-    if (listed || !isUnreadable) planLinked(plan, service, listed);
+    const listing = listingOf(routedById.get(service.id) ?? onlyRouteOf(service), isListed);
+    routedById.delete(service.id);
+    planLinked(plan, service, target.get(service.providerService ?? ""), listing);
+  }
+  for (const service of routedById.values()) {
+    planListing(plan, service, listingOf(service, isListed));
   }
   return plan;
+}
+
+function planListing(
+  plan: SyncPlan,
+  { id, name }: { id: string; name: string },
+  { routes, becomes }: ServiceListing,
+): void {
+  plan.routes.push(...routes);
+  if (becomes === "deactivated") plan.deactivated.push({ id, name });
+  if (becomes === "reactivated") plan.returned.push({ id, name });
 }
 
 /** More likely the provider renamed its types than dropped every service: the catalogue is not emptied. */
@@ -148,27 +165,6 @@ function refuseEmptied(
   throw new CatalogueError(`the provider's list has no service of a known type${which}`);
 }
 
-/** Takes what is not named in `only` out of the target and the plan; returns the services of ours that are left. */
-function narrow(
-  upstream: readonly UpstreamEntry[],
-  known: readonly KnownService[],
-  target: Map<string, TargetService>,
-  plan: SyncPlan,
-  only: readonly string[] | undefined,
-): readonly KnownService[] {
-  if (only === undefined) return known;
-  const there = new Set([...upstream, ...known.map(linkOf)].map(({ service }) => service));
-  const missing = only.find((service) => !there.has(service));
-  if (missing !== undefined) throw new CatalogueError(`it has no service ${missing}`);
-  const named = new Set<string | null>(only);
-  for (const service of target.keys()) if (!named.has(service)) target.delete(service);
-  plan.skipped = plan.skipped.filter(({ service }) => named.has(service));
-  plan.unreadable = plan.unreadable.filter(({ service }) => service === null || named.has(service));
-  return known.filter(({ providerService }) => named.has(providerService));
-}
-
-const linkOf = ({ providerService }: KnownService) => ({ service: providerService });
-
 /** Too little of such a list can be read to take it for the provider's catalogue. */
 function refuseUnreadable(entries: number, unreadable: SyncPlan["unreadable"]): void {
   const [first] = unreadable;
@@ -178,13 +174,16 @@ function refuseUnreadable(entries: number, unreadable: SyncPlan["unreadable"]): 
   );
 }
 
-function planLinked(plan: SyncPlan, known: KnownService, target: TargetService | undefined): void {
+function planLinked(
+  plan: SyncPlan,
+  known: KnownService,
+  target: TargetService | undefined,
+  listing: ServiceListing,
+): void {
   const { id, name, category, priceMicros, per, min, max, type, dripfeed } = known;
   const { cancel, refill } = known;
-  if (!target) {
-    if (known.active) plan.deactivated.push({ id, name });
-    return;
-  }
+  if (!target) return planListing(plan, known, listing);
+  plan.routes.push(...listing.routes);
   const terms = { name, category, priceMicros, per, min, max, type, dripfeed };
   const before = { ...terms, cancel, refill };
   const after = {
@@ -198,7 +197,7 @@ function planLinked(plan: SyncPlan, known: KnownService, target: TargetService |
   };
   // A bound set by hand conflicts with the provider's new one: keep both of ours until the operator decides.
   if (after.min > after.max) Object.assign(after, { min, max });
-  const returns = known.delisted;
+  const returns = listing.becomes === "reactivated";
   if (returns || !sameFields(before, after)) plan.updated.push({ id, before, after, returns });
   else plan.unchanged += 1;
   warnBelowCost(plan, id, after, target);
@@ -282,19 +281,4 @@ function warnBelowCost(
 function sameFields(a: SyncedFields, b: SyncedFields): boolean {
   const names = Object.keys(a) as (keyof SyncedFields)[];
   return names.every((name) => a[name] === b[name]);
-}
-
-/** A service that returns is counted in `reactivated`, not in `updated`. */
-export function countsOf(plan: SyncPlan) {
-  const reactivated = plan.updated.filter(({ returns }) => returns).length;
-  return {
-    added: plan.added.length,
-    updated: plan.updated.length - reactivated,
-    unchanged: plan.unchanged,
-    deactivated: plan.deactivated.length,
-    reactivated,
-    skipped: plan.skipped.length,
-    unreadable: plan.unreadable.length,
-    belowCost: plan.belowCost.length,
-  };
 }

@@ -1,4 +1,4 @@
-// What an order costs at its provider: the charge that the provider tells, or its rate. docs/specification.md#costs.
+// What an order costs at its provider: the charge that the provider reports, or its rate. docs/specification.md#costs.
 // Amounts of a provider are decimals of any length in text; nothing here is a float.
 
 import { type Decimal, parseDecimal } from "./decimals.ts";
@@ -21,8 +21,8 @@ export const RATE_TO_USD_FORM = "a decimal number above 0, such as 0.012";
 /** Decimals that a rate of an order keeps when a part of it was delivered. */
 const PART_DECIMALS = 12;
 
-/** What a report tells of money. */
-export interface ToldCost {
+/** The charge in a report. */
+export interface ReportedCost {
   /** A decimal, as decimalText writes it. */
   charge: string;
   /** In upper case; null: it does not say. */
@@ -82,7 +82,7 @@ export function microsOf(amount: Decimal, rateToUsd: string): number | null {
   return micros <= BigInt(TRANSFER_LIMIT_MICROS) ? Number(micros) : null;
 }
 
-/** The currency that a provider's amounts are expected in; null: whichever it tells first. */
+/** The currency that a provider's amounts are expected in; null: whichever it reports first. */
 export function expectedCurrency({ currency, rateToUsd }: CurrencyTerms): string | null {
   return currency ?? (rateToUsd === "1" ? DOLLARS : null);
 }
@@ -119,19 +119,19 @@ export function costByRate(
 }
 
 /**
- * The order's cost after a report; null when it stays as it is. `told`: null where the report tells no charge; then the rate
- * counts, unless a charge was told before. An order keeps the rate to USD of its first cost.
+ * The order's cost after a report; null when it stays as it is. `reported`: null where the report has no charge; then the rate
+ * counts, unless an earlier one had a charge. An order keeps the rate to USD of its first cost.
  */
 export function decideCost(
   last: OrderCost | null,
-  told: ToldCost | null,
+  reported: ReportedCost | null,
   byRate: () => Decimal | null,
   terms: CurrencyTerms,
 ): OrderCost | null {
   const number = (last?.number ?? 0) + 1;
   const rateToUsd = last && last.basis !== "foreign" ? last.rateToUsd : terms.rateToUsd;
-  if (told) {
-    const { charge: amount, currency } = told;
+  if (reported) {
+    const { charge: amount, currency } = reported;
     const expected = expectedCurrency(terms);
     const isForeign = currency !== null && expected !== null && currency !== expected;
     const basis = isForeign ? "foreign" : "charge";

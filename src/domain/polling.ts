@@ -6,7 +6,7 @@ import {
   type OrderTransition,
   type TransitionInput,
 } from "./order-transitions.ts";
-import type { ToldCost } from "./costs.ts";
+import type { ReportedCost } from "./costs.ts";
 import type { OrderStatus } from "./orders.ts";
 
 /** The longest backoff between two polls of an open order, in poll intervals. */
@@ -24,7 +24,7 @@ export interface Report {
   startCount: number | null;
   remains: number | null;
   /** What the provider charges for the order; absent where it does not say. */
-  cost?: ToldCost;
+  cost?: ReportedCost;
   /** The entry as received, truncated and with the key masked, for the log. */
   text: string;
   /** When to ask again, where the protocol says so; null: no more once the order has ended. Absent: by the schedule. */

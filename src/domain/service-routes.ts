@@ -16,11 +16,13 @@ export interface Route {
 export interface PrioritizedRoute extends Route {
   /** Whole, 0 to PRIORITY_LIMIT. The smallest is tried first. */
   priority: number;
+  /** The provider's list did not have the service when it was last synced. */
+  isDelisted: boolean;
 }
 
 /** A route, and what one order has come to there. */
 export interface TriedRoute extends Route {
-  /** Whether its provider is given orders. */
+  /** Whether it is given orders: its provider is active and lists the service. */
   isActive: boolean;
   /** Attempts that were certainly not sent. */
   tries: number;
@@ -44,7 +46,8 @@ export function withRoute(
   const last = others.at(-1);
   const next = last ? Math.min(last.priority + 1, PRIORITY_LIMIT) : 0;
   const { providerId, providerService, priority } = route;
-  const added = { providerId, providerService, priority: priority ?? next };
+  const { isDelisted = false } = routes.find((each) => isSameRoute(each, route)) ?? {};
+  const added = { providerId, providerService, priority: priority ?? next, isDelisted };
   // The sort is stable.
   return [...others, added].toSorted((a, b) => a.priority - b.priority);
 }
@@ -54,6 +57,30 @@ export function withoutRoute(
   route: Route,
 ): PrioritizedRoute[] {
   return routes.filter((each) => !isSameRoute(each, route));
+}
+
+/** Whether a service is offered, and why not. */
+export interface Standing {
+  active: boolean;
+  /** Inactive because no provider lists it any more. */
+  delisted: boolean;
+  /** Inactive because its providers are, those at least that list it. */
+  suspended: boolean;
+}
+
+/**
+ * What becomes of a service with its routes: one that the operator did not deactivate is offered while any of them is given
+ * orders. A service without routes is delivered by hand.
+ */
+export function standingWith(
+  { active, delisted, suspended }: Standing,
+  routes: readonly { isDelisted: boolean; isProviderActive: boolean }[],
+): Standing {
+  if (!active && !delisted && !suspended) return { active, delisted, suspended };
+  const listed = routes.filter(({ isDelisted }) => !isDelisted);
+  const isOffered = routes.length === 0 || listed.some((each) => each.isProviderActive);
+  const isDelisted = !isOffered && listed.length === 0;
+  return { active: isOffered, delisted: isDelisted, suspended: !isOffered && !isDelisted };
 }
 
 /** An outcome after which the order certainly is not with the provider, for a reason that lies there. */
@@ -70,8 +97,7 @@ export function allowsNextRoute(result: SubmissionResult): result is Unplaced {
 }
 
 /**
- * Where an order goes from `current`, which has refused it or was not reached, or whose provider is given no orders any
- * more. `isAtOnce` false: after the pause of a retry, because every route that is left was tried as often. Null: all have
+ * Where an order goes from `current`, which has refused it or was not reached, or which is given no orders any more. `isAtOnce` false: after the pause of a retry, because every route that is left was tried as often. Null: all have
  * refused it. `routes` in their order.
  */
 export function nextRoute(

@@ -3,6 +3,7 @@
 import type { Decimal } from "./decimals.ts";
 import type { SyncedFields, SyncPlan } from "./catalogue-sync.ts";
 import { formatMicros } from "./money.ts";
+import { delistedRoutes } from "./sync-counts.ts";
 
 export interface SyncLimits {
   /** Percent of the price before, up or down. */
@@ -25,10 +26,13 @@ export function beyondLimits(plan: SyncPlan, limits: SyncLimits): string | null 
       `${prices} would change by more than ${percentText(limits.pricePercent)} % (${first.id} from ${before} to ${after} USD)`,
     );
   }
-  const { length } = plan.deactivated;
-  if (length > limits.deactivations) {
-    const services = length === 1 ? "1 service" : `${length} services`;
-    reasons.push(`${services} would be deactivated, more than ${limits.deactivations}`);
+  // Orders of a delisted route go to another provider, at its rate.
+  const delisted = delistedRoutes(plan).length;
+  const gone = plan.deactivated.length + delisted;
+  if (gone > limits.deactivations) {
+    const services = gone === 1 ? "1 service" : `${gone} services`;
+    const what = delisted === 0 ? "deactivated" : "deactivated or left to other providers";
+    reasons.push(`${services} would be ${what}, more than ${limits.deactivations}`);
   }
   return reasons.length === 0 ? null : reasons.join("; ");
 }

@@ -60,3 +60,8 @@ export function isBelowCost(
   const scaledPrice = BigInt(service.priceMicros) * 1000n * 10n ** BigInt(rate.scale);
   return scaledPrice < rate.digits * units * 1_000_000n;
 }
+
+/** A provider's list that cannot be imported, and why. */
+export class CatalogueError extends Error {
+  override name = "CatalogueError";
+}

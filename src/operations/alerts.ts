@@ -8,6 +8,7 @@ import {
   type AlertText,
   alertBody,
   endingOf,
+  PROVIDER_KINDS,
   TEST_ALERT_KIND,
   UNWRITABLE,
 } from "../domain/alerts.ts";
@@ -15,6 +16,7 @@ import type { AuditFacts } from "../domain/audit.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { refusal } from "../domain/refusals.ts";
 import {
+  type Alert,
   type AlertEndpoint,
   findAlertEndpoint,
   findOpenAlert,
@@ -62,7 +64,7 @@ export function createAlertEndpoint(
     createdAt: context.now,
   }) as AlertEndpoint;
   for (const { kind, subject, message, raisedAt } of open) {
-    tell(tx, "alert.raised", { kind, subject, message }, raisedAt, [endpoint], context);
+    notify(tx, "alert.raised", { kind, subject, message }, raisedAt, [endpoint], context);
   }
   auditEndpoint(tx, context, actor, null, endpoint);
   return endpoint;
@@ -96,7 +98,7 @@ export function testAlertEndpoint(tx: Tx, { id }: OfAlertEndpoint, context: Cont
   const endpoint = requireEndpoint(tx, id);
   const message = "This is a test: alerts arrive here";
   const text = { kind: TEST_ALERT_KIND, subject: TEST_ALERT_KIND, message };
-  tell(tx, "alert.raised", text, context.now, [endpoint], context, ONCE);
+  notify(tx, "alert.raised", text, context.now, [endpoint], context, ONCE);
   return 1;
 }
 
@@ -112,13 +114,48 @@ export function recordAlerts(
   const over = ended.filter(({ kind, subject }) => findOpenAlert(tx, kind, subject));
   for (const text of fresh) {
     insertAlert(tx, { ...text, raisedAt: context.now, resolvedAt: null });
-    tell(tx, "alert.raised", text, context.now, endpoints, context);
+    notify(tx, "alert.raised", text, context.now, endpoints, context);
   }
   for (const text of over) {
     resolveAlert(tx, findOpenAlert(tx, text.kind, text.subject)!, context.now);
-    tell(tx, "alert.resolved", text, context.now, endpoints, context);
+    notify(tx, "alert.resolved", text, context.now, endpoints, context);
   }
   return { begun: fresh, ended: over };
+}
+
+/**
+ * Ends alerts about a provider because of what the operator did with it, and not because what was wrong is over, as the next
+ * look would say. Returns those that have ended.
+ */
+export function endProviderAlerts(
+  tx: Tx,
+  { kinds, provider, message }: { kinds: ReadonlySet<string>; provider: string; message: string },
+  context: Context,
+): Alert[] {
+  const open = listOpenAlerts(tx).filter(
+    ({ kind, subject }) => kinds.has(kind) && subject === provider,
+  );
+  const endpoints = listAlertEndpoints(tx);
+  for (const alert of open) {
+    const { kind, subject } = alert;
+    resolveAlert(tx, alert, context.now);
+    const ended = { kind, subject, message };
+    notify(tx, "alert.resolved", ended, context.now, endpoints, context);
+  }
+  return open;
+}
+
+/** Those about a provider begin anew under its new name. */
+export function renameAlerts(tx: Tx, before: string, name: string, context: Context): void {
+  const endpoints = listAlertEndpoints(tx);
+  const message = `${before} is called ${name} now`;
+  const renamed = { kinds: PROVIDER_KINDS, provider: before, message };
+  for (const alert of endProviderAlerts(tx, renamed, context)) {
+    const text = `${name}, formerly ${before}: ${alert.message}`;
+    const begun = { kind: alert.kind, subject: name, message: text };
+    insertAlert(tx, { ...begun, raisedAt: context.now, resolvedAt: null });
+    notify(tx, "alert.raised", begun, context.now, endpoints, context);
+  }
 }
 
 export interface RecordOutage {
@@ -127,13 +164,13 @@ export interface RecordOutage {
   /** The id under which the beginning was sent past the queue. */
   eventId: string;
   /** The public ids of endpoints that received it. */
-  told: string[];
+  notified: string[];
 }
 
 /** That the database took no writes, once it does again: the beginning goes to those that it did not reach yet. Again: null. */
 export function recordOutage(
   tx: Tx,
-  { beganAt, eventId, told }: RecordOutage,
+  { beganAt, eventId, notified }: RecordOutage,
   context: Context,
 ): { began: number } | null {
   tx.lock(CATALOGUE_LOCK);
@@ -141,7 +178,7 @@ export function recordOutage(
   if (tx.row(webhookEvents.byId, eventId)) return null;
   const { kind, subject } = UNWRITABLE;
   insertAlert(tx, { ...UNWRITABLE, raisedAt: beganAt, resolvedAt: context.now });
-  const untold = endpoints.filter(({ id }) => !told.includes(id));
+  const others = endpoints.filter(({ id }) => !notified.includes(id));
   insertOutboxEvent(
     tx,
     {
@@ -150,14 +187,14 @@ export function recordOutage(
       type: "alert.raised",
       body: alertBody("alert.raised", UNWRITABLE, beganAt),
     },
-    untold,
+    others,
     context,
   );
-  tell(tx, "alert.resolved", endingOf(kind, subject), context.now, endpoints, context);
+  notify(tx, "alert.resolved", endingOf(kind, subject), context.now, endpoints, context);
   return { began: beganAt };
 }
 
-function tell(
+function notify(
   tx: Tx,
   type: AlertEventType,
   text: Omit<AlertText, "kind"> & { kind: string },

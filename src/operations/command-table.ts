@@ -63,9 +63,9 @@ import {
   deleteService,
   grantService,
   revokeService,
-  setServiceActive,
   updateService,
 } from "./services.ts";
+import { setServiceActive } from "./service-states.ts";
 import { importServices } from "./service-import.ts";
 import { markInterruptedUnknown } from "./mark-unknown.ts";
 import {

@@ -1,4 +1,4 @@
-// Costs of orders, written in the transaction of the report that tells them. docs/specification.md#costs.
+// Costs of orders, written in the transaction of the report that has them. docs/specification.md#costs.
 
 import {
   costByRate,
@@ -36,7 +36,7 @@ export function decideCosts(
   const provider = tx.row(providers.byKey, providerId);
   // Deleted since it was polled: then it had no orders.
   if (!provider) return changes;
-  const terms = termsTold(provider, reports);
+  const terms = reportedTerms(provider, reports);
   const known = lastCosts(
     tx,
     reports.map(({ orderId }) => orderId),
@@ -67,7 +67,7 @@ export function writeCost(
   insertCost(tx, orderId, cost, before, context.now);
 }
 
-/** What the reports tell of the provider itself: its currency, or one that is not its own. */
+/** What the reports say of the provider itself: its currency, or one that is not its own. */
 export function noteCurrencies(
   tx: Tx,
   providerId: number,
@@ -76,19 +76,19 @@ export function noteCurrencies(
 ): void {
   if (providerId === SANDBOX_PROVIDER) return;
   const provider = providerOf(tx, providerId);
-  const { currency } = termsTold(provider, reports);
+  const { currency } = reportedTerms(provider, reports);
   const foreign = [...changes.values()].find(({ cost }) => cost.basis === "foreign");
   const foreignCurrency = foreign?.cost.currency ?? provider.foreignCurrency;
   if (currency === provider.currency && foreignCurrency === provider.foreignCurrency) return;
   tx.update(providers, provider, { currency, foreignCurrency });
 }
 
-/** A provider with a rate of its own has the currency that it tells first. */
-function termsTold(provider: Provider, reports: readonly { report: Report }[]): CurrencyTerms {
+/** A provider with a rate of its own has the currency that it reports first. */
+function reportedTerms(provider: Provider, reports: readonly { report: Report }[]): CurrencyTerms {
   const { rateToUsd, currency } = provider;
   if (expectedCurrency(provider) !== null) return { rateToUsd, currency };
-  const told = reports.find(({ report }) => report.cost?.currency != null);
-  return { rateToUsd, currency: told?.report.cost?.currency ?? null };
+  const first = reports.find(({ report }) => report.cost?.currency != null);
+  return { rateToUsd, currency: first?.report.cost?.currency ?? null };
 }
 
 /** Costs in the currency whose rate is known now. Reads before the command's first write. */

@@ -7,7 +7,7 @@ import { type Delivery, isExpired, type SubmissionResult } from "../domain/deliv
 import { POLL_BACKOFF_LIMIT_INTERVALS } from "../domain/polling.ts";
 import { WEBHOOK_STEPS_MS } from "../domain/webhook-schedule.ts";
 import type { Tx } from "../db/port.ts";
-import { clampRequestSchedule } from "../db/order-requests.ts";
+import { clampRequestSchedule, findOpenRequest } from "../db/order-requests.ts";
 import { findByProviderOrder, clampPollSchedule } from "../db/polling.ts";
 import { type Order, updateOrder } from "../db/orders.ts";
 import {
@@ -21,9 +21,11 @@ import {
   type OrderWithDelivery,
 } from "../db/deliveries.ts";
 import { updateLastSuccess, updateOutOfFunds } from "../db/providers.ts";
+import { lacksDripFeed } from "../db/route-listing.ts";
 import { clampWebhookSchedule } from "../db/webhook-deliveries.ts";
 import type { Context } from "./context.ts";
-import { passedFrom, queueOn, type RetryTimes, routeAfter } from "./order-routes.ts";
+import { cancelUnsent } from "./order-requests.ts";
+import { type Onward, passedFrom, queueOn, type RetryTimes, routeAfter } from "./order-routes.ts";
 import { applyTransition, type Cause, SYSTEM_ACTOR } from "./order-transitions.ts";
 
 export interface StartAttempt {
@@ -39,22 +41,42 @@ export interface StartAttempt {
 /** With `send` the caller must now send the order, and report the outcome with finishAttempt. */
 export type StartedAttempt = { tries: number } & (
   | { send: true; attemptId: number; order: OrderWithDelivery }
-  /** `isGivenUp`: by this command. */
-  | { send: false; isGivenUp: boolean; order: Order }
+  /** `isGivenUp`: by this command. `passedTo`: the provider that is tried at once, because this one cannot serve the order. */
+  | { send: false; isGivenUp: boolean; order: Order; passedTo: string | null }
 );
 
-/** Starts an attempt unless the order is no longer queued for that provider; one whose retries are over fails instead. */
+/** Ignored by the provider, the fields of a drip-feed would make another order of it than the one that was charged. */
+const NO_DRIP_FEED = {
+  outcome: "refused",
+  cause: "not asked: by its list the service has no drip-feed",
+  outOfFunds: false,
+} as const;
+
+/**
+ * Starts an attempt unless the order is no longer queued for that provider; one whose retries are over fails instead. A
+ * provider that certainly cannot serve it is passed over as if it had refused it.
+ */
 export function startAttempt(tx: Tx, command: StartAttempt, context: Context): StartedAttempt {
   const order = orderOf(tx, command.orderId);
   const { placement, providerId } = order.delivery;
   if (order.status !== "PENDING" || placement !== "queued" || providerId !== command.providerId) {
-    return { order, send: false, isGivenUp: false, tries: 0 };
+    return { order, send: false, isGivenUp: false, passedTo: null, tries: 0 };
   }
   const tries = countAttempts(tx, order);
   if (isExpired(order, tries, context.now, command.placeRetryMs)) {
     const cause = { actor: SYSTEM_ACTOR, note: "the provider could not be reached" };
     const failed = failUnplaced(tx, order, "expired", cause, context);
-    return { order: failed, send: false, isGivenUp: true, tries };
+    return { order: failed, send: false, isGivenUp: true, passedTo: null, tries };
+  }
+  // Most orders have no extra fields, and read nothing more.
+  if (order.extra !== null && lacksDripFeed(tx, order)) {
+    const onward = routeAfter(tx, order, NO_DRIP_FEED);
+    const { order: begun, attemptId } = beginAttempt(tx, order, command.server, context);
+    const times = { placeRetryMs: command.placeRetryMs, backoffMs: 0 };
+    const attempt = attemptOf(tx, attemptId);
+    const unplaced = endUnplaced(tx, begun, attempt, NO_DRIP_FEED, onward, times, context);
+    const { order: passed, passedTo } = unplaced;
+    return { order: passed, send: false, isGivenUp: false, passedTo, tries };
   }
   return { ...beginAttempt(tx, order, command.server, context), send: true, tries };
 }
@@ -90,24 +112,40 @@ export function finishAttempt(tx: Tx, command: FinishAttempt, context: Context):
   tx.lock(order.resellerAccount);
   const attempt = attemptOf(tx, command.attemptId);
   if (attempt.outcome !== "sending") return finishLate(tx, order, attempt, result, context);
-  // Its queries come before the writes.
-  const onward =
-    result.outcome === "refused" || result.outcome === "not_sent"
-      ? routeAfter(tx, order, result)
-      : null;
+  if (result.outcome === "refused" || result.outcome === "not_sent") {
+    // Its queries come before the writes.
+    const onward = routeAfter(tx, order, result);
+    return endUnplaced(tx, order, attempt, result, onward, command, context);
+  }
   const cause = "cause" in result ? result.cause : null;
   finishAttemptRow(tx, attempt, { outcome: result.outcome, cause, finishedAt: context.now });
-  switch (result.outcome) {
-    case "accepted":
-      return accept(tx, order, result, null, context);
-    case "refused":
-    case "not_sent":
-      if (!onward && result.outcome === "refused") return refuse(tx, order, result, context);
-      noteFunds(tx, order, result, context);
-      return { ...UNREMARKABLE, ...queueOn(tx, order, onward!, command, context) };
-    case "unknown":
-      return { ...UNREMARKABLE, order: updateDelivery(tx, order, { placement: "unknown" }) };
+  if (result.outcome === "accepted") return accept(tx, order, result, null, context);
+  return { ...UNREMARKABLE, order: updateDelivery(tx, order, { placement: "unknown" }) };
+}
+
+/**
+ * The attempt certainly did not place the order: it goes on to `onward`, or nowhere. If its reseller has asked meanwhile to
+ * cancel it, it is cancelled instead of being sent again: docs/specification.md#order-requests.
+ */
+function endUnplaced(
+  tx: Tx,
+  order: OrderWithDelivery,
+  attempt: Attempt,
+  result: Extract<SubmissionResult, { outcome: "refused" | "not_sent" }>,
+  onward: Onward | null,
+  times: RetryTimes,
+  context: Context,
+): FinishedAttempt {
+  const { outcome, cause } = result;
+  const asked = findOpenRequest(tx, order.orderId, "cancel");
+  finishAttemptRow(tx, attempt, { outcome, cause, finishedAt: context.now });
+  if (!onward && outcome === "refused") return refuse(tx, order, result, context);
+  noteFunds(tx, order, result, context);
+  if (asked) {
+    const unsent = { ...order, delivery: { ...order.delivery, placement: "queued" as const } };
+    return { ...UNREMARKABLE, order: cancelUnsent(tx, unsent, asked, context) };
   }
+  return { ...UNREMARKABLE, ...queueOn(tx, order, onward!, times, context) };
 }
 
 const UNREMARKABLE = { sameNumberAs: null, late: null, passedTo: null };

@@ -28,8 +28,7 @@ import { updateNextPoll } from "../db/polling.ts";
 import type { Tx } from "../db/port.ts";
 import { updateLastSuccess } from "../db/providers.ts";
 import type { Context } from "./context.ts";
-import { SYSTEM_ACTOR } from "./order-transitions.ts";
-import { CANCELLED_BEFORE, cancelOrder } from "./order-requests.ts";
+import { cancelUnsent } from "./order-requests.ts";
 
 export interface StartRequest {
   requestId: number;
@@ -72,7 +71,7 @@ export function startRequest(tx: Tx, command: StartRequest, context: Context): S
   };
   const decline = (note: string) => change({ state: "declined", nextAt: null, note });
   if (kind === "cancel" && isQueued(order)) {
-    cancelOrder(tx, order, { ...SYSTEM_ACTOR, keyId: request.keyId }, CANCELLED_BEFORE, context);
+    cancelUnsent(tx, order, request, context);
     return NOT_SENT;
   }
   if (kind === "refill" && !hasDelivered(order.status)) {

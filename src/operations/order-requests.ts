@@ -128,18 +128,28 @@ function create(tx: Tx, command: MakeRequest, times: RefillTimes, context: Conte
   return insertOrderRequest(tx, { ...made, state: "requested", providerId, nextAt });
 }
 
-export const CANCELLED_BEFORE = "cancelled on request before it was sent";
+const CANCELLED_BEFORE = "cancelled on request before it was sent";
+
+/** An order that turns out not to have been sent, as its open request asks. */
+export function cancelUnsent(
+  tx: Tx,
+  order: Order,
+  { keyId }: Pick<OrderRequest, "keyId">,
+  context: Context,
+): Order {
+  return cancelOrder(tx, order, { keyId, operator: null }, CANCELLED_BEFORE, context);
+}
 
 /** Refunds what is left of the charge, and ends an open request to cancel. */
-export function cancelOrder(
+function cancelOrder(
   tx: Tx,
   order: Order,
   actor: Actor,
   note: string | null,
   context: Context,
-): void {
+): Order {
   const transition = decideTransition(order, "CANCELLED");
-  applyTransition(tx, order, transition, { actor, note }, context);
+  return applyTransition(tx, order, transition, { actor, note }, context);
 }
 
 export interface DecideRequest {

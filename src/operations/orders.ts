@@ -9,12 +9,14 @@ import type { Micros } from "../domain/money.ts";
 import { type AskedOrder, orderTerms } from "../domain/order-fields.ts";
 import { chargeMicros, type OrderStatus, refuseChargeAboveLimit } from "../domain/orders.ts";
 import { type Delivery, newDelivery, refuseOperatorTransition } from "../domain/deliveries.ts";
+import type { Route } from "../domain/service-routes.ts";
 import { orderResponse } from "../domain/responses.ts";
 import { isTest, magicOf, SANDBOX_PROVIDER } from "../domain/sandbox.ts";
 import type { Tx } from "../db/port.ts";
 import { postTransfer } from "../db/ledger.ts";
 import { findOrder, insertOrder, type Order, updateOrder } from "../db/orders.ts";
 import { findOrderByReference } from "../db/public-orders.ts";
+import { listedRoute } from "../db/service-routes.ts";
 import { findOpenService, type OpenService, type Payer } from "../db/services.ts";
 import { users } from "../db/tables.ts";
 import { audit, orderFacts } from "./audit.ts";
@@ -108,7 +110,7 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
   if (isTest(reseller)) refuseAsAsked(command.link);
   const delivery = isTest(reseller)
     ? newDelivery(SANDBOX_PROVIDER, service.id, context.now)
-    : initialDelivery(service, context.now);
+    : initialDelivery(service.isRouteDelisted ? listedRoute(tx, service) : service, context.now);
   // Nothing is refused from here on.
   const order = insertOrder(tx, {
     id: context.createId(),
@@ -243,7 +245,7 @@ export function noteOrder(tx: Tx, { id, note, actor }: NoteOrder, context: Conte
 
 /** Null for a manual service. */
 function initialDelivery(
-  { providerId, providerService }: OpenService,
+  { providerId, providerService }: Route | Pick<OpenService, "providerId" | "providerService">,
   now: number,
 ): Delivery | null {
   if (providerId === null || providerService === null) return null;

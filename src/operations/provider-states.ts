@@ -1,15 +1,19 @@
 // Providers that get no orders for now, or that are removed; and what came of their scheduled syncs.
 
+import { PROVIDER_KINDS } from "../domain/alerts.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Actor } from "../domain/ledger.ts";
 import type { Tx } from "../db/port.ts";
 import { readProviderUses } from "../db/providers.ts";
 import { listServicesRoutedTo } from "../db/service-routes.ts";
 import { providers } from "../db/tables.ts";
+import { endProviderAlerts } from "./alerts.ts";
 import { audit } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { requireProvider } from "./providers.ts";
 import { changeService, listServiceListeners } from "./service-changes.ts";
+
+const OF_ORDERS: ReadonlySet<string> = new Set(["provider_out_of_funds"]);
 
 export interface SetProviderActive {
   name: string;
@@ -29,14 +33,20 @@ export function setProviderActive(
   const { active, actor } = command;
   const provider = requireProvider(tx, command.name);
   const changed = listServicesRoutedTo(tx, provider.providerId)
-    .filter(({ service, isDeliveredElsewhere }) =>
-      active ? service.suspended : service.active && !isDeliveredElsewhere,
-    )
+    .filter(({ service, isDeliveredElsewhere, isListedThere }) => {
+      if (!active) return service.active && !isDeliveredElsewhere;
+      return (service.suspended || service.delisted) && (isListedThere || isDeliveredElsewhere);
+    })
     .map(({ service }) => service);
   const listeners = listServiceListeners(tx, context);
+  if (!active) {
+    // What is given no orders will never accept one, which would end it.
+    const message = `${provider.name} was deactivated`;
+    endProviderAlerts(tx, { kinds: OF_ORDERS, provider: provider.name, message }, context);
+  }
   tx.update(providers, provider, { active });
   tx.each(changed, (before) => {
-    const service = { ...before, active, suspended: !active };
+    const service = { ...before, active, suspended: !active, delisted: false };
     changeService(tx, listeners, before, service, context);
   });
   audit(tx, context, {
@@ -61,6 +71,8 @@ export function deleteProvider(tx: Tx, command: DeleteProvider, context: Context
   const uses = readProviderUses(tx, provider.providerId);
   if (uses.services > 0 || uses.orders) throw new Refusal("provider_in_use", uses);
   const { name, protocol, url } = provider;
+  const message = `${name} was deleted`;
+  endProviderAlerts(tx, { kinds: PROVIDER_KINDS, provider: name, message }, context);
   tx.delete(providers, provider);
   audit(tx, context, {
     actor: command.actor,

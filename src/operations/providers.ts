@@ -4,23 +4,25 @@ import type { AuditFacts } from "../domain/audit.ts";
 import { type Decimal, parseDecimal } from "../domain/decimals.ts";
 import { planSync, type SyncedFields, type SyncPlan } from "../domain/catalogue-sync.ts";
 import type { UpstreamEntry } from "../domain/upstream-services.ts";
-import { decimalText, multiplyDecimals } from "../domain/costs.ts";
 import type { NewServices, SyncSettings } from "../domain/providers.ts";
 import { isAsScheduled, NO_PROVIDER } from "../domain/providers.ts";
 import { refusal } from "../domain/refusals.ts";
 import { freeId } from "../domain/service-ids.ts";
-import { parseServiceType, standardUnit } from "../domain/service-types.ts";
+import { inDollars, ratesIn } from "../domain/upstream-rates.ts";
 import type { Actor } from "../domain/ledger.ts";
 import { REFILL_DAYS_DEFAULT } from "../domain/order-requests.ts";
 import type { Reader, Tx } from "../db/port.ts";
-import { type Rate, recordRates } from "../db/costs.ts";
+import { recordRates } from "../db/costs.ts";
 import { findProvider, insertProvider, type Provider, updateLastSuccess } from "../db/providers.ts";
+import { listRoutedServices } from "../db/route-listing.ts";
 import { readFurtherRoutesTo } from "../db/service-routes.ts";
 import { providers } from "../db/tables.ts";
 import { findService, listServiceIds, listServicesOfProvider } from "../db/services.ts";
+import { renameAlerts } from "./alerts.ts";
 import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { decideForeignCosts, writeCost } from "./costs.ts";
+import { decideListings, writeListings } from "./route-listing.ts";
 import { addService, changeService, listServiceListeners } from "./service-changes.ts";
 
 export interface CreateProvider extends Partial<SyncSettings> {
@@ -89,6 +91,7 @@ export function updateProvider(
   const priced = { rateToUsd, currency, foreignCurrency };
   const after = tx.update(providers, before, { ...command.changes, ...priced });
   for (const { orderId, change } of settled) writeCost(tx, orderId, change, context);
+  if (name !== before.name) renameAlerts(tx, before.name, name, context);
   audit(tx, context, {
     actor: command.actor,
     action: "provider.update",
@@ -108,8 +111,8 @@ function currencyAfter(
 ): Pick<Provider, "rateToUsd" | "currency" | "foreignCurrency"> {
   const { rateToUsd = before.rateToUsd } = changes;
   if (changes.rateToUsd === undefined && changes.currency === undefined) return before;
-  const told = rateToUsd === "1" ? null : before.foreignCurrency;
-  const currency = changes.currency ?? before.currency ?? told;
+  const charged = rateToUsd === "1" ? null : before.foreignCurrency;
+  const currency = changes.currency ?? before.currency ?? charged;
   return { rateToUsd, currency, foreignCurrency: null };
 }
 
@@ -174,8 +177,8 @@ export interface SyncCatalogue extends SyncOptions {
 }
 
 /**
- * Applies what can be read of the provider's list to the catalogue, in one transaction, and keeps the markup for the next
- * sync. docs/specification.md#sync. Throws CatalogueError for a list that cannot be imported.
+ * Applies what can be read of the provider's list to the catalogue, in one transaction, and keeps the markup of a sync of all
+ * services for the next one. docs/specification.md#sync. Throws CatalogueError for a list that cannot be imported.
  * Refuses: provider_not_found, provider_inactive, catalogue_changed.
  */
 export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context): SyncPlan {
@@ -185,6 +188,7 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
   const isOutdated = command.isScheduled === true && !isAsScheduled(provider, command);
   if (isOutdated || !Bun.deepEquals(plan, command.plan, true)) throw refusal("catalogue_changed");
   // Nothing is refused from here on.
+  const listings = decideListings(tx, provider, plan);
   recordRates(tx, provider.providerId, ratesIn(command.upstream), context.now);
   const listeners = listServiceListeners(tx, context);
   const isPrivate = command.newServices === "private";
@@ -194,27 +198,35 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
     const added = addService(tx, listeners, wanted, context);
     auditService(tx, context, command.actor, "service.create", null, added);
   });
-  tx.each(plan.updated, ({ id, after, returns }) => {
+  tx.each(plan.updated, ({ id, after }) => {
     const service = findService(tx, id)!;
-    const reactivation = returns ? { active: true, delisted: false } : {};
-    const updated = { ...service, ...after, ...reactivation };
+    const updated = { ...service, ...after, ...listings.get(id) };
     changeService(tx, listeners, service, updated, context);
     auditService(tx, context, command.actor, "service.update", service, updated);
   });
-  tx.each(plan.deactivated, ({ id }) => {
+  const updated = new Set(plan.updated.map(({ id }) => id));
+  const others = [...listings].filter(([id]) => !updated.has(id));
+  tx.each(others, ([id, changes]) => {
     const service = findService(tx, id)!;
-    const deactivated = { ...service, active: false, delisted: true };
-    changeService(tx, listeners, service, deactivated, context);
-    auditService(tx, context, command.actor, "service.deactivate", service, deactivated);
+    const listed = { ...service, ...changes };
+    changeService(tx, listeners, service, listed, context);
+    const action = service.active && !listed.active ? "service.deactivate" : "service.update";
+    auditService(tx, context, command.actor, action, service, listed);
   });
+  writeListings(tx, provider, plan.routes, command.actor, context);
   noteSynced(tx, provider, command, context);
   return plan;
 }
 
-/** What was held back is so no longer, but by a sync of some services. */
+/**
+ * What was held back is so no longer. A sync of some services says nothing of the others: neither that, nor the markup at
+ * which the next sync prices them.
+ */
 function noteSynced(tx: Tx, provider: Provider, command: SyncCatalogue, context: Context): void {
-  const { markup, only, actor } = command;
-  const done = only === undefined ? { syncedAt: context.now, syncHeld: null } : {};
+  const { only, actor } = command;
+  const isWhole = only === undefined;
+  const markup = isWhole ? command.markup : provider.markup;
+  const done = isWhole ? { syncedAt: context.now, syncHeld: null } : {};
   tx.update(providers, provider, { markup, lastSuccessAt: context.now, ...done });
   audit(tx, context, {
     actor,
@@ -238,8 +250,9 @@ export function planCatalogue(
   const { providerId } = provider;
   const known = listServicesOfProvider(reader, providerId);
   const routed = readFurtherRoutesTo(reader, providerId);
-  const scope = { only, ignoresNew: newServices === "ignore", routed };
-  const plan = planSync(inDollars(upstream, provider), known, markupPercent, scope);
+  const services = listRoutedServices(reader, providerId);
+  const scope = { only, ignoresNew: newServices === "ignore", routed, services };
+  const plan = planSync(inDollars(upstream, provider.rateToUsd), known, markupPercent, scope);
   if (readableIds !== true || plan.added.length === 0) return plan;
   const taken = listServiceIds(reader);
   const added = plan.added.map((service) => {
@@ -248,37 +261,6 @@ export function planCatalogue(
     return { ...service, id };
   });
   return { ...plan, added };
-}
-
-/** With rates in US dollars. */
-function inDollars(
-  upstream: readonly UpstreamEntry[],
-  { rateToUsd }: Provider,
-): readonly UpstreamEntry[] {
-  if (rateToUsd === "1") return upstream;
-  const factor = parseDecimal(rateToUsd)!;
-  return upstream.map((entry) => {
-    const rate = "rate" in entry ? parseDecimal(entry.rate) : null;
-    return rate ? { ...entry, rate: decimalText(multiplyDecimals(rate, factor)) } : entry;
-  });
-}
-
-/**
- * The provider's own rates of what can be ordered there, by service: of further routes too, which a plan leaves out. One that is
- * listed more than once has none.
- */
-function ratesIn(upstream: readonly UpstreamEntry[]): Map<string, Rate> {
-  const rates = new Map<string, Rate>();
-  const listed = Map.groupBy(upstream, ({ service }) => service);
-  for (const [entry, another] of listed.values()) {
-    if (!entry || another || "unreadable" in entry) continue;
-    const type = parseServiceType(entry.type);
-    const rate = parseDecimal(entry.rate);
-    if (type && rate) {
-      rates.set(entry.service, { rate: decimalText(rate), unit: standardUnit(type) });
-    }
-  }
-  return rates;
 }
 
 /** Refuses: provider_not_found. */

@@ -8,6 +8,7 @@ import {
   type PrioritizedRoute,
   type Route,
   ROUTES_LIMIT,
+  standingWith,
   withoutRoute,
   withRoute,
 } from "../domain/service-routes.ts";
@@ -53,7 +54,8 @@ export interface RemoveRoute {
 }
 
 /**
- * Without its last route the service is manual; where only inactive providers are left it is suspended. Refuses: service_not_found,
+ * Without its last route the service is manual; where only inactive providers are left, or ones that do not list it, it is
+ * not offered. Refuses: service_not_found,
  * provider_not_found, route_not_found.
  */
 export function removeRoute(tx: Tx, command: RemoveRoute, context: Context): PrioritizedRoute[] {
@@ -73,22 +75,17 @@ function change(
   after: readonly PrioritizedRoute[],
   context: Context,
 ): void {
-  const isDelivered =
-    after.length === 0 || after.some(({ providerId }) => providerOf(tx, providerId).active);
+  const standing = standingWith(
+    service,
+    after.map(({ providerId, isDelisted }) => ({
+      isDelisted,
+      isProviderActive: providerOf(tx, providerId).active,
+    })),
+  );
   const listeners = listServiceListeners(tx, context);
-  // Whether its list has the service is a matter of the first provider.
-  const isFirst = after[0]?.providerId === service.providerId;
-  const delisted = service.delisted && isFirst;
-  const state = { ...stateOf(service, isDelivered), delisted };
-  const written = writeRoutes(tx, { ...service, ...state }, before, after);
+  const written = writeRoutes(tx, { ...service, ...standing }, before, after);
   changeService(tx, listeners, service, written, context);
   auditRoute(tx, command, before, after, context);
-}
-
-/** A service is suspended while all of its providers are inactive. */
-function stateOf({ active, suspended }: Service, isDelivered: boolean): Partial<Service> {
-  if (isDelivered && suspended) return { active: true, suspended: false };
-  return !isDelivered && active ? { active: false, suspended: true } : {};
 }
 
 function readRoute(reader: Reader, command: RemoveRoute) {

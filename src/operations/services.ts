@@ -16,7 +16,7 @@ import {
 import type { Reader, Tx } from "../db/port.ts";
 import { findService, type Grant, readServiceUses, type Service } from "../db/services.ts";
 import { grants } from "../db/tables.ts";
-import { deleteRoutes, isDelivered, listSupersededRoutes } from "../db/service-routes.ts";
+import { deleteRoutes, listSupersededRoutes } from "../db/service-routes.ts";
 import { audit, auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { requireProvider } from "./providers.ts";
@@ -171,27 +171,6 @@ function followType(service: Service, changes: UpdateService["changes"]): void {
   if (changes.dripfeed === undefined && !mayDripFeed(service)) service.dripfeed = false;
 }
 
-export interface SetServiceActive {
-  id: string;
-  active: boolean;
-  actor: Actor;
-}
-
-/**
- * Clears `delisted` and `suspended`, so that nothing reactivates a service that the operator deactivated.
- * Refuses: service_not_found, provider_inactive.
- */
-export function setServiceActive(tx: Tx, command: SetServiceActive, context: Context): Service {
-  const { active } = command;
-  const before = requireService(tx, command.id);
-  if (active && !isDelivered(tx, before)) throw refusal("provider_inactive");
-  const service = { ...before, active, delisted: false, suspended: false };
-  changeService(tx, listServiceListeners(tx, context), before, service, context);
-  const action = active ? "service.activate" : "service.deactivate";
-  auditService(tx, context, command.actor, action, before, service);
-  return service;
-}
-
 export interface DeleteService {
   id: string;
   actor: Actor;
@@ -304,15 +283,16 @@ function relink(reader: Reader, service: Service, provider: UpdateService["provi
   if (provider === undefined) return {};
   if (provider !== null && provider.name === undefined) {
     if (service.providerId === null) throw refusal("service_has_no_provider");
-    return { providerService: provider.service };
+    return { providerService: provider.service, isRouteDelisted: false };
   }
-  const link = linkOf(reader, provider as ServiceProvider | null);
+  const link = { ...linkOf(reader, provider as ServiceProvider | null), isRouteDelisted: false };
   if (link.providerId === service.providerId) return link;
   const active = service.active || service.suspended;
   return { ...link, active, suspended: false, delisted: false };
 }
 
-function requireService(tx: Tx, id: string): Service {
+/** Refuses: service_not_found. */
+export function requireService(tx: Tx, id: string): Service {
   const service = findService(tx, id);
   if (!service) throw refusal("service_not_found");
   return service;

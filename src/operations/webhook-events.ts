@@ -153,8 +153,8 @@ export function recordDebitEvents(
   const thresholds = new Set(endpoints.map(({ balanceLowBelow }) => balanceLowBelow));
   for (const threshold of thresholds) {
     if (threshold === null || !fallsBelow(before, after, threshold)) continue;
-    const told = endpoints.filter(({ balanceLowBelow }) => balanceLowBelow === threshold);
-    insertEvent(tx, { account, type, data: balanceLowData(after, threshold) }, told, context);
+    const recipients = endpoints.filter(({ balanceLowBelow }) => balanceLowBelow === threshold);
+    insertEvent(tx, { account, type, data: balanceLowData(after, threshold) }, recipients, context);
   }
 }
 

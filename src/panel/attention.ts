@@ -124,6 +124,16 @@ function providerItems(provider: ProviderAttention, now: number): AttentionItem[
       href: `/providers/${name}`,
     });
   }
+  const { delistedRoutes } = provider;
+  if (delistedRoutes > 0) {
+    const services = delistedRoutes === 1 ? "1 service" : `${delistedRoutes} services`;
+    items.push({
+      tone: "busy",
+      text: `${name} does not list ${services} any more: other routes deliver ${delistedRoutes === 1 ? "it" : "them"}`,
+      action: "See the services",
+      href: `/services?provider=${name}`,
+    });
+  }
   const low = lowBalance(provider);
   if (low !== null) {
     items.push({ tone: "bad", text: low, action: "See it", href: `/providers/${name}` });

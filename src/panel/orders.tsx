@@ -179,11 +179,11 @@ function columnsOf(names: Map<number, string>, mayChange: boolean) {
 
 /** The status, and where the order stands with its provider if that asks for something. */
 export function States({ status, placement }: { status: string; placement: string }) {
-  const isTold = status === "PENDING" && placement !== "manual";
+  const isShown = status === "PENDING" && placement !== "manual";
   return (
     <>
       <Badge state={status} />
-      {isTold && (
+      {isShown && (
         <>
           {" "}
           <Badge state={placement} />

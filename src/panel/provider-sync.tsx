@@ -3,14 +3,10 @@
 /** @jsxImportSource preact */
 
 import type { Provider } from "../db/providers.ts";
-import {
-  CatalogueError,
-  countsOf,
-  type SyncedFields,
-  type SyncPlan,
-} from "../domain/catalogue-sync.ts";
-import { type UpstreamEntry } from "../domain/upstream-services.ts";
+import type { SyncedFields, SyncPlan } from "../domain/catalogue-sync.ts";
+import { CatalogueError, type UpstreamEntry } from "../domain/upstream-services.ts";
 import { expectedCurrency } from "../domain/costs.ts";
+import { countsOf, delistedRoutes } from "../domain/sync-counts.ts";
 import { formatMicros } from "../domain/money.ts";
 import { typeTerms } from "../domain/service-types.ts";
 import type { NewServices } from "../domain/providers.ts";
@@ -42,7 +38,9 @@ export async function syncProvider(submission: Submission, panel: Panel): Promis
   await submission.confirm({
     title: `Sync ${provider.name}: change ${changed} services`,
     moves: [],
-    details: <Preview plan={plan} provider={provider} markup={markup} />,
+    details: (
+      <Preview plan={plan} provider={provider} markup={markup} isWhole={only === undefined} />
+    ),
     // Another list, or another catalogue, makes another plan.
     plan,
     danger: counts.deactivated > 0,
@@ -60,6 +58,7 @@ const WORDS: Record<keyof ReturnType<typeof countsOf>, string> = {
   unchanged: "as before",
   deactivated: "no longer listed",
   reactivated: "listed again",
+  delisted: "delivered by others",
   skipped: "left out",
   unreadable: "unreadable",
   belowCost: "below cost",
@@ -116,10 +115,13 @@ function Preview({
   plan,
   provider,
   markup,
+  isWhole,
 }: {
   plan: SyncPlan;
   provider: Provider;
   markup: string;
+  /** Not of some services only. */
+  isWhole: boolean;
 }) {
   return (
     <>
@@ -130,9 +132,9 @@ function Preview({
         </p>
       )}
       <p>
-        With a markup of {markup} %, which is stored. {plan.unchanged} services stay as they are.
-        What was set by hand is not changed; nothing is done if the list or the catalogue is another
-        one by then.
+        With a markup of {markup} %, which is {isWhole ? "stored" : "for these services only"}.{" "}
+        {plan.unchanged} services stay as they are. What was set by hand is not changed; nothing is
+        done if the list or the catalogue is another one by then.
       </p>
       <Part
         title="Added"
@@ -193,6 +195,18 @@ function Preview({
         columns={[
           { heading: "Service", cell: ({ name }) => <Typed text={name} /> },
           { heading: "Id", cell: ({ id }) => <code>{id}</code> },
+        ]}
+      />
+      <Part
+        title="No longer listed: delivered by others"
+        rows={delistedRoutes(plan)}
+        columns={[
+          { heading: "Service", cell: ({ name }) => <Typed text={name} /> },
+          { heading: "Id", cell: ({ id }) => <code>{id}</code> },
+          {
+            heading: "Its id there",
+            cell: ({ providerService }) => <code>{providerService}</code>,
+          },
         ]}
       />
       <Part

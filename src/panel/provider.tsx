@@ -106,7 +106,7 @@ function Currency({ provider, uncounted }: { provider: Provider; uncounted: numb
   const { rateToUsd, foreignCurrency } = provider;
   return (
     <>
-      {expectedCurrency(provider) ?? "not told yet"}, 1 is {rateToUsd} USD{" "}
+      {expectedCurrency(provider) ?? "not known yet"}, 1 is {rateToUsd} USD{" "}
       {uncounted > 0 && (
         <Badge
           state={`${uncounted} orders charged in ${foreignCurrency ?? "another"}: not counted`}

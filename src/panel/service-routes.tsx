@@ -47,7 +47,14 @@ export function Routes({
               </>
             ),
           },
-          { heading: "Id there", cell: ({ providerService }) => <code>{providerService}</code> },
+          {
+            heading: "Id there",
+            cell: ({ providerService, isDelisted }) => (
+              <>
+                <code>{providerService}</code> {isDelisted && <Badge state="delisted" tone="bad" />}
+              </>
+            ),
+          },
           { heading: "Priority", number: true, cell: ({ priority }) => priority },
           ...(mayChange
             ? [

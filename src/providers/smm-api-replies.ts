@@ -4,7 +4,7 @@
 import * as v from "valibot";
 import type { UpstreamEntry, UpstreamService } from "../domain/upstream-services.ts";
 import { parseDecimal } from "../domain/decimals.ts";
-import { decimalText, microsOf, parseCurrency, type ToldCost } from "../domain/costs.ts";
+import { decimalText, microsOf, parseCurrency, type ReportedCost } from "../domain/costs.ts";
 import { isProviderOrder, type SubmissionResult } from "../domain/deliveries.ts";
 import { parseServiceType } from "../domain/service-types.ts";
 import { isIdentifier } from "../domain/text.ts";
@@ -192,7 +192,7 @@ function readReport(found: unknown, mask: Mask): Report {
     return isUnrecognized(found) ? { ...none, isUnrecognized: true } : none;
   }
   const { status, start_count: startCount, remains, charge, currency } = parsed.output;
-  const cost = toldCost(charge, currency, mask);
+  const cost = reportedCost(charge, currency, mask);
   return {
     // Not cut: that would be another status.
     word: status.length <= WORD_LIMIT ? status : null,
@@ -204,7 +204,7 @@ function readReport(found: unknown, mask: Mask): Report {
 }
 
 /** Null for a charge that is no decimal number, or one that no order costs. */
-function toldCost(charge: unknown, currency: unknown, mask: Mask): ToldCost | null {
+function reportedCost(charge: unknown, currency: unknown, mask: Mask): ReportedCost | null {
   const text =
     typeof charge === "number" || typeof charge === "string" ? String(charge).trim() : "";
   const amount = parseDecimal(text);

@@ -25,6 +25,7 @@ import routes from "../../migrations/sqlite/0020_routes.sql" with { type: "text"
 import money from "../../migrations/sqlite/0021_money.sql" with { type: "text" };
 import serviceChanges from "../../migrations/sqlite/0022_service_changes.sql" with { type: "text" };
 import alerts from "../../migrations/sqlite/0023_alerts.sql" with { type: "text" };
+import listedRoutes from "../../migrations/sqlite/0024_listed_routes.sql" with { type: "text" };
 import { OpenError } from "./open-error.ts";
 
 export interface Migration {
@@ -58,6 +59,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 21, name: "0021_money", sql: money },
   { version: 22, name: "0022_service_changes", sql: serviceChanges },
   { version: 23, name: "0023_alerts", sql: alerts },
+  { version: 24, name: "0024_listed_routes", sql: listedRoutes },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

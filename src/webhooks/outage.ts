@@ -34,7 +34,7 @@ interface Outage {
   eventId: string;
   beganAt: number;
   /** Public ids of endpoints that received the beginning. */
-  told: Set<string>;
+  notified: Set<string>;
   /** Aborted when it ends. */
   over: AbortController;
   cancels: Set<() => void>;
@@ -62,7 +62,7 @@ export function createOutageWatch(deps: OutageDeps): OutageWatch {
     outage = {
       eventId: eventIdOf(`${deps.serverId} outage ${count}`),
       beganAt: since.at,
-      told: new Set(),
+      notified: new Set(),
       over: new AbortController(),
       cancels: new Set(),
       underWay: new Set(),
@@ -74,9 +74,9 @@ export function createOutageWatch(deps: OutageDeps): OutageWatch {
     ended.over.abort();
     for (const cancel of ended.cancels) cancel();
     await Promise.all(ended.underWay);
-    const { beganAt, eventId, told } = ended;
+    const { beganAt, eventId, notified } = ended;
     try {
-      await writer.submit("recordOutage", { beganAt, eventId, told: [...told] });
+      await writer.submit("recordOutage", { beganAt, eventId, notified: [...notified] });
       log.info({ kind: UNWRITABLE.kind, subject: UNWRITABLE.subject }, "alert resolved");
       outage = null;
     } catch (error) {
@@ -125,7 +125,7 @@ async function tell(
     over.signal,
   );
   if (reply.error === null) {
-    outage.told.add(endpoint.id);
+    outage.notified.add(endpoint.id);
     return;
   }
   const pause = webhookPauseMs(attempt, random(), reply.retryAfterSeconds);

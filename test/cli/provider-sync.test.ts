@@ -19,6 +19,7 @@ const COUNTS = {
   unchanged: 0,
   deactivated: 0,
   reactivated: 0,
+  delisted: 0,
   skipped: 0,
   unreadable: 0,
   belowCost: 0,
@@ -141,6 +142,33 @@ describe("sync", () => {
       skipped: 1,
     });
     expect(shop.dump()).toBe(before);
+  });
+
+  test("--only with --markup prices those services, and leaves the stored markup to all the others", async () => {
+    const shop = shopOf();
+    const other = { ...LISTED, service: 2, name: "Other" };
+    upstream.services = [LISTED, other];
+    const run = (...argv: string[]) => shop.cli("admin", "provider", "sync", "acme", ...argv);
+    const stored = () =>
+      shop.query("SELECT markup FROM providers WHERE name = 'acme'")[0]!["markup"];
+    const prices = () =>
+      shop
+        .query("SELECT price_micros FROM services WHERE provider_service IS NOT NULL ORDER BY name")
+        .map((row) => row["price_micros"]);
+    const first = await run("--only", "1", "--markup", "50%");
+    expect(first.stdout).toEndWith("(markup 50%, for these services only)\n");
+    expect(stored()).toBeNull();
+    // Nothing is stored yet: the next whole sync asks, or is refused.
+    expect((await run()).code).toBe(1);
+    expect((await run("--markup", "30%")).stdout).toEndWith("(markup 30%, stored from now on)\n");
+    expect([stored(), prices()]).toEqual(["30", [1_170_000, 1_170_000]]);
+    const dry = await run("--only", "2", "--markup", "50%", "--dry-run");
+    const said = "(markup 50%, for these services only: 30% stays stored for all)\n";
+    expect(dry.stdout).toEndWith(said);
+    expect((await run("--only", "2", "--markup", "50%")).stdout).toEndWith(said);
+    expect([stored(), prices()]).toEqual(["30", [1_170_000, 1_350_000]]);
+    expect((await run("--only", "2")).stdout).toEndWith("(markup 30%, as stored)\n");
+    expect([stored(), prices()]).toEqual(["30", [1_170_000, 1_170_000]]);
   });
 
   test("prints the diff before the counts, without --json", async () => {

@@ -29,11 +29,11 @@ const to = (provider: string, service: string) => [
 ];
 
 test("add, list and remove print the routes in the order in which they are tried", async () => {
-  const own = { provider: "acme", providerService: "7", priority: 0 };
+  const own = { provider: "acme", providerService: "7", priority: 0, delisted: false };
   expect((await route("likes", "list", "--json")).json).toEqual([own]);
-  const bulk = { provider: "bulk", providerService: "8", priority: 1 };
+  const bulk = { provider: "bulk", providerService: "8", priority: 1, delisted: false };
   expect((await route("likes", "add", ...to("BULK", "8"), "--json")).json).toEqual([own, bulk]);
-  const core = { provider: "core", providerService: "9", priority: 5 };
+  const core = { provider: "core", providerService: "9", priority: 5, delisted: false };
   const added = await route("likes", "add", ...to("core", "9"), "--priority", "5", "--json");
   expect(added.json).toEqual([own, bulk, core]);
   // Given again, a route has another priority; the first is the service's provider.
@@ -96,18 +96,20 @@ test("a service has at most 20 routes", async () => {
   }
   const ran = await route("many", "add", ...to("core", "1"));
   expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("at most 20 routes")]);
+  shop.run("deleteService", { id: "many" });
+});
+
+const listed = (service: number, name: string) => ({
+  service,
+  name,
+  type: "Default",
+  rate: "1.00",
+  min: "10",
+  max: "1000",
+  category: "c",
 });
 
 test("a sync leaves routes alone, and adds no second service for what is a route already", async () => {
-  const listed = (service: number, name: string) => ({
-    service,
-    name,
-    type: "Default",
-    rate: "1.00",
-    min: "10",
-    max: "1000",
-    category: "c",
-  });
   const routes = () => shop.query("SELECT * FROM service_routes ORDER BY service_id, place");
   const before = routes();
   upstream.services = [listed(8, "Likes of bulk"), listed(80, "Views of bulk")];
@@ -115,14 +117,44 @@ test("a sync leaves routes alone, and adds no second service for what is a route
   expect(synced.json).toMatchObject({ added: 1, skipped: 1 });
   expect(routes()).toEqual(before);
   expect(shop.query("SELECT name FROM services WHERE provider_service = '8'")).toEqual([]);
-  // The first provider's list goes on deciding what the service is.
-  upstream.services = [listed(70, "Other of acme")];
-  await shop.cli("admin", "provider", "sync", "acme", "--markup", "10%");
-  expect(shop.query("SELECT active, vanished FROM services WHERE id = 'likes'")).toEqual([
-    { active: 0, vanished: 1 },
+});
+
+test("what a provider lists no more is named by its sync, in the list of routes and under attention, until it is back", async () => {
+  const synced = async (name: string, ...services: object[]) => {
+    upstream.services = services;
+    return shop.cli("admin", "provider", "sync", name, "--markup", "10%");
+  };
+  const attention = async () => {
+    const { json } = await shop.cli("admin", "provider", "list", "--json");
+    const rows = json as { name: string; attention: string[] }[];
+    return rows.flatMap((row) => row.attention.map((what) => `${row.name} ${what}`));
+  };
+  const gone = await synced("acme", listed(70, "Other of acme"));
+  expect(gone.stdout).toContain(
+    "provider's 7 is no longer listed, other routes deliver it\n1 added, 0 updated, 0 unchanged, 0 deactivated, 0 reactivated, 1 delisted, ",
+  );
+  expect((await route("likes", "list", "--json")).json).toMatchObject([
+    { provider: "acme", delisted: true },
+    { provider: "bulk", delisted: false },
   ]);
-  expect(routes()).toEqual(before);
-  shop.run("setServiceActive", { id: "likes", active: true });
+  expect(await attention()).toEqual([
+    "acme does not list 1 services any more that others deliver, see `service route ID list`",
+  ]);
+  const entries = shop.read((reader) => listAuditEntries(reader, { subject: "likes", limit: 1 }));
+  expect(entries).toMatchObject([
+    { action: "route.put", before: { "acme 7": "listed" }, after: { "acme 7": "not listed" } },
+  ]);
+  // What is left of it: the service goes, and what is back brings it again.
+  const last = await synced("bulk", listed(80, "Views of bulk"));
+  expect(last.stdout).toContain("(likes): no longer listed\n");
+  expect(await attention()).toEqual([]);
+  const back = await synced("bulk", listed(8, "Likes of bulk"), listed(80, "Views of bulk"));
+  expect(back.stdout).toContain("(likes): returns\n");
+  expect(shop.query("SELECT active, vanished FROM services WHERE id = 'likes'")).toEqual([
+    { active: 1, vanished: 0 },
+  ]);
+  await synced("acme", listed(7, "Likes"), listed(70, "Other of acme"));
+  expect(await attention()).toEqual([]);
 });
 
 test("order show tells the provider of each attempt", async () => {

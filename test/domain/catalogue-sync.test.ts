@@ -2,14 +2,11 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  countsOf,
-  type KnownService,
-  CatalogueError,
-  planSync,
-} from "../../src/domain/catalogue-sync.ts";
+import { countsOf } from "../../src/domain/sync-counts.ts";
+import { type KnownService, planSync } from "../../src/domain/catalogue-sync.ts";
 import { parseDecimal } from "../../src/domain/decimals.ts";
 import {
+  CatalogueError,
   priceWithMarkup,
   type UpstreamEntry,
   type UpstreamService,
@@ -52,6 +49,8 @@ const KNOWN: KnownService = {
   minByHand: false,
   maxByHand: false,
   delisted: false,
+  suspended: false,
+  isRouteDelisted: false,
   type: "default",
   dripfeed: false,
   typeByHand: false,
@@ -67,6 +66,7 @@ const NOTHING = {
   unchanged: 0,
   deactivated: 0,
   reactivated: 0,
+  delisted: 0,
   skipped: 0,
   unreadable: 0,
   belowCost: 0,

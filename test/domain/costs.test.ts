@@ -84,7 +84,7 @@ describe("decided", () => {
   const never = () => {
     throw new Error("the rate does not matter");
   };
-  const told = (charge: string, currency: string | null = null) => ({ charge, currency });
+  const reported = (charge: string, currency: string | null = null) => ({ charge, currency });
   const first = (cost: Partial<OrderCost> = {}): OrderCost => ({
     number: 1,
     basis: "charge",
@@ -96,22 +96,22 @@ describe("decided", () => {
   });
 
   test("a charge is the cost; the same once more changes nothing", () => {
-    expect(decideCost(null, told("2"), never, dollars)).toEqual(first());
-    expect(decideCost(first(), told("2", "USD"), never, dollars)).toBe(null);
-    expect(decideCost(first(), told("1.5"), never, dollars)).toMatchObject({
+    expect(decideCost(null, reported("2"), never, dollars)).toEqual(first());
+    expect(decideCost(first(), reported("2", "USD"), never, dollars)).toBe(null);
+    expect(decideCost(first(), reported("1.5"), never, dollars)).toMatchObject({
       number: 2,
       costMicros: 15e5,
     });
     // Not a whole micro.
-    expect(decideCost(null, told("0.0000001"), never, dollars)?.costMicros).toBe(1);
+    expect(decideCost(null, reported("0.0000001"), never, dollars)?.costMicros).toBe(1);
   });
 
-  test("without a charge the rate counts until one is told", () => {
+  test("without a charge the rate counts until one is reported", () => {
     const rate = () => parseDecimal("3.000");
     const byRate = decideCost(null, null, rate, rupees)!;
     expect(byRate).toMatchObject({ basis: "rate", amount: "3", costMicros: 37_500 });
     expect(decideCost(byRate, null, rate, rupees)).toBe(null);
-    expect(decideCost(byRate, told("3"), never, rupees)).toMatchObject({
+    expect(decideCost(byRate, reported("3"), never, rupees)).toMatchObject({
       number: 2,
       basis: "charge",
       costMicros: 37500,
@@ -122,18 +122,18 @@ describe("decided", () => {
 
   test("an order keeps the rate to USD of its first cost", () => {
     const before = first({ rateToUsd: "0.5", costMicros: 1_000_000 });
-    expect(decideCost(before, told("4"), never, rupees)).toMatchObject({
+    expect(decideCost(before, reported("4"), never, rupees)).toMatchObject({
       rateToUsd: "0.5",
       costMicros: 2e6,
     });
   });
 
   test("another currency costs nothing until its rate is known", () => {
-    const foreign = decideCost(first(), told("160", "INR"), never, dollars)!;
+    const foreign = decideCost(first(), reported("160", "INR"), never, dollars)!;
     expect(foreign).toMatchObject({ number: 2, basis: "foreign", costMicros: 0, currency: "INR" });
-    expect(decideCost(foreign, told("160", "INR"), never, dollars)).toBe(null);
+    expect(decideCost(foreign, reported("160", "INR"), never, dollars)).toBe(null);
     expect(costText(foreign)).toBe("charged 160 INR: not counted, its rate to USD is not known");
-    expect(decideCost(foreign, told("160", "INR"), never, rupees)).toMatchObject({
+    expect(decideCost(foreign, reported("160", "INR"), never, rupees)).toMatchObject({
       number: 3,
       basis: "charge",
       rateToUsd: "0.0125",
@@ -141,7 +141,7 @@ describe("decided", () => {
     });
   });
 
-  test("a provider with a rate has the currency that it tells first", () => {
+  test("a provider with a rate has the currency that it reports first", () => {
     expect(expectedCurrency(dollars)).toBe("USD");
     expect(expectedCurrency({ rateToUsd: "0.9", currency: null })).toBe(null);
     expect(expectedCurrency(rupees)).toBe("INR");

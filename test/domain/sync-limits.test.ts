@@ -30,6 +30,8 @@ function planOf(prices: readonly (readonly [number, number])[], gone = 0): SyncP
     })),
     unchanged: 0,
     deactivated: Array.from({ length: gone }, (_, at) => ({ id: `d${at}`, name: "n" })),
+    returned: [],
+    routes: [],
     skipped: [],
     unreadable: [],
     belowCost: [],

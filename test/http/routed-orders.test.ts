@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { parseNetwork } from "../../src/config/networks.ts";
 import { findCost } from "../../src/db/costs.ts";
 import { formatMicros } from "../../src/domain/money.ts";
+import { reseller } from "../support/cli.ts";
 import { askPanel } from "../support/panels.ts";
 import { freshService, OPERATOR, type TestService } from "../support/service.ts";
 import {
@@ -115,6 +116,51 @@ test.each([
   },
 );
 
+test("a package of which more remains than was ordered stays as it is, and costs nobody anything, until its provider says what it can mean", async () => {
+  const { orderId } = await place("package", {});
+  const before = market.balance("anna");
+  report({ status: "Partial", remains: "501" });
+  const polls = () => sent(bulk, "status").length;
+  const asked = polls();
+  await eventually("it was asked for again and again", () => polls() >= asked + 3);
+  expect([isStatus(orderId, "PROCESSING"), market.balance("anna")]).toEqual([true, before]);
+  // A status of which the count is no part is believed without it.
+  report({ status: "In progress", remains: "900", start_count: "12" });
+  const read = async () => (await market.call("GET", `/orders/${orderId}`, key)).body.order;
+  const started = () =>
+    market.query("SELECT 1 FROM orders WHERE order_id = ? AND start_count = 12", orderId);
+  await eventually("it goes on", () => started().length === 1);
+  expect(await read()).toMatchObject({ status: "PROCESSING", remains: 500 });
+  report({ status: "Partial", remains: "250" });
+  await eventually("it is partial", () => isStatus(orderId, "PARTIAL"));
+  expect(market.balance("anna") - before).toBe(1_350_000);
+});
+
+test("a drip-feed is not sent to a provider whose service has none: the caller gets its refusal, and its money back", async () => {
+  const entry = { service: 8002, name: "Drip", type: "Default", rate: "1", min: 1, max: 10_000 };
+  bulk.services = [entry];
+  await sync("bulk");
+  const before = market.balance("anna");
+  const { length } = sent(bulk, "add");
+  const body = { service: "drip", link: "https://example.com/fed", quantity: 10 };
+  const fed = await market.call("POST", "/orders", key, { ...body, runs: 2, interval: 1 });
+  expect([fed.status, fed.body.order.status]).toEqual([502, "FAILED"]);
+  expect([market.balance("anna"), sent(bulk, "add").length]).toEqual([before, length]);
+  await place("drip", { quantity: 10 });
+  expect(sent(bulk, "add")).toHaveLength(length + 1);
+  bulk.services = [{ ...entry, dripfeed: true }];
+  await sync("bulk");
+  await place("drip", { quantity: 10, runs: 2, interval: 1 });
+  expect(sent(bulk, "add")).toHaveLength(length + 2);
+});
+
+/** As the command does it. */
+async function sync(name: string): Promise<void> {
+  const options = Object.entries(market.location).flatMap(([flag, value]) => [`--${flag}`, value!]);
+  const argv = ["admin", "provider", "sync", name, "--markup", "0%", "--only", "8002", ...options];
+  expect((await reseller(...argv)).code).toBe(0);
+}
+
 test("a request goes to the provider that took the order, and to no other one", async () => {
   const { orderId } = await place("comments", { comments: "a\nb" });
   bulk.next("cancel", json({ error: "not cancelled by bulk" }));
@@ -132,14 +178,17 @@ const isStatus = (orderId: number, status: string): boolean =>
   market.query("SELECT 1 FROM orders WHERE order_id = ? AND status = ?", orderId, status).length >
   0;
 
-test("an order that waits for its second route is cancelled at once, refunded once, and never sent", async () => {
+test("an order that its second route does not take is cancelled on request, also while it is tried there again, and refunded once", async () => {
   const before = market.balance("anna");
   bulk.always("add", json({ error: "busy" }, 429));
   const { orderId, status } = await place("drip", { quantity: 10, runs: 2, interval: 1 });
   expect(status).toBe("PENDING");
   const { body } = await market.call("POST", `/orders/${orderId}/cancel`, key);
-  expect(body.request.state).toBe("done");
-  expect([isStatus(orderId, "CANCELLED"), market.balance("anna")]).toEqual([true, before]);
+  expect(body.status).toBe("success");
+  await eventually("it is cancelled", () => isStatus(orderId, "CANCELLED"));
+  expect(market.balance("anna")).toBe(before);
+  const { body: listed } = await market.call("GET", `/orders/${orderId}/requests`, key);
+  expect(listed.requests).toMatchObject([{ id: body.request.id, state: "done" }]);
   bulk.always("add", null);
   const { length } = sent(bulk, "add");
   await place("package", {});

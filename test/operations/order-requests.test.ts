@@ -73,7 +73,7 @@ async function sentByA(shop: DeliveryShop) {
 }
 
 describe.each(ENGINES)("on %s", (engine) => {
-  test("a request that follows its order to the provider that took it is sent by no other one, also not by one that saw it before", async () => {
+  test("a request that an earlier version let follow its order to the next provider is sent by that one alone, also where another saw it before", async () => {
     const shop = await open(engine);
     const url = "http://127.0.0.1:1/";
     const bulk = { name: "bulk", protocol: "smm-api", url, key: "secret", actor };
@@ -91,14 +91,11 @@ describe.each(ENGINES)("on %s", (engine) => {
     for (const [providerId, result] of outcomes) {
       const started = await shop.start(orderId, A, undefined, providerId);
       if (!started.send) throw new Error("not sent");
-      request ??= await ask(shop, orderId);
+      if (providerId === 2) request = await ask(shop, orderId);
       const { attemptId } = started;
       await shop.run("finishAttempt", { orderId, attemptId, result, placeRetryMs: HOUR_MS, backoffMs: 0 }); // prettier-ignore
-      if (providerId === 1) {
-        // It waits to be sent to bulk: a request that is looked at now cancels it.
-        expect(await shop.state(orderId)).toMatchObject({ placement: "queued" });
-      }
     }
+    await shop.store.query("UPDATE order_requests SET provider_id = 1");
     const { requestId } = request!;
     // Two servers have read that it is due at the first provider; only bulk knows the number.
     expect(await begin(shop, requestId, A)).toEqual({ send: false });

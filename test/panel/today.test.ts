@@ -24,7 +24,9 @@ const QUIET = {
 };
 const PROVIDER = {
   name: "acme",
+  active: true,
   outOfFundsAt: null,
+  delistedRoutes: 0,
   foreignCurrency: null,
   lastSuccessAt: null,
   syncHeld: null,
@@ -165,10 +167,18 @@ test.each([
     {},
     ["busy The scheduled sync of acme was not applied: 12 services would be deactivated"],
   ],
+  [
+    "routes that are not listed any more",
+    { ...QUIET, providers: [{ ...PROVIDER, delistedRoutes: 2 }] },
+    {},
+    ["busy acme does not list 2 services any more: other routes deliver them"],
+  ],
   ["little room", QUIET, { freeBytes: 1 }, ["bad The disk has 0 MiB free"]],
 ])("attention: %s", (_, attention, system, expected) => {
   const items = attentionItems(attention, system, NOW);
   expect(items.map(({ tone, text }) => `${tone} ${text}`)).toEqual(expected);
   for (const { href } of items)
-    expect(href).toMatch(/^\/(orders\?|requests$|system|providers\/|users\/\w+#webhooks)/);
+    expect(href).toMatch(
+      /^\/(orders\?|requests$|services\?|system|providers\/|users\/\w+#webhooks)/,
+    );
 });

@@ -190,7 +190,14 @@ describe("migrate", () => {
       old.map((row, index) => {
         const typed = { type: "default", dripfeed: 0, type_by_hand: 0, dripfeed_by_hand: 0 };
         const flags = { cancel: 0, refill: 0, cancel_by_hand: 0, refill_by_hand: 0 };
-        const added = { ...typed, ...flags, refill_days: 30, suspended: 0, provider_priority: 0 };
+        const added = {
+          ...typed,
+          ...flags,
+          refill_days: 30,
+          suspended: 0,
+          provider_priority: 0,
+          route_delisted: 0,
+        };
         return { number: index + 1, category: "Services", category_by_hand: 0, ...row, ...added };
       }),
     );

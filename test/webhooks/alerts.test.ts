@@ -52,7 +52,7 @@ interface Shop {
   server(id?: string, balance?: ProviderApi["balance"]): Server;
   provider: (fields: object) => Promise<unknown>;
   /** `type kind subject` of what the URL received so far. */
-  told(): string[];
+  received(): string[];
   /** Lets time pass until the URL has received so many. */
   until(count: number): Promise<void>;
 }
@@ -154,14 +154,14 @@ async function openShop(engine: Engine): Promise<Shop> {
     },
     provider: (fields) =>
       store.run((tx) => tx.update(providers, { providerId: 1 }, fields as never)),
-    told: () =>
+    received: () =>
       receiver.received.map(({ body }) => {
         const { type, kind, subject } = JSON.parse(body) as Record<string, string>;
         return `${type} ${kind} ${subject}`;
       }),
     async until(count) {
       for (let tries = 0; receiver.received.length < count; tries += 1) {
-        if (tries > 2000) throw new Error(`received ${shop.told().join(", ")}`);
+        if (tries > 2000) throw new Error(`received ${shop.received().join(", ")}`);
         await clock.pass(1000);
       }
       // Long enough for anything that would still come.
@@ -265,7 +265,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       await shop.until(2 * round + 2);
     }
     const both = [`alert.raised ${what}`, `alert.resolved ${what}`];
-    expect(shop.told()).toEqual([...both, ...both]);
+    expect(shop.received()).toEqual([...both, ...both]);
   });
 
   test("a webhook that failures disabled, of a live reseller; and unknown placements", async () => {
@@ -273,7 +273,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     shop.server();
     const { id, unknown, settle } = await troubledReseller(shop);
     await shop.until(2);
-    expect(shop.told().toSorted()).toEqual([
+    expect(shop.received().toSorted()).toEqual([
       "alert.raised placement_unknown acme",
       `alert.raised webhook_disabled ${id}`,
     ]);
@@ -284,10 +284,49 @@ describe.each(ENGINES)("on %s", (engine) => {
     await settle();
     await shop.run("enableWebhook", { id, replay: false, actor });
     await shop.until(4);
-    expect(shop.told().slice(2).toSorted()).toEqual([
+    expect(shop.received().slice(2).toSorted()).toEqual([
       "alert.resolved placement_unknown acme",
       `alert.resolved webhook_disabled ${id}`,
     ]);
+  });
+
+  test("a provider that is renamed or deleted ends its alerts by saying so, and nothing is settled by it", async () => {
+    const shop = await openShop(engine);
+    shop.server();
+    await shop.provider({ outOfFundsAt: START });
+    await shop.until(1);
+    await shop.run("updateProvider", { name: "acme", changes: { name: "ace" }, actor });
+    await shop.until(3);
+    const last = () => shop.receiver.received.map(({ body }) => JSON.parse(body).message).slice(-2);
+    expect(shop.received().slice(1)).toEqual([
+      "alert.resolved provider_out_of_funds acme",
+      "alert.raised provider_out_of_funds ace",
+    ]);
+    expect(last()).toEqual([
+      "acme is called ace now",
+      "ace, formerly acme: acme refused an order for lack of funds: top up",
+    ]);
+    // Looked at again, it is the same alert.
+    await shop.until(3);
+    await shop.run("deleteProvider", { name: "ace", actor });
+    await shop.until(4);
+    expect(last()[1]).toBe("ace was deleted");
+    await shop.until(4);
+  });
+
+  test("lack of funds at a provider that is given no orders any more ends", async () => {
+    const shop = await openShop(engine);
+    shop.server();
+    await shop.provider({ outOfFundsAt: START });
+    await shop.until(1);
+    await shop.run("setProviderActive", { name: "acme", active: false, actor });
+    await shop.until(2);
+    expect(JSON.parse(shop.receiver.received.at(-1)!.body)).toMatchObject({
+      type: "alert.resolved",
+      message: "acme was deactivated",
+    });
+    await shop.run("setProviderActive", { name: "acme", active: true, actor });
+    await shop.until(3);
   });
 
   test("a restart neither loses nor repeats one", async () => {
@@ -304,7 +343,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     // Until this process has asked the provider, whether polls are late is not known.
     second.lateness.clear();
     await shop.until(3);
-    expect(shop.told().at(-1)).toBe("alert.resolved provider_out_of_funds acme");
+    expect(shop.received().at(-1)).toBe("alert.resolved provider_out_of_funds acme");
     await second.stop();
     shop.server("c".padEnd(24, "-")).machine.freeBytes = 1;
     await shop.until(3);
@@ -333,7 +372,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.until(1);
     second.lateness.set("acme", "fine");
     await shop.until(2);
-    expect(shop.told()).toEqual([
+    expect(shop.received()).toEqual([
       "alert.raised polling_late acme",
       "alert.resolved polling_late acme",
     ]);
@@ -477,10 +516,10 @@ describe.each(ENGINES)("on %s", (engine) => {
     test("are asked for at most every 5 minutes, over restarts too, and only with a threshold", async () => {
       const shop = await openShop(engine);
       let asked = 0;
-      const told = { balance: 80, currency: "EUR" };
+      const reply = { balance: 80, currency: "EUR" };
       const balance = () => {
         asked += 1;
-        return Promise.resolve({ ...told });
+        return Promise.resolve({ ...reply });
       };
       const first = shop.server(undefined, balance);
       await shop.clock.pass(20 * MINUTE);
@@ -493,7 +532,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       const second = shop.server("b".padEnd(24, "-"), balance);
       await shop.clock.pass(60_000);
       expect(asked).toBe(1);
-      told.balance = 49.5;
+      reply.balance = 49.5;
       await shop.until(1);
       expect(JSON.parse(shop.receiver.received[0]!.body)).toMatchObject({
         kind: "provider_balance_low",
@@ -503,7 +542,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       await shop.clock.pass(20 * MINUTE);
       expect(asked).toBeLessThanOrEqual(before + 4);
       expect(asked).toBeGreaterThanOrEqual(before + 3);
-      told.balance = 50;
+      reply.balance = 50;
       await shop.clock.pass(6 * MINUTE);
       await shop.until(2);
       await second.stop();
@@ -533,7 +572,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       await shop.until(1);
       server.isWritable = true;
       await shop.until(2);
-      expect(shop.told()).toEqual([
+      expect(shop.received()).toEqual([
         "alert.raised database_unwritable database",
         "alert.resolved database_unwritable database",
       ]);
@@ -565,7 +604,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       shop.receiver.answer = answer;
       server.isWritable = true;
       await shop.until(2);
-      expect(shop.told().toSorted()).toEqual([
+      expect(shop.received().toSorted()).toEqual([
         "alert.raised database_unwritable database",
         "alert.resolved database_unwritable database",
       ]);

@@ -15,6 +15,7 @@ import routes from "../../../migrations/postgres/0011_routes.sql" with { type: "
 import money from "../../../migrations/postgres/0012_money.sql" with { type: "text" };
 import serviceChanges from "../../../migrations/postgres/0013_service_changes.sql" with { type: "text" };
 import alerts from "../../../migrations/postgres/0014_alerts.sql" with { type: "text" };
+import listedRoutes from "../../../migrations/postgres/0015_listed_routes.sql" with { type: "text" };
 import type { Address } from "./address.ts";
 import { connect, type Connection } from "./connection.ts";
 import { sqlStateOf } from "./errors.ts";
@@ -41,6 +42,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 12, name: "0012_money", sql: money },
   { version: 13, name: "0013_service_changes", sql: serviceChanges },
   { version: 14, name: "0014_alerts", sql: alerts },
+  { version: 15, name: "0015_listed_routes", sql: listedRoutes },
 ];
 
 /** "rslr", as an advisory lock. */

@@ -1,0 +1,40 @@
+// Services that are offered, or not for now, because the operator says so.
+
+import type { Actor } from "../domain/ledger.ts";
+import { refusal } from "../domain/refusals.ts";
+import type { Tx } from "../db/port.ts";
+import { isDelivered } from "../db/service-routes.ts";
+import type { Service } from "../db/services.ts";
+import { auditService } from "./audit.ts";
+import type { Context } from "./context.ts";
+import { changeService, listServiceListeners } from "./service-changes.ts";
+import { requireService } from "./services.ts";
+
+export interface SetServiceActive {
+  id: string;
+  active: boolean;
+  actor: Actor;
+}
+
+/**
+ * Clears `delisted` and `suspended`, so that nothing reactivates a service that the operator deactivated. One that is activated
+ * although no route is listed goes to its first one, until a sync misses it again.
+ * Refuses: service_not_found, provider_inactive.
+ */
+export function setServiceActive(tx: Tx, command: SetServiceActive, context: Context): Service {
+  const { active } = command;
+  const before = requireService(tx, command.id);
+  const isTried = active && !isDelivered(tx, before);
+  const unmarked = { ...before, isRouteDelisted: false };
+  if (isTried && !isDelivered(tx, unmarked)) throw refusal("provider_inactive");
+  const service = {
+    ...(isTried ? unmarked : before),
+    active,
+    delisted: false,
+    suspended: false,
+  };
+  changeService(tx, listServiceListeners(tx, context), before, service, context);
+  const action = active ? "service.activate" : "service.deactivate";
+  auditService(tx, context, command.actor, action, before, service);
+  return service;
+}
