@@ -127,9 +127,14 @@ function renderCall({ path, method, operation }: Endpoint): Html {
     .map(([name, value]) => `${name}=${value}`)
     .join("&");
   const url = `RESELLER_URL_HERE${written}${query && `?${query}`}`;
-  const lines = ["curl -H 'x-api-key: RESELLER_KEY_HERE'"];
-  if (method === "post") {
-    lines.push("-H 'Content-Type: application/json'", `-H 'Idempotency-Key: ${IDEMPOTENCY_KEY}'`);
+  // curl sends a GET, or with -d a POST, unless it is told.
+  const isTold = method !== (body ? "post" : "get");
+  const lines = [
+    `curl ${isTold ? `-X ${method.toUpperCase()} ` : ""}-H 'x-api-key: RESELLER_KEY_HERE'`,
+  ];
+  if (body) lines.push("-H 'Content-Type: application/json'");
+  if (operation.parameters.some(({ name }) => name === "Idempotency-Key")) {
+    lines.push(`-H 'Idempotency-Key: ${IDEMPOTENCY_KEY}'`);
   }
   if (body) lines.push(`-d '${JSON.stringify(body)}'`);
   lines.push(`'${url}'`);

@@ -4,7 +4,7 @@
 import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { type Serving, stall, stop } from "../../support/binary.ts";
+import { type Serving, stall, stop, until } from "../../support/binary.ts";
 import { freshFolder } from "../../support/service.ts";
 import { axeFindings } from "../panel/browser.ts";
 
@@ -165,6 +165,29 @@ test("the samples can be switched, and the page says why a key does not work", a
   await page.fill("#key", "rk_nonsense");
   await page.click("#own button[type=submit]");
   await page.locator("#checked", { hasText: "401 api_key_invalid: Invalid API key" }).waitFor();
+  await page.context().close();
+});
+
+test("every call of the page, copied into a shell, reaches its endpoint", async () => {
+  const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, { operationId: string }>>;
+  };
+  const { page } = await open(VIEWS[0]);
+  await page.fill("#key", key);
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, { operationId: id }] of Object.entries(methods)) {
+      if (path === "/api/v2") continue;
+      const call = page.locator(`article:has(#${id}) .pair figure code`).first();
+      const command = `${await call.textContent()} -sS -H 'x-request-id: ${id}'`;
+      const { stdout, stderr } = Bun.spawnSync(["bash", "-c", command]);
+      expect([id, stderr.toString()]).toEqual([id, ""]);
+      // The examples' ids are nobody's here.
+      const { code } = JSON.parse(stdout.toString()) as { code?: string };
+      expect([id, code ?? "done"]).toEqual([id, expect.stringMatching(/^(done|\w+_not_found)$/)]);
+      const line = `"method":"${method.toUpperCase()}","route":"${path.replace(/\{(\w+)\}/g, ":$1")}","requestId":"${id}"`;
+      await until(() => server.stderr().includes(line));
+    }
+  }
   await page.context().close();
 });
 
