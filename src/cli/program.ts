@@ -18,6 +18,7 @@ import { declareGrants } from "./grants.ts";
 import { declareHealth } from "./health.ts";
 import { declareKeys } from "./keys.ts";
 import { declareLicenses } from "./licenses.ts";
+import { declareMan } from "./man-page.ts";
 import { declareMove } from "./move.ts";
 import { declareOrderRequests } from "./order-requests.ts";
 import { declareOrders } from "./orders.ts";
@@ -152,6 +153,7 @@ export function createProgram(json = false): Command {
   declareVersion(program);
   declareLicenses(program);
   declareCompletion(program);
+  declareMan(program);
   return program;
 }
 
