@@ -295,3 +295,31 @@ test("a price list is exported, edited and imported again; every wrong row is na
   expect((await admin(folder, ...made)).number).toBeGreaterThan(Math.max(...numbers));
   expect((await binary(folder, "verify")).code).toBe(0);
 });
+
+test("an import that changes more than 20 services, or a price to nothing, asks; --yes is for scripts", async () => {
+  const folder = await freshShop("--markup", "30%");
+  const update = ["admin", "service", "import", "-", "--update"];
+  const list = (price: number) =>
+    [
+      "id,name,price,min,max",
+      ...Array.from({ length: 21 }, (_, n) => `s${n},S${n},${price},1,2`),
+    ].join("\n");
+  const prices = async () => new Set((await servicesIn(folder)).map(({ price }) => price));
+  // What is new is not asked about: nobody has ordered it yet.
+  expect((await withInput(folder, list(1), ...update)).code).toBe(0);
+  const many = await withInput(folder, list(2), ...update);
+  expect(many).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("change 21 services: that is more than 20"),
+  });
+  const free = await withInput(folder, "id,price\ns3,0\n", ...update);
+  expect(free).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("set the price of s3 to 0: that is a service for nothing"),
+  });
+  expect(await prices()).toEqual(new Set([1]));
+  expect((await withInput(folder, list(2), ...update, "--yes")).code).toBe(0);
+  expect(await prices()).toEqual(new Set([2]));
+  expect((await withInput(folder, "id,price\ns3,0\n", ...update, "--yes")).code).toBe(0);
+  expect(await prices()).toEqual(new Set([2, 0]));
+});
