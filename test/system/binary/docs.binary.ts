@@ -154,6 +154,25 @@ test("every link of the contents leads somewhere, and a phone's menu closes afte
   await page.context().close();
 });
 
+test("a receiver can be written from the page alone: every event, and the members of its body", async () => {
+  const { page } = await open(VIEWS[0]);
+  const { webhooks } = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
+    webhooks: Record<string, unknown>;
+  };
+  const cells = await page.locator("#receiving-webhooks ~ .scroll code").allTextContents();
+  for (const type of Object.keys(webhooks)) expect(cells).toContain(type);
+  const fields = await page
+    .locator("#receiving-webhooks ~ details", { hasText: "order events" })
+    .locator("td code")
+    .allTextContents();
+  for (const name of ["type", "timestamp", "data.order.orderId", "data.previousStatus"]) {
+    expect(fields).toContain(name);
+  }
+  const events = page.locator("article:has(#createWebhook) td", { hasText: "order.completed" });
+  expect(await events.first().textContent()).toContain("Any of *, ");
+  await page.context().close();
+});
+
 test("the samples can be switched, and the page says why a key does not work", async () => {
   const { page } = await open(VIEWS[0]);
   const shown = (tab: string) => page.locator(`.tabs:has(#${tab}) > div:visible`).textContent();
