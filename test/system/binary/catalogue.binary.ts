@@ -263,6 +263,8 @@ test("a price list is exported, edited and imported again; every wrong row is na
   const edit = `id,price\r\n${id},9.99\r\n`;
   const dry = await withInput(folder, edit, ...again, "--dry-run");
   expect(dry.stdout).toContain("dry run, nothing was changed: 0 added, 1 changed, 0 unchanged");
+  const days = await withInput(folder, `id,refillDays\n${id},7\n`, ...again, "--dry-run");
+  expect(days.stdout).toMatch(/^~ .*: refill days 30 → 7$/m);
   expect((await withInput(folder, edit, ...again)).code).toBe(0);
   expect((await servicesIn(folder)).find((each) => each["id"] === id)).toMatchObject({
     ...before[0],
