@@ -38,6 +38,7 @@ export function declareProviders(admin: Command): void {
   declareCreate(group);
   declareUpdate(group);
   declareList(group);
+  declareShow(group);
   declareBalance(group);
   declareSync(group);
   declareSwitch(group, "deactivate", false, "offer none of its services; its orders go on");
@@ -209,6 +210,25 @@ function declareList(group: Command): void {
       ),
     );
   });
+}
+
+function declareShow(group: Command): void {
+  declare(
+    group,
+    "show",
+    "show one provider, its settings and what needs attention",
+    "reseller admin provider show acme",
+  )
+    .argument("<name>", "the provider", providerName)
+    .action(async (name: string, options: CommonOptions) => {
+      const now = Date.now();
+      const provider = await withDatabase(options, ({ store }) =>
+        store.read((reader) => statusOf(reader, requireProvider(reader, name), now)),
+      );
+      print(options.json, providerJson(provider), ({ attention, ...row }) =>
+        fields({ ...row, attention: attention.join("; ") }),
+      );
+    });
 }
 
 function declareBalance(group: Command): void {

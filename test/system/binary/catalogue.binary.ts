@@ -325,3 +325,13 @@ test("an import that changes more than 20 services, or a price to nothing, asks;
   expect((await withInput(folder, "id,price\ns3,0\n", ...update, "--yes")).code).toBe(0);
   expect(await prices()).toEqual(new Set([2, 0]));
 });
+
+test("one provider is shown with all of its settings, as the list has it", async () => {
+  const folder = await freshShop("--markup", "30%", "--sync-every", "6h");
+  const shown = await binaryJson(folder, "admin", "provider", "show", "ACME");
+  expect(await binaryJson(folder, "admin", "provider", "list")).toEqual([shown] as never);
+  const { stdout } = await binary(folder, "admin", "provider", "show", "acme");
+  expect(stdout).toMatch(/^markup +30$/m);
+  expect(stdout).toMatch(/^sync every +6h$/m);
+  expect((await binary(folder, "admin", "provider", "show", "nobody")).code).toBe(1);
+});
