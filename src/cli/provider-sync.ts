@@ -22,6 +22,7 @@ import { diffLines } from "./catalogue-diff.ts";
 import { CommandFailure, declare, withDatabase } from "./command.ts";
 import { print, printError } from "./output.ts";
 import { startCounter } from "./progress.ts";
+import { wordsOf } from "./text-table.ts";
 import { type CallOptions, callProvider, never } from "./providers.ts";
 import { markup, providerName, providerServices } from "./values.ts";
 
@@ -104,7 +105,7 @@ function summaryOf(
   markupPercent: string,
   { dryRun }: SyncOptions,
 ): string {
-  const counts = Object.entries(countsOf(plan)).map(([what, count]) => `${count} ${what}`);
+  const counts = Object.entries(countsOf(plan)).map(([what, count]) => `${count} ${wordsOf(what)}`);
   const isStored = provider.markup === markupPercent;
   const stored = isStored ? "as stored" : dryRun ? "not stored" : "stored from now on";
   const priced = `markup ${markupPercent}%, ${stored}`;

@@ -25,7 +25,7 @@ import { addCurrency, type CurrencyOptions, currencyOf } from "./provider-curren
 import { providerJson, rowOf, statusOf } from "./provider-output.ts";
 import { readStdin } from "./stdin.ts";
 import { addSyncSettings, type SyncSettingOptions, syncSettingsOf } from "./sync-settings.ts";
-import { fields, table } from "./text-table.ts";
+import { fields, type Row, table } from "./text-table.ts";
 import { declareSync } from "./provider-sync.ts";
 import { amount, providerName, providerUrl } from "./values.ts";
 
@@ -99,7 +99,7 @@ function declareCreate(group: Command): void {
         });
         const asked = funds === null ? {} : { balance: funds.balance, currency: funds.currency };
         print(options.json, { ...providerJson(provider), ...asked }, (shown) =>
-          fields(rowOf(shown)),
+          fields({ ...rowOf(shown), ...balanceRow(asked) }),
         );
       },
     );
@@ -284,6 +284,10 @@ function asFailure(error: unknown, { name, url }: { name: string; url: string },
   return new CommandFailure(
     `provider ${name} at ${url}: ${error.message}: nothing was changed, ${todo}`,
   );
+}
+
+function balanceRow({ balance, currency }: Partial<ProviderBalance>): Row {
+  return balance === undefined ? {} : { balance: `${balance} ${currency}`.trim() };
 }
 
 /** A signal that never aborts: Ctrl-C ends the process. */

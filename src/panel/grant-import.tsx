@@ -2,10 +2,10 @@
 
 /** @jsxImportSource preact */
 
-import { Refusal, refusal } from "../domain/refusals.ts";
+import { type GrantProblem, Refusal, refusal } from "../domain/refusals.ts";
 import { FileError, RowError } from "../imports/catalogue.ts";
-import { type GrantList, GRANTS_HEADER, readGrants } from "../imports/grants.ts";
-import type { GrantTerms } from "../operations/grants.ts";
+import { type GrantList, GRANTS_HEADER, readGrants, wrongGrants } from "../imports/grants.ts";
+import { type GrantTerms, refusedGrants } from "../operations/grants.ts";
 import type { Redirect, Submission, View } from "./call.ts";
 import { Area, Form, Refused } from "./fields.tsx";
 import { List } from "./lists.tsx";
@@ -62,8 +62,16 @@ export async function importGrants(submission: Submission): Promise<Redirect | V
   const text = form.values.get("csv") ?? "";
   if (text.trim() === "") form.note("csv", "csv is required");
   form.check();
-  const { grants, places, wrong } = listIn(submission, text);
-  if (wrong.length > 0) return shownAgain(submission, wrong);
+  const list = listIn(submission, text);
+  const { grants } = list;
+  const again = (refused: readonly GrantProblem[]) => {
+    const sentenceOf = (code: GrantProblem["code"]) =>
+      shownRefusal(refusal(code), form.values).message;
+    return shownAgain(submission, wrongGrants(list, refused, sentenceOf));
+  };
+  if (list.wrong.length > 0) {
+    return again(await submission.read((reader) => refusedGrants(reader, grants)));
+  }
   await submission.confirm({
     title: `Set ${countOf(grants.length)}`,
     moves: [],
@@ -76,11 +84,7 @@ export async function importGrants(submission: Submission): Promise<Redirect | V
     return { to: "/services", note };
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== "grants_invalid") throw error;
-    const { rows } = (error as Refusal<"grants_invalid">).details;
-    const refused = rows.map(({ index, code }) => {
-      return new RowError(places[index]!, shownRefusal(refusal(code), form.values).message);
-    });
-    return shownAgain(submission, refused);
+    return again((error as Refusal<"grants_invalid">).details.rows);
   }
 }
 

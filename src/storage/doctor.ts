@@ -1,7 +1,7 @@
 // `doctor`: checks everything that a service on this machine needs. Each finding says what to do. docs/specification.md#doctor.
 
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { type CheckpointMode, WAL_LIMIT_BYTES } from "./checkpoint.ts";
 import { type DatabaseFacts, factsOf } from "./database-facts.ts";
 import {
@@ -217,7 +217,7 @@ function backupAge(data: string, folder: string, now: number): Finding {
     return finding("last backup", "warn", `none of this service in ${folder}`, advice);
   }
   const age = now - newest.begunAt;
-  const found = `${newest.file}, ${Math.round(age / 3_600_000)} h old`;
+  const found = `${basename(newest.file)}, ${Math.round(age / 3_600_000)} h old`;
   if (age <= BACKUP_WARN_MS) return finding("last backup", "ok", found);
   return finding("last backup", "warn", found, "see the server's log for `backup not made`");
 }
