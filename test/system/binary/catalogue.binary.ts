@@ -307,7 +307,7 @@ test("an import that changes more than 20 services, or a price to nothing, asks;
       ...Array.from({ length: 21 }, (_, n) => `s${n},S${n},${price},1,2`),
     ].join("\n");
   const prices = async () => new Set((await servicesIn(folder)).map(({ price }) => price));
-  // What is new is not asked about: nobody has ordered it yet.
+  // What is new is not asked about: nobody has ordered it yet. What its row does not say is the default.
   expect((await withInput(folder, list(1), ...update)).code).toBe(0);
   const many = await withInput(folder, list(2), ...update);
   expect(many).toMatchObject({
@@ -324,6 +324,18 @@ test("an import that changes more than 20 services, or a price to nothing, asks;
   expect(await prices()).toEqual(new Set([2]));
   expect((await withInput(folder, "id,price\ns3,0\n", ...update, "--yes")).code).toBe(0);
   expect(await prices()).toEqual(new Set([2, 0]));
+  const kinds = "id,name,price,type\npack,P,9,package\n";
+  expect((await withInput(folder, kinds, ...update)).code).toBe(0);
+  expect((await servicesIn(folder)).find(({ id }) => id === "pack")).toMatchObject({
+    ...{ per: "order", min: 1, max: 1, private: false, active: true, dripfeed: false },
+  });
+  const unfit = "id,name,price,min,max,per,dripfeed\nfed,F,1,1,2,order,yes\nfree,E,1,1,2,1,no\n";
+  expect(await withInput(folder, unfit, ...update)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(
+      "stdin, line 2: per and dripfeed do not fit the service's type",
+    ),
+  });
 });
 
 test("one provider is shown with all of its settings, as the list has it", async () => {

@@ -200,9 +200,11 @@ test("every call of the page, copied into a shell, reaches its endpoint", async 
       const command = `${await call.textContent()} -sS -H 'x-request-id: ${id}'`;
       const { stdout, stderr } = Bun.spawnSync(["bash", "-c", command]);
       expect([id, stderr.toString()]).toEqual([id, ""]);
-      // The examples' ids are nobody's here.
-      const { code } = JSON.parse(stdout.toString()) as { code?: string };
-      expect([id, code ?? "done"]).toEqual([id, expect.stringMatching(/^(done|\w+_not_found)$/)]);
+      // The examples' ids are nobody's here, their name has no address, and a live key has no test orders.
+      const { code = "done", field } = JSON.parse(stdout.toString()) as Record<string, string>;
+      const isReached =
+        /^(done|\w*not_found)$/.test(code) || (id === "createWebhook" && field === "url");
+      expect([id, code, isReached]).toEqual([id, code, true]);
       const line = `"method":"${method.toUpperCase()}","route":"${path.replace(/\{(\w+)\}/g, ":$1")}","requestId":"${id}"`;
       await until(() => server.stderr().includes(line));
     }
