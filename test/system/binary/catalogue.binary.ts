@@ -285,6 +285,12 @@ test("a price list is exported, edited and imported again; every wrong row is na
   // To manual, and gone.
   const manual = await admin(folder, "service", "update", id, "--provider", "none");
   expect(manual).toMatchObject({ provider: null, providerService: null });
+  await admin(folder, "service", "update", id, "--provider", "acme", "--provider-service", "77");
+  const told = await binary(folder, ..."admin service update --provider none".split(" "), id);
+  expect(told).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("the next sync of acme takes its service 77 for a new one"),
+  });
   await admin(folder, "user", "create", "alice");
   await admin(folder, "service", "grant", id, "--user", "alice");
   const held = await binary(folder, "admin", "service", "delete", id);
