@@ -6,7 +6,7 @@ import type { Verification } from "../db/verify.ts";
 import { CHECK_COUNT, verify } from "../storage/verify.ts";
 import { POSTGRES_CHECK_COUNT, verifyPostgres } from "../db/postgres/verify.ts";
 import { verifyCopy } from "../storage/backup.ts";
-import { whyNoFile } from "../storage/files.ts";
+import { whyNoReachableFile } from "../storage/files.ts";
 import { closeForCommand, openForCommand } from "../storage/open.ts";
 import { type DatabaseName, databaseOf } from "./database-name.ts";
 import { asFailure, CommandFailure, type CommonOptions, declare } from "./command.ts";
@@ -37,7 +37,7 @@ export function declareVerify(program: Command): void {
 }
 
 async function verifyBackup(file: string, database: DatabaseName): Promise<Verification> {
-  const why = whyNoFile(file);
+  const why = whyNoReachableFile(file);
   if (why) throw new CommandFailure(`${why}: name a backup`);
   try {
     return await verifyCopy(file);
