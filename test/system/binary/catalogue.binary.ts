@@ -333,7 +333,12 @@ test("an import that changes more than 20 services, or a price to nothing, asks;
   const kinds = "id,name,price,type\npack,P,9,package\n";
   expect((await withInput(folder, kinds, ...update)).code).toBe(0);
   expect((await servicesIn(folder)).find(({ id }) => id === "pack")).toMatchObject({
-    ...{ per: "order", min: 1, max: 1, private: false, active: true, dripfeed: false },
+    per: "order",
+    min: 1,
+    max: 1,
+    private: false,
+    active: true,
+    dripfeed: false,
   });
   const unfit = "id,name,price,min,max,per,dripfeed\nfed,F,1,1,2,order,yes\nfree,E,1,1,2,1,no\n";
   expect(await withInput(folder, unfit, ...update)).toMatchObject({
