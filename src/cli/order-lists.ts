@@ -34,6 +34,11 @@ import {
 } from "./values.ts";
 
 const LIST_DEFAULT = 50;
+/** All of them are PENDING; where each is to be looked up is what matters. */
+const UNKNOWN_LIST: typeof ORDER_LIST = {
+  ...ORDER_LIST,
+  shown: ORDER_LIST.shown.map((column) => (column === "status" ? "provider" : column)),
+};
 /** Of nobody: accounts of users are above 2. */
 const NO_ACCOUNT = 0;
 
@@ -97,7 +102,8 @@ export function declareOrderList(group: Command): void {
         );
       });
       const json = orders.map((order) => ({ ...orderJson(order), ...costJson(order.cost) }));
-      print(options.json, json, () => listTable(ORDER_LIST, orders, options));
+      const list = options.unknown ? UNKNOWN_LIST : ORDER_LIST;
+      print(options.json, json, () => listTable(list, orders, options));
       printMore(options, orders, () => orders.at(-1)!.orderId);
     },
   );
