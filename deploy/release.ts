@@ -3,8 +3,8 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { completionScript, SHELLS } from "../src/cli/completion-scripts.ts";
+import { manPage } from "../src/cli/man-page.ts";
 import { createProgram } from "../src/cli/program.ts";
-import { manPage } from "./command-line.ts";
 import { compile, ROOT } from "./compile.ts";
 import { buildDeb } from "./deb/build.ts";
 import { billOfMaterials } from "./sbom.ts";
@@ -50,7 +50,7 @@ for (const name of chosen) {
   run("xz", "--threads=2", "--block-size=24MiB", "-4", file);
 }
 writeFileSync(join(FOLDER, "reseller.cdx.json"), billOfMaterials(date));
-writeFileSync(join(FOLDER, "reseller.1"), manPage(date));
+writeFileSync(join(FOLDER, "reseller.1"), manPage(createProgram(), date));
 for (const shell of SHELLS) {
   writeFileSync(join(FOLDER, `reseller.${shell}`), completionScript(shell, createProgram()));
 }

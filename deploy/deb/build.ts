@@ -15,8 +15,8 @@ import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import packageJson from "../../package.json" with { type: "json" };
 import { completionScript, type Shell } from "../../src/cli/completion-scripts.ts";
+import { manPage } from "../../src/cli/man-page.ts";
 import { createProgram } from "../../src/cli/program.ts";
-import { manPage } from "../command-line.ts";
 import { ROOT } from "../compile.ts";
 import { type License, licensesJson } from "../licenses.ts";
 
@@ -53,7 +53,7 @@ export function buildDeb(
       add(path, completionScript(shell as Shell, createProgram()));
     }
     add("usr/lib/reseller/data", "/var/lib/reseller\n");
-    add("usr/share/man/man1/reseller.1.gz", gzip(manPage(date)));
+    add("usr/share/man/man1/reseller.1.gz", gzip(manPage(createProgram(), date)));
     add("usr/share/doc/reseller/copyright", copyright());
     add(
       "usr/share/doc/reseller/changelog.gz",

@@ -51,7 +51,7 @@ function renderParameters({ parameters, summary }: OpenApiOperation): Html | und
 }
 
 /** The members of an object, those of objects within it below their name. */
-function renderFields(document: OpenApiDocument, schema: Schema, about: string): Html {
+export function renderFields(document: OpenApiDocument, schema: Schema, about: string): Html {
   const rows = [...fieldsOf(document, schema, "")].map(({ name, type, required, field }) => [
     html`<code>${name}</code><span class="type">${type}${!required && ", optional"}</span>`,
     html`${prose(textOf(field["description"]))} ${limitsOf(field)}`,
@@ -96,11 +96,13 @@ function typeOf({ type }: Schema): string {
 }
 
 function limitsOf(schema: Schema): Html {
-  const { minimum, maximum, maxLength, enum: words, default: usual } = schema;
+  const { minimum, maximum, maxLength, enum: words, default: usual, items } = schema;
+  const { enum: listed } = (items ?? {}) as Schema;
   const limits = [
     minimum !== undefined && maximum !== undefined && `${textOf(minimum)} to ${textOf(maximum)}.`,
     maxLength !== undefined && `At most ${textOf(maxLength)} characters.`,
     Array.isArray(words) && `One of ${words.join(", ")}.`,
+    Array.isArray(listed) && `Any of ${listed.join(", ")}.`,
     usual !== undefined && `Default ${textOf(usual)}.`,
   ].filter((limit) => limit !== false);
   return html`${limits.length > 0 && html`<span class="type">${limits.join(" ")}</span>`}`;
@@ -113,6 +115,9 @@ function textOf(value: unknown): string {
 
 function resolve(document: OpenApiDocument, schema: Schema): Schema {
   const reference = schema["$ref"];
+  const [only, ...others] = (schema["allOf"] ?? []) as Schema[];
+  // A reference with a description of its own.
+  if (only && others.length === 0) return { ...resolve(document, only), ...schema };
   if (typeof reference !== "string") return schema;
   return document.components.schemas[reference.split("/").at(-1)!]!;
 }
@@ -127,9 +132,14 @@ function renderCall({ path, method, operation }: Endpoint): Html {
     .map(([name, value]) => `${name}=${value}`)
     .join("&");
   const url = `RESELLER_URL_HERE${written}${query && `?${query}`}`;
-  const lines = ["curl -H 'x-api-key: RESELLER_KEY_HERE'"];
-  if (method === "post") {
-    lines.push("-H 'Content-Type: application/json'", `-H 'Idempotency-Key: ${IDEMPOTENCY_KEY}'`);
+  // curl sends a GET, or with -d a POST, unless it is told.
+  const isTold = method !== (body ? "post" : "get");
+  const lines = [
+    `curl ${isTold ? `-X ${method.toUpperCase()} ` : ""}-H 'x-api-key: RESELLER_KEY_HERE'`,
+  ];
+  if (body) lines.push("-H 'Content-Type: application/json'");
+  if (operation.parameters.some(({ name }) => name === "Idempotency-Key")) {
+    lines.push(`-H 'Idempotency-Key: ${IDEMPOTENCY_KEY}'`);
   }
   if (body) lines.push(`-d '${JSON.stringify(body)}'`);
   lines.push(`'${url}'`);

@@ -101,7 +101,7 @@ export function renderGuides(): Html {
     <section>
       <h2 id="idempotency">Retrying safely</h2>
       <p>
-        ${prose(`Give every \`POST\` an \`Idempotency-Key\`: ${KEY_FORM}, new for every intent, the same for every retry of it. A UUID, or your own order number.`)}
+        ${prose(`Give every order, recharge and request an \`Idempotency-Key\`: ${KEY_FORM}, new for every intent, the same for every retry of it. A UUID, or your own order number.`)}
       </p>
       <ul>
         <li>

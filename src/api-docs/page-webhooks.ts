@@ -5,7 +5,9 @@ import phpSample from "../../docs/samples/webhook.php" with { type: "text" };
 import pythonSample from "../../docs/samples/webhook.py" with { type: "text" };
 import { WEBHOOK_ATTEMPTS, WEBHOOK_STEPS_MS } from "../domain/webhook-schedule.ts";
 import { formatDuration } from "../domain/units.ts";
+import type { OpenApiDocument } from "./document.ts";
 import { code, html, type Html, prose, table, tabs } from "./html.ts";
+import { renderFields } from "./page-endpoints.ts";
 
 const REQUEST = `POST /hook HTTP/1.1
 content-type: application/json
@@ -16,7 +18,7 @@ webhook-signature: v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
 
 {"type":"order.completed","timestamp":"2026-11-21T00:49:31.840Z","data":{…}}`;
 
-export function renderWebhooks(): Html {
+export function renderWebhooks(document: OpenApiDocument): Html {
   const steps = WEBHOOK_STEPS_MS.map(formatDuration).join(", ");
   return html`<section>
     <h2 id="receiving-webhooks">Receiving webhooks</h2>
@@ -45,6 +47,7 @@ export function renderWebhooks(): Html {
         ],
       ],
     )}
+    ${renderEvents(document)}
     <ul>
       <li>
         ${prose("Verify the bytes of the body as they came, before you parse them, and compare signatures in constant time.")}
@@ -80,6 +83,29 @@ export function renderWebhooks(): Html {
       ["PHP", "webhook.php", phpSample],
     ])}
   </section>`;
+}
+
+/** Every event, and each form of body once. */
+function renderEvents(document: OpenApiDocument): Html {
+  const events = Object.entries(document.webhooks).map(([type, { post }]) => {
+    const { schema, examples } = post!.requestBody!.content["application/json"]!;
+    return { type, when: post!.summary, schema, body: examples!["event"]!.value };
+  });
+  const forms = Object.values(Object.groupBy(events, ({ schema }) => JSON.stringify(schema)));
+  return html`<p>What is sent, as far as your endpoint's <code>events</code> name it:</p>
+    ${table(
+      ["Event", "Sent when"],
+      events.map(({ type, when }) => [html`<code>${type}</code>`, html`${when}`]),
+    )}
+    ${forms.map((form) => {
+      const [{ type, schema, body }, ...others] = form as [(typeof events)[number]];
+      const about = others.length === 0 ? type : `${type.split(".")[0]!} events`;
+      return html`<details>
+        <summary>Body of ${about}</summary>
+        ${code(JSON.stringify(body, null, 2), type)}
+        ${renderFields(document, schema, `Body: ${about}`)}
+      </details>`;
+    })}`;
 }
 
 const FAILURES = [

@@ -88,8 +88,8 @@ export function renderPage(document: OpenApiDocument): Page {
       you. Your own panel connects as it is: <a href="/docs/panels">by URL and key</a>.
       ${contactOf(document)}
     </p>
-    ${renderQuickStart()} ${renderGuides()} ${renderWebhooks()} ${renderTesting()} ${sections}
-    ${renderErrors(operations.map(({ operation }) => operation))} ${renderSamples()}`;
+    ${renderQuickStart()} ${renderGuides()} ${renderWebhooks(document)} ${renderTesting()}
+    ${sections} ${renderErrors(operations.map(({ operation }) => operation))} ${renderSamples()}`;
   return layout(document, info.title, contents, main);
 }
 

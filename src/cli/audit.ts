@@ -7,10 +7,10 @@ import { AUDIT_ACTIONS, type AuditAction, type AuditFacts } from "../domain/audi
 import { refusal } from "../domain/refusals.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
-import { addPaging, printMore } from "./list-pages.ts";
+import { addPaging, addWindow, printMore } from "./list-pages.ts";
 import { print } from "./output.ts";
 import { table } from "./text-table.ts";
-import { orderNumber, searchText, since, until, username } from "./values.ts";
+import { orderNumber, searchText, username } from "./values.ts";
 
 const LIST_DEFAULT = 50;
 
@@ -20,6 +20,8 @@ interface ListOptions extends CommonOptions {
   subject?: string;
   by?: string;
   since?: number;
+  until?: number;
+  from?: number;
   to?: number;
   limit: number;
   cursor?: number;
@@ -40,16 +42,16 @@ export function declareAudit(admin: Command): void {
       "--by <name>",
       "only by this operator: `panel:NAME`, or a user of the system",
       searchText,
-    )
-    .option("--since <when>", "a date, a time in ISO 8601, or a duration such as 24h", since)
-    .option("--to <when>", "the same; of a date the whole day", until);
+    );
+  addWindow(list, "since", "until");
   addPaging(list, { what: "seq", parse: orderNumber }, LIST_DEFAULT).action(
     async (options: ListOptions) => {
       const entries = await withDatabase(options, ({ store }) =>
         store.read((reader) => {
           const user = options.user === undefined ? null : findUser(reader, options.user);
           if (user === undefined) throw refusal("user_not_found");
-          const { action, subject, by, since, to: until, cursor: below, limit } = options;
+          const { action, subject, by, cursor: below, limit } = options;
+          const { since = options.from, until = options.to } = options;
           const filter = { account: user?.account, action, subject, by, since, until, below };
           return listAuditEntries(reader, { ...filter, limit });
         }),

@@ -11,7 +11,7 @@ import type { Backup } from "../storage/copy.ts";
 import type { CheckpointMode } from "../storage/checkpoint.ts";
 import { asFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
 import { type DatabaseName, databaseOf, refusePostgres } from "./database-name.ts";
-import { print } from "./output.ts";
+import { counted, print } from "./output.ts";
 import { startProgress } from "./progress.ts";
 import { declareRemoteBackups } from "./remote-backups.ts";
 
@@ -63,5 +63,5 @@ async function copyShown(
 }
 
 function report(path: string, { file, bytes, seconds, users, orders, transfers }: Backup): string {
-  return `${file}: ${mebibytes(bytes)} MiB in ${seconds} s, ${users} users, ${orders} orders, ${transfers} transfers of ${path}, verified`;
+  return `${file}: ${mebibytes(bytes)} MiB in ${seconds} s, ${counted(users, "user")}, ${counted(orders, "order")}, ${counted(transfers, "transfer")} of ${path}, verified`;
 }

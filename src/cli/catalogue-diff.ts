@@ -1,5 +1,6 @@
 // What a sync changes in the catalogue, a line each, for the operator who reads it before it is applied.
 
+import type { Service } from "../db/services.ts";
 import type { ServiceTerms } from "../operations/services.ts";
 import type { SyncedFields, SyncPlan } from "../domain/catalogue-sync.ts";
 import { formatMicros } from "../domain/money.ts";
@@ -57,7 +58,8 @@ function changesOf(before: SyncedFields, after: SyncedFields): string {
 }
 
 type Compared = SyncedFields &
-  Pick<ServiceTerms, "per" | "private"> & { active: boolean; providerService: string | null };
+  Pick<ServiceTerms, "per" | "private"> &
+  Pick<Service, "active" | "providerId" | "providerService" | "refillDays">;
 
 /** What an import changes of a service. */
 export function serviceChanges(before: Compared, after: Compared): string {
@@ -65,9 +67,11 @@ export function serviceChanges(before: Compared, after: Compared): string {
     ["per", before.per, after.per],
     ["private", before.private, after.private],
     ["active", before.active, after.active],
+    ["refill days", before.refillDays, after.refillDays],
     ["provider's service", before.providerService ?? "none", after.providerService ?? "none"],
   ].flatMap(([name, was, is]) => (was === is ? [] : [`${name} ${was} → ${is}`]));
   const terms = changesOf(before, after);
-  // Another provider with the same number of the service.
-  return [...(terms === "" ? [] : [terms]), ...flags].join(", ") || "another provider";
+  // Its name is not known here.
+  const provider = before.providerId === after.providerId ? [] : ["another provider"];
+  return [...(terms === "" ? [] : [terms]), ...flags, ...provider].join(", ");
 }

@@ -6,8 +6,7 @@ import { FULL_DISCOUNT_PPM } from "../domain/prices.ts";
 import { type CommonOptions, declare, withDatabase } from "./command.ts";
 import { addConfirmation, confirm, type ConfirmOptions } from "./confirm.ts";
 import { print } from "./output.ts";
-import { fields } from "./text-table.ts";
-import { stateJson } from "./user-output.ts";
+import { stateJson, userText, withParent } from "./user-output.ts";
 import { discount, username } from "./values.ts";
 
 export function declareDiscount(group: Command): void {
@@ -26,9 +25,9 @@ export function declareDiscount(group: Command): void {
       }
       const changed = await withDatabase(options, async ({ execute, store }) => {
         const { account } = await execute("setDiscount", { username: user, discountPpm });
-        return store.read((reader) => findUserByAccount(reader, account)!);
+        return store.read((reader) => withParent(reader, findUserByAccount(reader, account)!));
       });
-      print(options.json, stateJson(changed), fields);
+      print(options.json, stateJson(changed), () => userText(changed));
     },
   );
 }

@@ -6,9 +6,16 @@ import { type Command, Option } from "commander";
 import { listAllGrants, type ListedGrant } from "../db/grants.ts";
 import { findService } from "../db/services.ts";
 import { jsonAmount } from "../domain/money.ts";
-import { errorCode, Refusal, refusal } from "../domain/refusals.ts";
-import { FileError, RowError } from "../imports/catalogue.ts";
-import { GRANTS_HEADER, type GrantList, grantsCsv, readGrants } from "../imports/grants.ts";
+import { errorCode, type GrantProblem, Refusal, refusal } from "../domain/refusals.ts";
+import { FileError } from "../imports/catalogue.ts";
+import {
+  GRANTS_HEADER,
+  type GrantList,
+  grantsCsv,
+  readGrants,
+  wrongGrants,
+} from "../imports/grants.ts";
+import { refusedGrants } from "../operations/grants.ts";
 import { requireUser } from "../operations/users.ts";
 import {
   CommandFailure,
@@ -59,7 +66,14 @@ export function declareGrants(admin: Command): void {
     "reseller admin grant import prices.csv",
   ).argument("<file>", `with the header ${GRANTS_HEADER}; - reads stdin`);
   addConfirmation(command).action(async (file: string, options: CommonOptions & ConfirmOptions) => {
-    const { grants, places } = await listIn(file);
+    const list = await listIn(file);
+    const { grants } = list;
+    if (list.wrong.length > 0) {
+      const refused = await withDatabase(options, ({ store }) =>
+        store.read((reader) => refusedGrants(reader, grants)),
+      );
+      throw failureOf(list, refused);
+    }
     if (grants.length > CONFIRM_ROWS) {
       await confirm(options, `set ${grants.length} grants`, `more than ${CONFIRM_ROWS}`);
     }
@@ -67,7 +81,7 @@ export function declareGrants(admin: Command): void {
       try {
         return await execute("importGrants", { grants });
       } catch (error) {
-        throw isRowsRefusal(error) ? failureOf(rowErrors(error, places)) : error;
+        throw isRowsRefusal(error) ? failureOf(list, error.details.rows) : error;
       }
     });
     print(options.json, result, ({ imported, unchanged }) => {
@@ -78,9 +92,7 @@ export function declareGrants(admin: Command): void {
 
 async function listIn(file: string): Promise<GrantList> {
   try {
-    const list = readGrants(file === "-" ? "stdin" : file, await textOf(file));
-    if (list.wrong.length > 0) throw failureOf(list.wrong);
-    return list;
+    return readGrants(file === "-" ? "stdin" : file, await textOf(file));
   } catch (error) {
     if (error instanceof FileError) throw new CommandFailure(error.message);
     throw error;
@@ -102,14 +114,9 @@ function isRowsRefusal(error: unknown): error is Refusal<"grants_invalid"> {
   return error instanceof Refusal && error.code === "grants_invalid";
 }
 
-function rowErrors({ details }: Refusal<"grants_invalid">, places: readonly string[]): RowError[] {
-  return details.rows.map(
-    ({ index, code }) => new RowError(places[index]!, sentenceOf(refusal(code))),
-  );
-}
-
 /** Every row that is wrong. */
-function failureOf(wrong: readonly RowError[]): CommandFailure {
+function failureOf(list: GrantList, refused: readonly GrantProblem[]): CommandFailure {
+  const wrong = wrongGrants(list, refused, (code) => sentenceOf(refusal(code)));
   const lines = wrong.map(({ message }) => message).join("\n  ");
   return new CommandFailure(`nothing was imported, correct these and import again:\n  ${lines}`);
 }

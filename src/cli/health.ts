@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError } from "commander";
+import { errorCode } from "../domain/refusals.ts";
 import { addressPath } from "../storage/open.ts";
 import { CommandFailure, type CommonOptions, declare } from "./command.ts";
 import { print } from "./output.ts";
@@ -50,12 +51,16 @@ function get(url: URL, options: BunFetchRequestInit = {}): Promise<Response> {
 
 function addressIn(data: string): string {
   const path = addressPath(data);
-  if (!existsSync(path)) {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch (error) {
+    const code = errorCode(error);
     throw new CommandFailure(
-      `no server left its address at ${path}: start \`reseller serve\`, or name one with --url`,
+      code === "ENOENT"
+        ? `no server left its address at ${path}: start \`reseller serve\`, or name one with --url`
+        : `${path} cannot be read (${code}): run this as the user of the service, or name the server with --url`,
     );
   }
-  return readFileSync(path, "utf8").trim();
 }
 
 interface ReadinessResponse {

@@ -99,8 +99,8 @@ export function declareKeys(admin: Command): void {
         return listKeys(reader, filter, cursor, limit);
       }),
     );
-    printMore(options, keys, () => keys.at(-1)!.id);
     print(options.json, keys.map(keyJson), (rows) => listTable(KEY_LIST, rows, options));
+    printMore(options, keys, () => keys.at(-1)!.id);
   });
 
   declareRotate(group);

@@ -1,6 +1,7 @@
 // `admin order list`: the same filters as the panel's page.
 
 import { type Command, Option } from "commander";
+import { lastCosts } from "../db/costs.ts";
 import { listOperatorOrders, type OperatorOrderFilter } from "../db/operator-orders.ts";
 import type { Reader } from "../db/port.ts";
 import { findTestAccount, findUser, type User } from "../db/users.ts";
@@ -18,7 +19,7 @@ import {
   windowOf,
 } from "./list-pages.ts";
 import { addColumns, type ColumnOptions, listTable } from "./list-columns.ts";
-import { type NamedOrder, orderJson, ORDER_LIST, withProvider } from "./order-output.ts";
+import { costJson, orderJson, ORDER_LIST, withCost, withProvider } from "./order-output.ts";
 import { print } from "./output.ts";
 import { providerNames } from "./provider-names.ts";
 import {
@@ -33,6 +34,11 @@ import {
 } from "./values.ts";
 
 const LIST_DEFAULT = 50;
+/** All of them are PENDING; where each is to be looked up is what matters. */
+const UNKNOWN_LIST: typeof ORDER_LIST = {
+  ...ORDER_LIST,
+  shown: ORDER_LIST.shown.map((column) => (column === "status" ? "provider" : column)),
+};
 /** Of nobody: accounts of users are above 2. */
 const NO_ACCOUNT = 0;
 
@@ -84,14 +90,20 @@ export function declareOrderList(group: Command): void {
           filter: filterOf(reader, options),
           names: providerNames(reader),
         }));
-        const found = await readPages(
-          options,
-          options.cursor ?? Number.MAX_SAFE_INTEGER,
-          (below, most) => store.read((reader) => listOperatorOrders(reader, filter, below, most)),
+        return readPages(options, options.cursor ?? Number.MAX_SAFE_INTEGER, (below, most) =>
+          store.read((reader) => {
+            const { rows, next } = listOperatorOrders(reader, filter, below, most);
+            const costs = lastCosts(
+              reader,
+              rows.map(({ orderId }) => orderId),
+            );
+            return { rows: rows.map((order) => withCost(costs, withProvider(names, order))), next };
+          }),
         );
-        return found.map((order): NamedOrder => withProvider(names, order));
       });
-      print(options.json, orders.map(orderJson), () => listTable(ORDER_LIST, orders, options));
+      const json = orders.map((order) => ({ ...orderJson(order), ...costJson(order.cost) }));
+      const list = options.unknown ? UNKNOWN_LIST : ORDER_LIST;
+      print(options.json, json, () => listTable(list, orders, options));
       printMore(options, orders, () => orders.at(-1)!.orderId);
     },
   );

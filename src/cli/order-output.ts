@@ -19,6 +19,15 @@ export interface NamedOrder extends ListedOrder {
   provider: string | null;
 }
 
+/** With what it costs at its provider, where that is known. */
+export interface CostedOrder extends NamedOrder {
+  cost: OrderCost | null;
+}
+
+export function withCost(costs: ReadonlyMap<number, OrderCost>, order: NamedOrder): CostedOrder {
+  return { ...order, cost: costs.get(order.orderId) ?? null };
+}
+
 export function withNames(reader: Reader, order: Order): NamedOrder {
   const { account, testOf } = findUserByAccount(reader, order.resellerAccount)!;
   const { username } = findUserByAccount(reader, testOf ?? account)!;
@@ -53,7 +62,7 @@ export function costJson(cost: OrderCost | null) {
 }
 
 /** The columns of `order list`: the ones shown leave room for the others on 80 columns; the link is last, and whole. */
-export const ORDER_LIST: List<NamedOrder> = {
+export const ORDER_LIST: List<CostedOrder> = {
   columns: {
     order: ({ orderId }) => orderId,
     status: ({ status }) => status,
@@ -68,6 +77,8 @@ export const ORDER_LIST: List<NamedOrder> = {
     created: ({ createdAt }) => new Date(createdAt).toISOString(),
     provider: ({ provider }) => provider,
     "provider order": ({ delivery }) => delivery?.providerOrder ?? null,
+    "cost usd": ({ cost }) => cost && dollars(cost.costMicros),
+    "provider charge": ({ cost }) => cost && [cost.amount, cost.currency].join(" ").trim(),
     reference: ({ reference }) => reference,
     id: ({ id }) => id,
     link: ({ link }) => link,

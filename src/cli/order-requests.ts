@@ -12,7 +12,7 @@ import {
 import { refusal } from "../domain/refusals.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "./command.ts";
 import { addPaging, printMore } from "./list-pages.ts";
-import { print } from "./output.ts";
+import { ageText, print } from "./output.ts";
 import { type ProviderNames, providerNames } from "./provider-names.ts";
 import { fields, table } from "./text-table.ts";
 import { note, orderNumber } from "./values.ts";
@@ -127,7 +127,7 @@ function rowOf(request: ReturnType<typeof requestJson>) {
     "order is": status,
     user: username,
     provider,
-    created: request.createdAt,
+    age: ageText(Date.now() - Date.parse(request.createdAt)),
     note: request.note,
   };
 }

@@ -18,6 +18,7 @@ import { declareGrants } from "./grants.ts";
 import { declareHealth } from "./health.ts";
 import { declareKeys } from "./keys.ts";
 import { declareLicenses } from "./licenses.ts";
+import { declareMan } from "./man-page.ts";
 import { declareMove } from "./move.ts";
 import { declareOrderRequests } from "./order-requests.ts";
 import { declareOrders } from "./orders.ts";
@@ -48,7 +49,7 @@ export async function run(argv: readonly string[]): Promise<number | undefined> 
     json ? printFailure(message, code) : printError(`error: ${message}`);
   try {
     const program = createProgram(json);
-    refuseUnknownHelp(program, argv);
+    refuseUnknownCommand(program, argv);
     await program.parseAsync(shortForms(argv), { from: "user" });
     return undefined;
   } catch (error) {
@@ -85,21 +86,34 @@ function shortForms(argv: readonly string[]): string[] {
   return argv[0] === "-v" ? ["-V", ...argv.slice(1)] : [...argv];
 }
 
-/** Commander prints the help of what it does know, and exit 0, where a command is asked for that there is none of. */
-function refuseUnknownHelp(program: Command, argv: readonly string[]): void {
+/**
+ * Commander prints the help of what it does know, and exit 0, where a command is asked for that there is none of. A command
+ * of `admin` that is asked for without it, or the other way round, is near too: `reseller user list`, `reseller admin report`.
+ */
+function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
   const isHelp = argv[0] === "help";
-  if (!isHelp && !argv.some((word) => word === "--help" || word === "-h")) return;
   const words = isHelp ? argv.slice(1) : argv;
   const end = words.findIndex((word) => word.startsWith("-"));
   const { command, unknown } = findCommand(program, end < 0 ? words : words.slice(0, end));
   const takesWords = command.registeredArguments.length > 0 && !isHelp;
   if (unknown === null || takesWords) return;
-  const nearest = nearestOf(
-    unknown,
-    command.commands.map((child) => child.name()),
-  );
-  const hint = nearest === null ? "" : `\n(Did you mean ${nearest}?)`;
+  const near = elsewhere(program, command, unknown) ?? nearestOf(unknown, namesOf(command));
+  const asksForHelp = isHelp || argv.includes("--help") || argv.includes("-h");
+  // What is without a near one elsewhere is commander's to refuse, with its own suggestion.
+  if (!asksForHelp && !near?.includes(" ")) return;
+  const hint = near === null ? "" : `\n(Did you mean ${near}?)`;
   command.error(`error: unknown command '${unknown}'${hint}`);
+}
+
+/** The same word on the other side of `admin`. */
+function elsewhere(program: Command, command: Command, word: string): string | null {
+  const admin = program.commands.find((child) => child.name() === "admin")!;
+  if (command === program && namesOf(admin).includes(word)) return `reseller admin ${word}`;
+  return command === admin && namesOf(program).includes(word) ? `reseller ${word}` : null;
+}
+
+function namesOf({ commands }: Command): string[] {
+  return commands.map((child) => child.name());
 }
 
 /** `json`: errors are printed by run, as JSON. */
@@ -154,6 +168,7 @@ export function createProgram(json = false): Command {
   declareVersion(program);
   declareLicenses(program);
   declareCompletion(program);
+  declareMan(program);
   return program;
 }
 

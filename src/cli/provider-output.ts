@@ -101,7 +101,7 @@ export function providerJson(provider: ProviderStatus) {
 /** What of it a table shows: the settings of scheduled syncs where there are some. */
 export function rowOf(provider: ReturnType<typeof providerJson>): Row {
   const { name, url, open, unknown, lastSuccessAt, oldestUncheckedAt, active, syncedAt } = provider;
-  const shown = { name, url, open, unknown, lastSuccessAt, oldestUncheckedAt, active, syncedAt };
+  const shown = { name, active, open, unknown, lastSuccessAt, oldestUncheckedAt, url, syncedAt };
   const { markup, syncEvery, syncMaxPriceChange, syncMaxDeactivated, syncNew, readableIds } =
     provider;
   const limits = `, at most ${syncMaxPriceChange}% and ${syncMaxDeactivated} deactivated`;

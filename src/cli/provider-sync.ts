@@ -19,6 +19,7 @@ import { diffLines } from "./catalogue-diff.ts";
 import { CommandFailure, declare, withDatabase } from "./command.ts";
 import { print, printError } from "./output.ts";
 import { startCounter } from "./progress.ts";
+import { wordsOf } from "./text-table.ts";
 import { type CallOptions, callProvider, never } from "./providers.ts";
 import { markup, providerName, providerServices } from "./values.ts";
 
@@ -101,7 +102,7 @@ function summaryOf(
   markupPercent: string,
   { dryRun, only }: SyncOptions,
 ): string {
-  const counts = Object.entries(countsOf(plan)).map(([what, count]) => `${count} ${what}`);
+  const counts = Object.entries(countsOf(plan)).map(([what, count]) => `${count} ${wordsOf(what)}`);
   const isStored = provider.markup === markupPercent;
   const isKept = !dryRun && only === undefined;
   const ofSome = provider.markup === null ? "" : `: ${provider.markup}% stays stored for all`;

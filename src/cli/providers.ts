@@ -25,7 +25,7 @@ import { addCurrency, type CurrencyOptions, currencyOf } from "./provider-curren
 import { providerJson, rowOf, statusOf } from "./provider-output.ts";
 import { readStdin } from "./stdin.ts";
 import { addSyncSettings, type SyncSettingOptions, syncSettingsOf } from "./sync-settings.ts";
-import { fields, table } from "./text-table.ts";
+import { fields, type Row, table } from "./text-table.ts";
 import { declareSync } from "./provider-sync.ts";
 import { amount, providerName, providerUrl } from "./values.ts";
 
@@ -38,6 +38,7 @@ export function declareProviders(admin: Command): void {
   declareCreate(group);
   declareUpdate(group);
   declareList(group);
+  declareShow(group);
   declareBalance(group);
   declareSync(group);
   declareSwitch(group, "deactivate", false, "offer none of its services; its orders go on");
@@ -98,7 +99,7 @@ function declareCreate(group: Command): void {
         });
         const asked = funds === null ? {} : { balance: funds.balance, currency: funds.currency };
         print(options.json, { ...providerJson(provider), ...asked }, (shown) =>
-          fields(rowOf(shown)),
+          fields({ ...rowOf(shown), ...balanceRow(asked) }),
         );
       },
     );
@@ -211,6 +212,25 @@ function declareList(group: Command): void {
   });
 }
 
+function declareShow(group: Command): void {
+  declare(
+    group,
+    "show",
+    "show one provider, its settings and what needs attention",
+    "reseller admin provider show acme",
+  )
+    .argument("<name>", "the provider", providerName)
+    .action(async (name: string, options: CommonOptions) => {
+      const now = Date.now();
+      const provider = await withDatabase(options, ({ store }) =>
+        store.read((reader) => statusOf(reader, requireProvider(reader, name), now)),
+      );
+      print(options.json, providerJson(provider), ({ attention, ...row }) =>
+        fields({ ...row, attention: attention.join("; ") }),
+      );
+    });
+}
+
 function declareBalance(group: Command): void {
   declare(
     group,
@@ -264,6 +284,10 @@ function asFailure(error: unknown, { name, url }: { name: string; url: string },
   return new CommandFailure(
     `provider ${name} at ${url}: ${error.message}: nothing was changed, ${todo}`,
   );
+}
+
+function balanceRow({ balance, currency }: Partial<ProviderBalance>): Row {
+  return balance === undefined ? {} : { balance: `${balance} ${currency}`.trim() };
 }
 
 /** A signal that never aborts: Ctrl-C ends the process. */

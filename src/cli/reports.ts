@@ -11,9 +11,6 @@ import { dollars, print, printError } from "./output.ts";
 import { table } from "./text-table.ts";
 import { since } from "./values.ts";
 
-/** Of a service's name in the table. */
-const NAME_LENGTH = 24;
-
 interface ReportOptions extends CommonOptions {
   by: ReportKey;
   from?: number;
@@ -72,7 +69,7 @@ function csvOf(rows: readonly ReportRow[]): string {
   return ["key,orders,revenue,refunds,net,cost,margin", ...lines].join("\n");
 }
 
-/** Fits 80 columns: amounts in cents, net is left to --json and --csv. */
+/** For 80 columns: amounts in cents, net is left to --json and --csv; a long name wraps. */
 function reportTable(rows: readonly ReportRow[], by: ReportKey): string {
   if (rows.length === 0) return "no orders, no refunds and no costs in this time";
   const cells = (row: Omit<ReportRow, "key" | "name">) => ({
@@ -93,5 +90,5 @@ function cents(micros: bigint): string {
 /** A service whose id says nothing goes by its name. */
 function keyText({ key, name }: ReportRow): string {
   if (key === null) return "(by hand)";
-  return name !== null && CUID.test(key) ? name.slice(0, NAME_LENGTH).toWellFormed() : key;
+  return name !== null && CUID.test(key) ? name : key;
 }

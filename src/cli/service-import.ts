@@ -22,6 +22,7 @@ import {
   type Session,
   withDatabase,
 } from "./command.ts";
+import { addConfirmation, confirm, CONFIRM_ROWS, type ConfirmOptions } from "./confirm.ts";
 import { sentenceOf } from "./errors.ts";
 import { print, printError } from "./output.ts";
 import { startProgress } from "./progress.ts";
@@ -33,18 +34,19 @@ const PROGRESS_ROWS = 5000;
 const NAMED_LIMIT = 1000;
 const STDIN = "-";
 
-interface ImportOptions extends CommonOptions {
+interface ImportOptions extends CommonOptions, ConfirmOptions {
   update?: true;
   dryRun?: true;
 }
 
 export function declareImport(group: Command): void {
-  declare(
+  const command = declare(
     group,
     "import",
     "add services from a file, or change them: all of them or, if one row is wrong, none",
     "reseller admin service import catalogue.csv --update --dry-run",
-  )
+  );
+  addConfirmation(command)
     .argument("<file>", `FILE.csv or FILE.json with ${HEADER_FORM}, or - for stdin`, fileName)
     .option(
       "--update",
@@ -55,10 +57,9 @@ export function declareImport(group: Command): void {
       const isUpdate = options.update ?? false;
       const text = file === STDIN ? await readAll() : readText(file);
       const catalogue = catalogueIn(file === STDIN ? "stdin" : file, text, isUpdate);
-      const { plan, imported } = await withDatabase(options, (session) =>
+      const imported = await withDatabase(options, (session) =>
         importInto(session, catalogue, options),
       );
-      if (plan) showUpdates(plan, options);
       const result = isUpdate ? imported : { imported: imported.created };
       print<object>(options.json, result, () => textOf(imported, options));
     });
@@ -68,23 +69,40 @@ export function declareImport(group: Command): void {
 async function importInto(
   { store, execute }: Session,
   catalogue: Catalogue,
-  { update: isUpdate = false, dryRun }: { update?: boolean; dryRun?: true },
-): Promise<{ plan: ImportPlan | null; imported: Imported }> {
+  options: ImportOptions,
+): Promise<Imported> {
   const { services } = catalogue;
+  const { update: isUpdate = false, dryRun } = options;
   const planned = () => store.read((reader) => planImport(reader, services, isUpdate));
   if (isUpdate || dryRun || catalogue.wrong.length > 0) {
     const plan = await planned();
     refuseWrongRows(catalogue, plan);
-    if (dryRun) return { plan: isUpdate ? plan : null, imported: countsOf(plan) };
-    return { plan, imported: await execute("importServices", { services, update: isUpdate }) };
+    if (isUpdate) showUpdates(plan, options);
+    if (dryRun) return countsOf(plan);
+    await confirmUpdates(plan, options);
+    return execute("importServices", { services, update: isUpdate });
   }
   try {
-    return { plan: null, imported: await execute("importServices", { services }) };
+    return await execute("importServices", { services });
   } catch (error) {
     if (error instanceof Refusal && error.code.startsWith("import_")) {
       refuseWrongRows(catalogue, await planned());
     }
     throw error;
+  }
+}
+
+/** As `service reprice` and `service update --price 0` ask. */
+async function confirmUpdates({ updated }: ImportPlan, options: ConfirmOptions): Promise<void> {
+  const free = updated.filter(
+    ({ before, after }) => before.priceMicros > 0 && after.priceMicros === 0,
+  );
+  if (free.length > 0) {
+    const which = free.length === 1 ? free[0]!.after.id : `${free.length} services`;
+    await confirm(options, `set the price of ${which} to 0`, "a service for nothing");
+  }
+  if (updated.length > CONFIRM_ROWS) {
+    await confirm(options, `change ${updated.length} services`, `more than ${CONFIRM_ROWS}`);
   }
 }
 

@@ -135,7 +135,7 @@ function priceJson(service: NamedService) {
   return { ...serviceJson(service), standardPrice, own: service.ownPriceMicros !== null };
 }
 
-/** The columns of `service list`; the ones shown have room on 80 columns. */
+/** The columns of `service list`; the ones shown have room on 80 columns, the id last: it may be long. */
 const SERVICE_LIST: List<NamedService> = {
   columns: {
     number: ({ number }) => number,
@@ -154,13 +154,13 @@ const SERVICE_LIST: List<NamedService> = {
     provider: ({ provider }) => provider,
     "api v2": (service) => (panelTerms(service) ? "yes" : "no: per order, and min is below max"),
   },
-  shown: ["number", "id", "name", "price usd", "per", "active", "provider"],
+  shown: ["number", "name", "price usd", "per", "active", "provider", "id"],
   empty: "no services to list: create one with `reseller admin service create`",
 };
 
 /** With --user: what the reseller pays, beside what everyone does. */
 const PRICE_LIST: List<NamedService> = {
   ...SERVICE_LIST,
-  shown: ["number", "id", "name", "price usd", "standard usd", "per"],
+  shown: ["number", "name", "price usd", "standard usd", "per", "id"],
   empty: "there is nothing that this reseller may order",
 };

@@ -30,7 +30,7 @@ import {
 } from "./service-terms.ts";
 import { declareShow } from "./service-show.ts";
 import { declareReprice } from "./service-prices.ts";
-import { print } from "./output.ts";
+import { print, printError } from "./output.ts";
 import { fields } from "./text-table.ts";
 import { price, serviceId, username } from "./values.ts";
 
@@ -119,6 +119,7 @@ function declareUpdate(group: Command): void {
         command.error("error: name at least one thing to change.");
       }
       if (priceMicros === 0) await confirmFree(id, options);
+      const former = isManual ? await formerLink(id, options) : null;
       const link = providerName === undefined ? {} : { name: providerName };
       const linked = service === undefined ? {} : { provider: { ...link, service } };
       await changeService(options, ({ execute }) =>
@@ -128,7 +129,22 @@ function declareUpdate(group: Command): void {
           ...(isManual ? { provider: null } : linked),
         }),
       );
+      if (former !== null && !options.json) printError(former);
     });
+}
+
+/** What becomes of its entry in the provider's list, which is no service's then; null for one by hand already. */
+async function formerLink(id: string, options: ServiceOptions): Promise<string | null> {
+  const link = await withDatabase(options, ({ store }) =>
+    store.read((reader) => {
+      const service = findService(reader, id);
+      const name = providerNames(reader)(service?.providerId ?? null);
+      return name === null ? null : { name, number: service!.providerService };
+    }),
+  );
+  if (link === null) return null;
+  const { name, number } = link;
+  return `note: the next sync of ${name} takes its service ${number} for a new one; where that is not wanted: \`provider sync --only\` or \`provider update --sync-new ignore\``;
 }
 
 /** Where it is not free already. */

@@ -1,5 +1,6 @@
 // Tables and lists of fields as text, for a person. Nothing is cut: a table that is wider than the terminal is wrapped
-// within its cells, then has its last column on lines of its own, and else is printed as a block of fields a row.
+// within its cells, then has its last column on lines of its own, then its last columns named below each row, and else is
+// printed as a block of fields a row.
 
 import { showHidden } from "../domain/text.ts";
 
@@ -8,6 +9,10 @@ const COLUMN_GAP = "  ";
 const WORDS_MINIMUM = 14;
 /** Before a cell of the last column on a line of its own: a link there can be opened and copied whole. */
 const BELOW_INDENT = "  ";
+/** A table with fewer columns beside each other is a block of fields a row. */
+const BESIDE_MINIMUM = 2;
+/** The cell of what is not there: it takes no line of its own below a row. */
+const NOTHING = "-";
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{3}Z$/;
 
 export type Cell = string | number | boolean | null;
@@ -33,7 +38,12 @@ export function table(rows: readonly Row[], empty: string, width = terminalWidth
   if (wrapped) return lines(wrapped).join("\n");
   const [others, last] = [columns.slice(0, -1), columns.at(-1)!];
   const above = last.isRight ? null : narrowed(others, width);
-  return above ? withBelow(above, last) : blocks(columns);
+  if (above) return withBelow(above, last);
+  for (let count = columns.length - 2; count >= BESIDE_MINIMUM; count--) {
+    const beside = narrowed(columns.slice(0, count), width);
+    if (beside) return withNamedBelow(beside, columns.slice(count), width);
+  }
+  return blocks(columns, width);
 }
 
 /** One line a field, the names in a column of their own. */
@@ -64,7 +74,7 @@ function columnOf(name: string, rows: readonly Row[], first: Row): Column {
 }
 
 function textOf(value: Cell | undefined): string {
-  if (value === null || value === undefined || value === "") return "-";
+  if (value === null || value === undefined || value === "") return NOTHING;
   if (typeof value === "boolean") return value ? "yes" : "no";
   // Not String: a very large amount is a raw JSON number, which only JSON.stringify can write.
   return typeof value === "string"
@@ -147,18 +157,54 @@ function wrap(text: string, width: number): string[] {
 function withBelow(columns: readonly Column[], { heading, cells }: Column): string {
   const below = [heading, ...cells];
   return rowsOf(columns)
-    .map((row, index) => [...row, BELOW_INDENT + below[index]!].join("\n"))
+    .flatMap((row, index) =>
+      below[index] === NOTHING ? row : [...row, BELOW_INDENT + below[index]!],
+    )
     .join("\n");
 }
 
+/** Each row with its cells of the last columns below, a line each with its heading. */
+function withNamedBelow(
+  columns: readonly Column[],
+  below: readonly Column[],
+  width: number,
+): string {
+  const [headings, ...rows] = rowsOf(columns);
+  const named = rows.map((row, index) => [
+    ...row,
+    ...below.flatMap(({ heading, cells }) => {
+      const text = cells[index]!;
+      if (text === NOTHING) return [];
+      return namedLines(BELOW_INDENT, heading, text, below, width);
+    }),
+  ]);
+  return [...headings!, ...named.flat()].join("\n");
+}
+
 /** A field a line, and an empty line between two rows. */
-function blocks(columns: readonly Column[]): string {
-  const width = widest(columns.map(({ heading }) => heading));
+function blocks(columns: readonly Column[], width: number): string {
   return columns[0]!.cells
     .map((_, row) =>
-      columns.map(({ heading, cells }) => `${heading.padEnd(width)}  ${cells[row]!}`).join("\n"),
+      columns
+        .flatMap(({ heading, cells }) => namedLines("", heading, cells[row]!, columns, width))
+        .join("\n"),
     )
     .join("\n\n");
+}
+
+/** A heading padded to the widest of its neighbours, and the text beside it, in as many lines as its words take. */
+function namedLines(
+  indent: string,
+  heading: string,
+  text: string,
+  neighbours: readonly Column[],
+  width: number,
+): string[] {
+  const name = `${indent}${heading.padEnd(widest(neighbours.map((each) => each.heading)))}${COLUMN_GAP}`;
+  const room = Math.max(width - name.length, WORDS_MINIMUM);
+  return wrap(text, room).map((line, index) =>
+    index === 0 ? name + line : " ".repeat(name.length) + line,
+  );
 }
 
 function pad(text: string, width: number, isRight: boolean): string {

@@ -3,8 +3,7 @@
 import { type Command, Option } from "commander";
 import type { Reader } from "../db/port.ts";
 import { type ListedUser, listUsersAfter, type UserFilter } from "../db/user-lists.ts";
-import { findUserByAccount, type User } from "../db/users.ts";
-import { discountPercent } from "../domain/prices.ts";
+import { findUserByAccount } from "../db/users.ts";
 import { USERNAME_FORM } from "../domain/users.ts";
 import { requireUser } from "../operations/users.ts";
 import { declareAdjustments } from "./adjustments.ts";
@@ -12,9 +11,9 @@ import { type CommonOptions, declare, declareGroup, withDatabase } from "./comma
 import { declareDiscount } from "./discounts.ts";
 import { declareErase } from "./user-erase.ts";
 import { addPaging, type PageOptions, printMore, readPages } from "./list-pages.ts";
-import { dollars, print } from "./output.ts";
-import { fields, type Row, table } from "./text-table.ts";
-import { stateJson, userJson } from "./user-output.ts";
+import { print } from "./output.ts";
+import { table } from "./text-table.ts";
+import { stateJson, userCells, userJson, userText, withParent } from "./user-output.ts";
 import { searchText, userDisplayName, username } from "./values.ts";
 
 export function declareUsers(admin: Command): void {
@@ -166,35 +165,6 @@ function declareSwitch(group: Command, verb: string, active: boolean, descriptio
       });
       print(options.json, { ...stateJson(changed), keys }, () => userText(changed, { keys }));
     });
-}
-
-function withParent(reader: Reader, user: User): User & { parent: string | null } {
-  const { parentAccount } = user;
-  const parent = parentAccount === null ? null : findUserByAccount(reader, parentAccount)!.username;
-  return { ...user, parent };
-}
-
-/** The same cells for one, and what the list has no room for. */
-function userText(user: User & { parent: string | null }, more: Row = {}): string {
-  return fields({
-    ...userCells(user),
-    discount: `${discountPercent(user.discountPpm)} %`,
-    ...more,
-  });
-}
-
-/** For a person, in the list and by itself: the one balance that the user has, whether `balance` or `childBalance`. */
-function userCells(
-  user: Pick<ListedUser, "username" | "name" | "balanceMicros" | "parent" | "active" | "id">,
-) {
-  return {
-    username: user.username,
-    name: user.name,
-    "balance usd": dollars(user.balanceMicros),
-    parent: user.parent,
-    active: user.active,
-    id: user.id,
-  };
 }
 
 function userTable(users: ListedUser[]): string {

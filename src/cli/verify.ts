@@ -6,11 +6,11 @@ import type { Verification } from "../db/verify.ts";
 import { CHECK_COUNT, verify } from "../storage/verify.ts";
 import { POSTGRES_CHECK_COUNT, verifyPostgres } from "../db/postgres/verify.ts";
 import { verifyCopy } from "../storage/backup.ts";
-import { whyNoFile } from "../storage/files.ts";
+import { whyNoReachableFile } from "../storage/files.ts";
 import { closeForCommand, openForCommand } from "../storage/open.ts";
 import { type DatabaseName, databaseOf } from "./database-name.ts";
 import { asFailure, CommandFailure, type CommonOptions, declare } from "./command.ts";
-import { print } from "./output.ts";
+import { counted, print } from "./output.ts";
 import { table } from "./text-table.ts";
 import { startProgress } from "./progress.ts";
 
@@ -37,7 +37,7 @@ export function declareVerify(program: Command): void {
 }
 
 async function verifyBackup(file: string, database: DatabaseName): Promise<Verification> {
-  const why = whyNoFile(file);
+  const why = whyNoReachableFile(file);
   if (why) throw new CommandFailure(`${why}: name a backup`);
   try {
     return await verifyCopy(file);
@@ -74,7 +74,7 @@ async function verifyDatabase(
 
 function report(path: string, found: Verification): string {
   const { users, orders, transfers, usedKeys, problems, problemCount } = found;
-  const counts = `${users} users, ${orders} orders, ${transfers} transfers, ${usedKeys} used keys in ${path}`;
+  const counts = `${counted(users, "user")}, ${counted(orders, "order")}, ${counted(transfers, "transfer")}, ${counted(usedKeys, "used key")} in ${path}`;
   if (problemCount === 0) return `ok: ${counts}: every balance, charge and refund adds up`;
   const listed = table(
     problems.map((problem) => ({ ...problem })),

@@ -55,13 +55,13 @@ function declareList(group: Command): void {
       print(options.json, rows.map(publicDelivery), (deliveries) =>
         table(
           deliveries.map(({ id: delivery, type, attempt, at, durationMs, httpStatus, error }) => ({
-            id: delivery,
             type,
             attempt,
             at,
             ms: durationMs,
             status: httpStatus,
             error,
+            id: delivery,
           })),
           "nothing was sent yet",
         ),

@@ -244,8 +244,9 @@ function attentionOf(webhook: ListedWebhook): string[] {
   return [`${failures} failures since ${isoTime(failingSince)}`];
 }
 
-function shown({ events, ...row }: ReturnType<typeof webhookJson>) {
-  return { ...row, events: events.join(" ") };
+/** What says which it is comes first. */
+function shown({ id, username: name, active, events, ...row }: ReturnType<typeof webhookJson>) {
+  return { id, username: name, active, ...row, events: events.join(" ") };
 }
 
 function isoTime(milliseconds: number | null): string | null {

@@ -3,6 +3,7 @@
 import { CsvError, parse } from "csv-parse/sync";
 import { csvText } from "../domain/csv.ts";
 import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/money.ts";
+import type { GrantProblem } from "../domain/refusals.ts";
 import { IDENTIFIER_FORM, isIdentifier } from "../domain/text.ts";
 import { isUsername, USERNAME_FORM } from "../domain/users.ts";
 import type { GrantTerms } from "../operations/grants.ts";
@@ -20,6 +21,20 @@ export interface GrantList {
 }
 
 /** `file`: what it is called in messages. Throws FileError. */
+/** Every row that is wrong, by its line: those that cannot be read and those that are refused. */
+export function wrongGrants(
+  { places, wrong }: GrantList,
+  refused: readonly GrantProblem[],
+  sentenceOf: (code: GrantProblem["code"]) => string,
+): RowError[] {
+  const all = refused.map(({ index, code }) => new RowError(places[index]!, sentenceOf(code)));
+  return [...wrong, ...all].toSorted((one, other) => lineOf(one) - lineOf(other));
+}
+
+function lineOf({ place }: RowError): number {
+  return Number(/\d+$/.exec(place)?.[0] ?? 0);
+}
+
 export function readGrants(file: string, text: string): GrantList {
   const [header, ...rows] = recordsIn(file, text);
   const columns = (header?.record ?? []).map((column) => column.trim());

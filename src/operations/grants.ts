@@ -5,7 +5,7 @@ import type { Actor } from "../domain/ledger.ts";
 import { findService } from "../db/services.ts";
 import { grants } from "../db/tables.ts";
 import { findUser } from "../db/users.ts";
-import type { Tx } from "../db/port.ts";
+import type { Reader, Tx } from "../db/port.ts";
 import type { Context } from "./context.ts";
 import { grantService } from "./services.ts";
 
@@ -29,9 +29,7 @@ export function importGrants(
   context: Context,
 ): { imported: number; unchanged: number } {
   const found = tx.each(command.grants, (terms) => find(tx, terms));
-  const rows = found.flatMap((each, index) =>
-    typeof each === "string" ? [{ index, code: each }] : [],
-  );
+  const rows = problemsOf(found);
   if (rows.length > 0) throw new Refusal("grants_invalid", { rows });
   const changed = command.grants.filter((terms, index) => {
     const { before } = found[index] as { before: number | null | undefined };
@@ -42,14 +40,22 @@ export function importGrants(
   return { imported: changed.length, unchanged: command.grants.length - changed.length };
 }
 
+/** Which rows would be refused, for a list that has other rows that are wrong. */
+export function refusedGrants(reader: Reader, list: readonly GrantTerms[]): GrantProblem[] {
+  return problemsOf(reader.each(list, (terms) => find(reader, terms)));
+}
+
+type Found = GrantProblem["code"] | { before: number | null | undefined };
+
+function problemsOf(found: readonly Found[]): GrantProblem[] {
+  return found.flatMap((each, index) => (typeof each === "string" ? [{ index, code: each }] : []));
+}
+
 /** The price of the grant that is there; undefined: none is. */
-function find(
-  tx: Tx,
-  { id, username }: GrantTerms,
-): GrantProblem["code"] | { before: number | null | undefined } {
-  if (!findService(tx, id)) return "service_not_found";
-  const user = findUser(tx, username);
+function find(reader: Reader, { id, username }: GrantTerms): Found {
+  if (!findService(reader, id)) return "service_not_found";
+  const user = findUser(reader, username);
   if (!user) return "user_not_found";
   if (user.parentAccount !== null) return "child_cannot_hold_grant";
-  return { before: tx.row(grants.byKey, id, user.account)?.priceMicros };
+  return { before: reader.row(grants.byKey, id, user.account)?.priceMicros };
 }

@@ -6,6 +6,12 @@ import type { Reader, Tx } from "../db/port.ts";
 import { findProvider, providerOf } from "../db/providers.ts";
 import { deleteRoutes, isDelivered, listSupersededRoutes } from "../db/service-routes.ts";
 import { findService, type Service } from "../db/services.ts";
+import {
+  DEFAULT_SERVICE_TYPE,
+  isPackage,
+  refuseUnfitType,
+  standardUnit,
+} from "../domain/service-types.ts";
 import { auditService } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { changeService, listServiceListeners } from "./service-changes.ts";
@@ -51,8 +57,9 @@ export function planImport(
 ): ImportPlan {
   const plan: ImportPlan = { created: [], updated: [], unchanged: 0, problems: [] };
   const ids = new Set<string>();
-  reader.each(rows, (row, index) => {
-    const service = row.id === null ? undefined : findService(reader, row.id);
+  reader.each(rows, (given, index) => {
+    const service = given.id === null ? undefined : findService(reader, given.id);
+    const row = service ? given : withDefaults(given);
     const isRepeated = row.id !== null && ids.has(row.id);
     if (row.id !== null) ids.add(row.id);
     if (isRepeated || (service && !isUpdate)) {
@@ -60,10 +67,24 @@ export function planImport(
     }
     const problem = ofProvider(reader, row, service, index) ?? ofFields(row, service, index);
     if (problem) plan.problems.push(problem);
-    else if (!service) plan.created.push(row as ServiceTerms);
+    else if (!service) planCreation(plan, row as ServiceTerms, index);
     else planUpdate(reader, plan, service, row, index);
   });
   return plan;
+}
+
+/** Of a new service: what a row of an update, which may leave out anything, does not say. */
+function withDefaults(row: ServiceRow): ServiceRow {
+  const { type = DEFAULT_SERVICE_TYPE } = row;
+  const size = isPackage(type) ? { min: 1, max: 1 } : {};
+  return { per: standardUnit(type), private: false, ...size, ...row };
+}
+
+function planCreation(plan: ImportPlan, service: ServiceTerms, index: number): void {
+  const { type = DEFAULT_SERVICE_TYPE, per, dripfeed = false } = service;
+  const unfit = attempt(() => refuseUnfitType({ type, per, dripfeed }));
+  if (unfit instanceof Refusal) plan.problems.push(new Refusal("import_type_unfit", { index }));
+  else plan.created.push(service);
 }
 
 /** A suspended service of an inactive provider may be named as it is. */

@@ -2,10 +2,10 @@
 
 /** @jsxImportSource preact */
 
-import { Refusal, refusal } from "../domain/refusals.ts";
-import { RowError } from "../imports/catalogue.ts";
-import { GRANTS_HEADER, readGrants } from "../imports/grants.ts";
-import type { GrantTerms } from "../operations/grants.ts";
+import { type GrantProblem, Refusal, refusal } from "../domain/refusals.ts";
+import type { RowError } from "../imports/catalogue.ts";
+import { GRANTS_HEADER, readGrants, wrongGrants } from "../imports/grants.ts";
+import { type GrantTerms, refusedGrants } from "../operations/grants.ts";
 import type { Redirect, Submission, View } from "./call.ts";
 import { Area, Form } from "./fields.tsx";
 import { FILE, importView, More, readList, shownAgain, SHOWN_LIMIT } from "./import-rows.tsx";
@@ -38,8 +38,16 @@ function view(wrong: readonly RowError[]): View {
 
 export async function importGrants(submission: Submission): Promise<Redirect | View> {
   const { form } = submission;
-  const { grants, places, wrong } = readList(submission, (text) => readGrants(FILE, text));
-  if (wrong.length > 0) return shownAgain(submission, PATH, wrong, view);
+  const list = readList(submission, (text) => readGrants(FILE, text));
+  const { grants } = list;
+  const again = (refused: readonly GrantProblem[]) => {
+    const sentenceOf = (code: GrantProblem["code"]) =>
+      shownRefusal(refusal(code), form.values).message;
+    return shownAgain(submission, PATH, wrongGrants(list, refused, sentenceOf), view);
+  };
+  if (list.wrong.length > 0) {
+    return again(await submission.read((reader) => refusedGrants(reader, grants)));
+  }
   await submission.confirm({
     title: `Set ${countOf(grants.length)}`,
     moves: [],
@@ -52,11 +60,7 @@ export async function importGrants(submission: Submission): Promise<Redirect | V
     return { to: "/services", note };
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== "grants_invalid") throw error;
-    const { rows } = (error as Refusal<"grants_invalid">).details;
-    const refused = rows.map(({ index, code }) => {
-      return new RowError(places[index]!, shownRefusal(refusal(code), form.values).message);
-    });
-    return shownAgain(submission, PATH, refused, view);
+    return again((error as Refusal<"grants_invalid">).details.rows);
   }
 }
 

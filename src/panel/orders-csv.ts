@@ -1,8 +1,10 @@
 // The filtered list of orders as CSV.
 
+import { lastCosts } from "../db/costs.ts";
 import { listOperatorOrders } from "../db/operator-orders.ts";
 import type { ListedOrder } from "../db/orders.ts";
 import { listProviders } from "../db/providers.ts";
+import type { OrderCost } from "../domain/costs.ts";
 import { placementOf } from "../domain/deliveries.ts";
 import { formatMicros } from "../domain/money.ts";
 import { extraFields, orderType } from "../domain/order-fields.ts";
@@ -13,7 +15,7 @@ import { ordersPage } from "./orders.tsx";
 
 const STEP = 200;
 const HEADER =
-  "orderId,id,user,service,link,quantity,charge,refunded,startCount,remains,status,placement,provider,providerOrder,reference,createdAt,type,fields";
+  "orderId,id,user,service,link,quantity,charge,refunded,startCount,remains,status,placement,provider,providerOrder,reference,createdAt,cost,providerCharge,providerCurrency,type,fields";
 
 export async function ordersCsv(call: Call, panel: Panel): Promise<View | Response> {
   const { filter, names } = await call.read((reader) => ({
@@ -22,18 +24,25 @@ export async function ordersCsv(call: Call, panel: Panel): Promise<View | Respon
   }));
   if (!filter) return ordersPage(call);
   const read = async (below: number) => {
-    const { rows, next } = await call.read((reader) =>
-      listOperatorOrders(reader, filter, below, STEP),
-    );
-    return { rows: rows.map((order) => cellsOf(order, names)), next };
+    const { rows, next, costs } = await call.read((reader) => {
+      const page = listOperatorOrders(reader, filter, below, STEP);
+      const ids = page.rows.map(({ orderId }) => orderId);
+      return { ...page, costs: lastCosts(reader, ids) };
+    });
+    return { rows: rows.map((order) => cellsOf(order, names, costs)), next };
   };
   return csvResponse("orders.csv", HEADER, Number.MAX_SAFE_INTEGER, read, (error) =>
     panel.log.error({ error: String(error) }, "list of orders not sent to its end"),
   );
 }
 
-function cellsOf(order: ListedOrder, names: ReadonlyMap<number, string>): (string | number)[] {
+function cellsOf(
+  order: ListedOrder,
+  names: ReadonlyMap<number, string>,
+  costs: ReadonlyMap<number, OrderCost>,
+): (string | number)[] {
   const { delivery } = order;
+  const cost = costs.get(order.orderId);
   return [
     order.orderId,
     order.id,
@@ -51,6 +60,10 @@ function cellsOf(order: ListedOrder, names: ReadonlyMap<number, string>): (strin
     delivery?.providerOrder ?? "",
     csvText(order.reference ?? ""),
     new Date(order.createdAt).toISOString(),
+    // What the provider charged, to compare with its invoice.
+    cost ? formatMicros(cost.costMicros) : "",
+    cost?.amount ?? "",
+    cost?.currency ?? "",
     orderType(order),
     order.extra === null ? "" : csvText(JSON.stringify(extraFields(order))),
   ];

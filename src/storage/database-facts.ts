@@ -5,7 +5,7 @@ import { OLDEST_DUE_POLL } from "../db/polling.ts";
 import { UNRECOGNIZED_NUMBERS } from "../db/unrecognized-numbers.ts";
 import { FAILED_WEBHOOKS } from "../db/webhook-figures.ts";
 import type { RowFacts } from "./findings.ts";
-import { whyNoFile } from "./files.ts";
+import { whyNoReachableFile } from "./files.ts";
 import { hasLitestream } from "./litestream.ts";
 import { pendingMigrations } from "./migrate.ts";
 import { openReader } from "./open.ts";
@@ -25,7 +25,7 @@ export interface DatabaseFacts extends RowFacts {
 
 /** Reads only. Throws OpenError, also for a newer or foreign database, or what SQLite throws for a file it cannot read. */
 export function factsOf(path: string): DatabaseFacts {
-  const why = whyNoFile(path);
+  const why = whyNoReachableFile(path);
   if (why) throw new OpenError(why);
   const { sqlite } = openReader(path);
   try {

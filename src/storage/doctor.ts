@@ -1,7 +1,18 @@
 // `doctor`: checks everything that a service on this machine needs. Each finding says what to do. docs/specification.md#doctor.
 
-import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { errorCode } from "../domain/refusals.ts";
+import { basename, dirname, join, resolve } from "node:path";
 import { type CheckpointMode, WAL_LIMIT_BYTES } from "./checkpoint.ts";
 import { type DatabaseFacts, factsOf } from "./database-facts.ts";
 import {
@@ -49,6 +60,12 @@ export function runDoctor({ data, backupFolder, now, checkpoint }: DoctorInput):
     findings.push(finding("data directory", "fail", `${directory} is not a folder`, advice));
     return findings;
   }
+  const why = whyUnreadable(directory);
+  if (why !== null) {
+    const advice = "run this as the user of the service, such as with `sudo -u reseller`";
+    findings.push(ownership(directory), finding("data directory", "fail", why, advice));
+    return findings;
+  }
   findings.push(ownership(directory), fileSystem(directory), room(directory), syncTime(directory));
   if (!existsSync(path)) {
     findings.push(
@@ -63,6 +80,16 @@ export function runDoctor({ data, backupFolder, now, checkpoint }: DoctorInput):
     backupAge(directory, backupFolder, now),
   );
   return findings;
+}
+
+/** Null where it can be read. */
+function whyUnreadable(directory: string): string | null {
+  try {
+    accessSync(directory, constants.R_OK | constants.X_OK);
+    return null;
+  } catch (error) {
+    return `${directory} cannot be read (${errorCode(error)})`;
+  }
 }
 
 function ownership(directory: string): Finding {
@@ -217,7 +244,7 @@ function backupAge(data: string, folder: string, now: number): Finding {
     return finding("last backup", "warn", `none of this service in ${folder}`, advice);
   }
   const age = now - newest.begunAt;
-  const found = `${newest.file}, ${Math.round(age / 3_600_000)} h old`;
+  const found = `${basename(newest.file)}, ${Math.round(age / 3_600_000)} h old`;
   if (age <= BACKUP_WARN_MS) return finding("last backup", "ok", found);
   return finding("last backup", "warn", found, "see the server's log for `backup not made`");
 }

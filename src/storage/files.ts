@@ -23,6 +23,15 @@ export function whyNoFile(path: string): string | null {
   return found.isDirectory() ? `${path} is a folder` : `${path} is not a regular file`;
 }
 
+/** The same, also of a path below a folder that this user may not look into. */
+export function whyNoReachableFile(path: string): string | null {
+  try {
+    return whyNoFile(path);
+  } catch (error) {
+    return `${path} cannot be reached by this user (${errorCode(error)})`;
+  }
+}
+
 /** Undefined when it does not exist, or when its folder is a file. */
 function statOf(path: string): Stats | undefined {
   try {

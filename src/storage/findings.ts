@@ -45,16 +45,21 @@ export function clock({ lastRowAt }: RowFacts, now: number): Finding {
   );
 }
 
+function orders(count: number): string {
+  return count === 1 ? "1 order" : `${count} orders`;
+}
+
 export function unknown({ unknownPlacements: count }: RowFacts): Finding {
   if (count === 0) return finding("unknown placements", "ok", "none");
   const advice = "`reseller admin order list --unknown`, then `order settle` each";
-  return finding("unknown placements", "warn", `${count} orders`, advice);
+  return finding("unknown placements", "warn", orders(count), advice);
 }
 
 export function unrecognized({ unrecognizedNumbers: count }: RowFacts): Finding {
   if (count === 0)
     return finding("unknown numbers", "ok", "providers know the orders that they have");
-  const found = `${count} orders have a number that their provider does not know`;
+  const has = count === 1 ? "has" : "have";
+  const found = `${orders(count)} ${has} a number that their provider does not know`;
   const advice =
     "`reseller admin provider list` names them; correct each with `order settle --placed`";
   return finding("unknown numbers", "warn", found, advice);

@@ -188,7 +188,7 @@ function requireDatabase(path: string): void {
     const code = errorCode(error);
     if (code !== "ENOENT" && code !== "ENOTDIR") {
       throw new OpenError(
-        `${path} cannot be reached (${code}): check the owner and permissions of it and its folder`,
+        `${path} cannot be reached (${code}): check the owner and permissions of it and its folder, or run this as the user of the service`,
       );
     }
     why = `there is no database at ${path}`;

@@ -6,7 +6,7 @@ import { chownSync, copyFileSync, existsSync, mkdirSync, renameSync, statSync } 
 import { dirname, join, resolve } from "node:path";
 import { BackupError, verifyCopy } from "./backup.ts";
 import type { Awaitable, Store } from "../db/port.ts";
-import { freeBytesIn, mebibytes, sizeOf, syncPath, whyNoFile } from "./files.ts";
+import { freeBytesIn, mebibytes, sizeOf, syncPath, whyNoReachableFile } from "./files.ts";
 import { keepReplaced, settleReplaced, STAGING_FOLDER } from "./replaced-file.ts";
 import {
   claimDataDirectory,
@@ -74,8 +74,8 @@ export async function restoreDatabase(
 
 /** Refuses a file that is not there, not ours, empty, or of a newer version. */
 function refuseUnfit(file: string): void {
-  if (!existsSync(file)) throw new BackupError(`there is no file ${file}: name a backup`);
   refuseNoFile(file, "name a backup");
+  if (!existsSync(file)) throw new BackupError(`there is no file ${file}: name a backup`);
   refuseNoFile(`${file}-wal`, "move it away first");
   try {
     const sqlite = new Database(file, { readonly: true });
@@ -97,7 +97,7 @@ function refuseUnfit(file: string): void {
 }
 
 function refuseNoFile(path: string, advice: string): void {
-  const why = whyNoFile(path);
+  const why = whyNoReachableFile(path);
   if (why) throw new BackupError(`${why}: ${advice}`);
 }
 

@@ -88,6 +88,8 @@ test("columns are chosen by their headings", async () => {
   expect(await heading()).toMatch(
     /^ORDER +STATUS +USER +SERVICE +QUANTITY +CHARGE USD +AGE +LINK$/,
   );
-  expect(await heading("--wide")).toMatch(/ PLACEMENT .* PROVIDER ORDER +REFERENCE +ID +LINK$/);
+  expect(await heading("--wide")).toMatch(
+    / PLACEMENT .* PROVIDER ORDER +COST USD +PROVIDER CHARGE +REFERENCE +ID +LINK$/,
+  );
   expect((await list("--columns", "order,nothing")).code).toBe(2);
 });

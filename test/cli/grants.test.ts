@@ -72,6 +72,14 @@ describe("an import is all or nothing", () => {
     expect(shop.dump()).toBe(before);
   });
 
+  test("at once, by their lines: those that cannot be read and those that are refused", async () => {
+    const shop = openShop();
+    const text = ["service,username,price", "nothing,bob,1", "followers,bob,x", "followers,kid,1"];
+    const { code, stderr } = await imported(shop, text.join("\n"));
+    expect(code).toBe(1);
+    expect([...stderr.matchAll(/line (\d)/g)].map(([, line]) => line)).toEqual(["2", "3", "4"]);
+  });
+
   test.each([
     [
       "a price that is none",

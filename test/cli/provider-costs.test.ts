@@ -63,7 +63,15 @@ describe("a charge in another currency", () => {
     expect(counted.stdout).toMatch(/^acme +1 +2\.00 +0\.00 +1\.51 +0\.49$/m);
     expect((await provider("list")).stdout).not.toContain("INR");
     const { json } = await shop.cli("admin", "order", "show", String(orderId), "--json");
-    expect(json).toMatchObject({ cost: 1.506, providerCharge: "125.5", providerCurrency: "INR" });
+    const costs = { cost: 1.506, providerCharge: "125.5", providerCurrency: "INR" };
+    expect(json).toMatchObject(costs);
+    // For its invoice: the list has them too.
+    const list = ["admin", "order", "list", "--provider", "acme"];
+    expect((await shop.cli(...list, "--json")).json).toContainEqual(
+      expect.objectContaining({ orderId, ...costs }),
+    );
+    const shown = await shop.cli(...list, "--columns", "order,cost-usd,provider-charge");
+    expect(shown.stdout).toMatch(new RegExp(`^ *${orderId} +1\\.506 +125\\.5 INR$`, "m"));
   });
 
   test("the table of a report fits 80 columns; --json and --csv have all digits", async () => {

@@ -159,9 +159,7 @@ describe("a number that was settled wrongly", () => {
     expect((await shop.cli("admin", "provider", "list")).stdout).toContain(
       `does not know 999 of order ${id}`,
     );
-    expect((await shop.cli("doctor")).stdout).toContain(
-      "1 orders have a number that their provider",
-    );
+    expect((await shop.cli("doctor")).stdout).toContain("1 order has a number that their provider");
     const settle = ["admin", "order", "settle", id, "--placed", "1000", "--no-check", "--json"];
     const corrected = await shop.cli(...settle);
     expect(corrected.json).toMatchObject({ status: "PROCESSING", providerOrder: "1000" });

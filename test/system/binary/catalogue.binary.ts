@@ -263,6 +263,8 @@ test("a price list is exported, edited and imported again; every wrong row is na
   const edit = `id,price\r\n${id},9.99\r\n`;
   const dry = await withInput(folder, edit, ...again, "--dry-run");
   expect(dry.stdout).toContain("dry run, nothing was changed: 0 added, 1 changed, 0 unchanged");
+  const days = await withInput(folder, `id,refillDays\n${id},7\n`, ...again, "--dry-run");
+  expect(days.stdout).toMatch(/^~ .*: refill days 30 → 7$/m);
   expect((await withInput(folder, edit, ...again)).code).toBe(0);
   expect((await servicesIn(folder)).find((each) => each["id"] === id)).toMatchObject({
     ...before[0],
@@ -283,6 +285,12 @@ test("a price list is exported, edited and imported again; every wrong row is na
   // To manual, and gone.
   const manual = await admin(folder, "service", "update", id, "--provider", "none");
   expect(manual).toMatchObject({ provider: null, providerService: null });
+  await admin(folder, "service", "update", id, "--provider", "acme", "--provider-service", "77");
+  const told = await binary(folder, ..."admin service update --provider none".split(" "), id);
+  expect(told).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("the next sync of acme takes its service 77 for a new one"),
+  });
   await admin(folder, "user", "create", "alice");
   await admin(folder, "service", "grant", id, "--user", "alice");
   const held = await binary(folder, "admin", "service", "delete", id);
@@ -294,4 +302,59 @@ test("a price list is exported, edited and imported again; every wrong row is na
   const made = ["service", "create", "--name", "N", "--price", "1", "--min", "1", "--max", "2"];
   expect((await admin(folder, ...made)).number).toBeGreaterThan(Math.max(...numbers));
   expect((await binary(folder, "verify")).code).toBe(0);
+});
+
+test("an import that changes more than 20 services, or a price to nothing, asks; --yes is for scripts", async () => {
+  const folder = await freshShop("--markup", "30%");
+  const update = ["admin", "service", "import", "-", "--update"];
+  const list = (price: number) =>
+    [
+      "id,name,price,min,max",
+      ...Array.from({ length: 21 }, (_, n) => `s${n},S${n},${price},1,2`),
+    ].join("\n");
+  const prices = async () => new Set((await servicesIn(folder)).map(({ price }) => price));
+  // What is new is not asked about: nobody has ordered it yet. What its row does not say is the default.
+  expect((await withInput(folder, list(1), ...update)).code).toBe(0);
+  const many = await withInput(folder, list(2), ...update);
+  expect(many).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("change 21 services: that is more than 20"),
+  });
+  const free = await withInput(folder, "id,price\ns3,0\n", ...update);
+  expect(free).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("set the price of s3 to 0: that is a service for nothing"),
+  });
+  expect(await prices()).toEqual(new Set([1]));
+  expect((await withInput(folder, list(2), ...update, "--yes")).code).toBe(0);
+  expect(await prices()).toEqual(new Set([2]));
+  expect((await withInput(folder, "id,price\ns3,0\n", ...update, "--yes")).code).toBe(0);
+  expect(await prices()).toEqual(new Set([2, 0]));
+  const kinds = "id,name,price,type\npack,P,9,package\n";
+  expect((await withInput(folder, kinds, ...update)).code).toBe(0);
+  expect((await servicesIn(folder)).find(({ id }) => id === "pack")).toMatchObject({
+    per: "order",
+    min: 1,
+    max: 1,
+    private: false,
+    active: true,
+    dripfeed: false,
+  });
+  const unfit = "id,name,price,min,max,per,dripfeed\nfed,F,1,1,2,order,yes\nfree,E,1,1,2,1,no\n";
+  expect(await withInput(folder, unfit, ...update)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(
+      "stdin, line 2: per and dripfeed do not fit the service's type",
+    ),
+  });
+});
+
+test("one provider is shown with all of its settings, as the list has it", async () => {
+  const folder = await freshShop("--markup", "30%", "--sync-every", "6h");
+  const shown = await binaryJson(folder, "admin", "provider", "show", "ACME");
+  expect(await binaryJson(folder, "admin", "provider", "list")).toEqual([shown] as never);
+  const { stdout } = await binary(folder, "admin", "provider", "show", "acme");
+  expect(stdout).toMatch(/^markup +30$/m);
+  expect(stdout).toMatch(/^sync every +6h$/m);
+  expect((await binary(folder, "admin", "provider", "show", "nobody")).code).toBe(1);
 });

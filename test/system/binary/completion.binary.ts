@@ -115,6 +115,17 @@ test("-v and -V print the version, help of what there is none of is wrong usage 
   }
   const near = await binary(folder, "help", "admin", "usr");
   expect(near.stderr).toContain("Did you mean user?");
+  // On the wrong side of `admin`.
+  for (const [argv, meant] of [
+    [["user", "list"], "reseller admin user"],
+    [["order", "--help"], "reseller admin order"],
+    [["admin", "report", "--by", "day"], "reseller report"],
+    [["help", "admin", "backup"], "reseller backup"],
+  ] as const) {
+    const { code, stdout, stderr } = await binary(folder, ...argv);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(`(Did you mean ${meant}?)`);
+  }
 });
 
 test("with --json an error is one JSON document with a code, on stderr", async () => {

@@ -1,10 +1,17 @@
 // The binary reads nothing from its working directory, and names clearly what it cannot use.
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import packageJson from "../../../package.json" with { type: "json" };
-import { binary, binaryJson, serving, stop } from "../../support/binary.ts";
+import { BINARY, binary, binaryJson, serving, stall, stop } from "../../support/binary.ts";
 import { freshFolder } from "../../support/service.ts";
 
 test(".env and bunfig.toml of the working directory have no influence", async () => {
@@ -110,3 +117,44 @@ function shell(line: string): { stdout: string; stderr: string; exitCode: number
   const { stdout, stderr, exitCode } = Bun.spawnSync(["bash", "-c", script], { cwd: folder });
   return { stdout: stdout.toString(), stderr: stderr.toString(), exitCode };
 }
+
+test("whoever may not read the data is told so by every command, and to be the service's user", async () => {
+  const folder = freshFolder();
+  const data = join(folder, "data");
+  const { server } = await stall(folder);
+  const program = join(folder, "reseller");
+  copyFileSync(BINARY, program);
+  chmodSync(program, 0o755);
+  // To root permissions are nothing: it becomes another user.
+  const isRoot = process.getuid!() === 0;
+  chmodSync(folder, 0o755);
+  if (!isRoot) chmodSync(data, 0);
+  const other = "setpriv --reuid 65534 --regid 65534 --clear-groups".split(" ");
+  for (const command of [
+    "doctor",
+    "verify",
+    `verify --file ${data}/reseller.db`,
+    "health",
+    "report",
+    "admin user list",
+    "panel list",
+    `restore ${data}/reseller.db --data ${folder}/other`,
+    `backup ${folder}/copy.db`,
+    "config check",
+    "serve --port 0",
+  ]) {
+    const { exitCode, stdout, stderr } = Bun.spawnSync(
+      [...(isRoot ? other : []), program, ...command.split(" ")],
+      { cwd: folder, env: { RESELLER_DATA: data } },
+    );
+    const said = `${stdout.toString()}${stderr.toString()}`;
+    expect([command, exitCode, said]).toEqual([
+      command,
+      1,
+      expect.stringMatching(/EACCES|this user|user of the service/),
+    ]);
+    expect([command, said]).toEqual([command, expect.not.stringContaining("a fault in this")]);
+  }
+  if (!isRoot) chmodSync(data, 0o700);
+  await stop(server);
+});

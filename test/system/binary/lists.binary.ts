@@ -87,9 +87,9 @@ test("order list on 140 columns, with all columns, with some, and to a pipe", as
   expect(widest(shown(140, "admin order list"))).toBeLessThanOrEqual(140);
   const wide = shown(140, "admin order list --wide --id 1");
   for (const cell of [
-    "PROVIDER ORDER  23501",
-    "REFERENCE       ref-0",
-    `LINK            ${LINK}0`,
+    "PROVIDER ORDER   23501",
+    "REFERENCE        ref-0",
+    `LINK             ${LINK}0`,
   ]) {
     expect(wide).toContain(cell);
   }

@@ -12,10 +12,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { manPage } from "../../../deploy/command-line.ts";
 import { buildDeb } from "../../../deploy/deb/build.ts";
 import { billOfMaterials } from "../../../deploy/sbom.ts";
 import packageJson from "../../../package.json" with { type: "json" };
+import { binary } from "../../support/binary.ts";
 import { freshFolder } from "../../support/service.ts";
 
 setDefaultTimeout(120_000);
@@ -150,8 +150,9 @@ test("the Debian package holds what it should, for root alone to change, and is 
 });
 
 test("the manual page names every setting, and man has nothing to say against it", async () => {
-  const file = join(freshFolder(), "reseller.1");
-  writeFileSync(file, manPage(DATE));
+  const folder = freshFolder();
+  const file = join(folder, "reseller.1");
+  writeFileSync(file, (await binary(folder, "man")).stdout);
   const { code, stderr, stdout } = await run(["man", "--warnings", "-l", file], {
     MANPAGER: "cat",
     LC_ALL: "C.UTF-8",

@@ -1,13 +1,26 @@
-// The manual page, made from the commands as they are declared. Completion: src/cli/completion-scripts.ts.
+// `man`: the manual page, made from the commands as they are declared. Completion: completion-scripts.ts.
 
-import packageJson from "../package.json" with { type: "json" };
-import { isRunnable, listCommands, visibleOptions } from "../src/cli/command-tree.ts";
-import { createProgram } from "../src/cli/program.ts";
+import type { Command } from "commander";
+import packageJson from "../../package.json" with { type: "json" };
+import { type CommonOptions, declare } from "./command.ts";
+import { isRunnable, listCommands, visibleOptions } from "./command-tree.ts";
+import { print } from "./output.ts";
 
-/** reseller(1), in man's macros. `date`: in seconds since 1970. */
-export function manPage(date: number): string {
-  const day = new Date(date * 1000).toISOString().slice(0, 10);
-  const runnable = listCommands(createProgram()).filter(({ command }) => isRunnable(command));
+export function declareMan(program: Command): void {
+  declare(
+    program,
+    "man",
+    "print the manual page, with every command and flag",
+    "reseller man > /usr/local/share/man/man1/reseller.1",
+  ).action(({ json }: CommonOptions) => {
+    print(json, { page: manPage(program) }, ({ page }) => page.trimEnd());
+  });
+}
+
+/** reseller(1), in man's macros. `date`: of a release, in seconds since 1970. */
+export function manPage(program: Command, date?: number): string {
+  const day = date === undefined ? "" : new Date(date * 1000).toISOString().slice(0, 10);
+  const runnable = listCommands(program).filter(({ command }) => isRunnable(command));
   const commands = runnable.flatMap(({ words, command }) => [
     ".SS",
     escaped(
