@@ -67,8 +67,11 @@ function submissionOf({ orderId, link, createdAt }: PlacedOrder, now: number): S
     case "unknown":
       return { outcome: "unknown", cause: "its link asks for that" };
     case "wait": {
-      const retryInMs = Math.min(createdAt + submission.ms - now, submission.ms);
-      if (retryInMs <= 0) return accepted;
+      const leftMs = createdAt + submission.ms - now;
+      // The clock was set back: by it the wait would take hours, with an attempt every few seconds.
+      const isAhead = leftMs > 2 * submission.ms;
+      if (leftMs <= 0 || isAhead) return accepted;
+      const retryInMs = Math.min(leftMs, submission.ms);
       return { outcome: "not_sent", cause: "its link asks for a wait", retryInMs };
     }
   }

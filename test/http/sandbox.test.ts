@@ -223,6 +223,14 @@ test("orders go on where they are after a crash, on another server", async () =>
   expect(await stateOf(underWay)).toEqual(["COMPLETED", 0]);
 });
 
+test("an order that waits is placed within a minute although the clock is put back by hours", async () => {
+  const { orderId } = (await shop.order(`${MAGIC}/pending/complete`)).body.order;
+  await shop.restart(-7_200_000);
+  await shop.clock.advance(66_000);
+  expect(await stateOf(orderId)).toEqual(["COMPLETED", 0]);
+  await shop.restart(7_200_000);
+});
+
 test("no test order is sent to a provider, and with a live key a magic link is a link as any other", async () => {
   const providers = shop.database.query(
     `SELECT DISTINCT orders.provider_id AS provider FROM orders
