@@ -2,7 +2,7 @@
 // orders, and their memory at most. The orders are a thousand that the service placed and followed, with all that belongs to them,
 // multiplied by SQL. PostgreSQL has its default settings.
 
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import type { Database } from "bun:sqlite";
 import { closeForCommand, openForCommand } from "../src/storage/open.ts";
 import { execute } from "../src/operations/execute.ts";
@@ -41,21 +41,35 @@ process.exit(0);
 async function run(what: string, ...command: string[]): Promise<void> {
   const started = performance.now();
   const child = Bun.spawn([BINARY, ...command], { stdout: "pipe", stderr: "pipe" });
+  let most = 0;
+  const watch = setInterval(() => (most = peakOf(child.pid) ?? most), 100);
   const [out, error, code] = await Promise.all([
     child.stdout.text(),
     child.stderr.text(),
     child.exited,
   ]);
+  clearInterval(watch);
   const seconds = (performance.now() - started) / 1000;
-  const { maxRSS, cpuTime } = child.resourceUsage()!;
+  const { cpuTime } = child.resourceUsage()!;
   const own = Number(cpuTime.total) / 1e6;
   say(
-    `${what}: ${seconds.toFixed(1)} s, ${own.toFixed(1)} s of the processor, ${mebibytes(maxRSS)} MiB at most`,
+    `${what}: ${seconds.toFixed(1)} s, ${own.toFixed(1)} s of the processor, ${mebibytes(most)} MiB at most`,
   );
   if (code !== 0) throw new Error(`${what}: exit ${code}: ${out}${error}`);
 }
 
-/** Resolves with the data directory. */
+/** Of this program alone: what getrusage tells counts the process from which it was started. Null: it has ended. */
+function peakOf(pid: number): number | null {
+  try {
+    const [, kibibytes] =
+      /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return kibibytes === undefined ? null : Number(kibibytes) * 1024;
+  } catch {
+    return null;
+  }
+}
+
+/** The data directory. */
 function fill(): string {
   const database = freshSqliteDatabase();
   placeSeeds(database);

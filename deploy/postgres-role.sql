@@ -26,3 +26,6 @@ GRANT DELETE ON providers, services TO reseller;
 GRANT INSERT, DELETE ON webhook_events, webhook_attempts, unrecognized_numbers TO reseller;
 -- Alerts that ended long ago.
 GRANT INSERT, UPDATE, DELETE ON alerts TO reseller;
+-- The panel: who may use it, their sessions, tries to sign in, and confirmations.
+GRANT INSERT, UPDATE ON administrators TO reseller;
+GRANT INSERT, UPDATE, DELETE ON recovery_codes, panel_sessions, sign_in_attempts, confirmations TO reseller;

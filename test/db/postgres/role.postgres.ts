@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
+import { TABLES } from "../../../src/db/tables.ts";
 import { migrate } from "../../../src/db/postgres/migrate.ts";
 import { cluster, SERVICE_ROLE } from "../../support/postgres.ts";
 
@@ -36,5 +37,18 @@ test("the service's role can neither change the schema nor take back what is kep
   ]) {
     expect(sql.unsafe(text)).rejects.toThrow(/permission denied|must be owner/);
   }
+  await sql.close();
+});
+
+test("the service's role can write rows of every table that the service does", async () => {
+  const { sql } = await serviceDatabase();
+  const without: string[] = [];
+  for (const { name } of TABLES) {
+    const text = `SELECT has_table_privilege(current_user, '${name}', 'INSERT') AS granted`;
+    const [row] = (await sql.unsafe(text)) as { granted: boolean }[];
+    if (!row!.granted) without.push(name);
+  }
+  // Of one row each, which the migrations made.
+  expect(without.toSorted()).toEqual(["totals_position", "uptime"]);
   await sql.close();
 });
