@@ -7,7 +7,7 @@ import { join } from "node:path";
 /** How long a process may take to end after SIGTERM. */
 const STOP_MILLISECONDS = 15_000;
 /** How long a process may take to say that it is ready. */
-const READY_MILLISECONDS = 30_000;
+const READY_MILLISECONDS = 120_000;
 
 export interface Child {
   pid: number;

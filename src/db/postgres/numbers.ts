@@ -24,8 +24,8 @@ export function numbersStatement(wanted: ReadonlyMap<AnyTable, number>): Stateme
 
 /** In the order of the tables. */
 export function numbersIn(rows: Rows): number[][] {
-  return rows.map(({ numbers }) =>
-    numbers === null ? [] : String(numbers).split(",").map(Number),
+  return (rows as unknown as { numbers: string | null }[]).map(({ numbers }) =>
+    numbers === null ? [] : numbers.split(",").map(Number),
   );
 }
 
