@@ -29,7 +29,7 @@ let market: TestService;
 let key: string;
 
 beforeAll(async () => {
-  market = await freshService({ placeWait: 3000, providerTimeout: 700, pollInterval: 200 });
+  market = await freshService({ placeWait: 60_000, pollInterval: 200 });
   market.user("anna", "1000");
   key = market.key("anna", "full").text;
   for (const [name, service] of ROUTES) {
