@@ -154,8 +154,8 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
   const activeRoutes = (service: string) =>
     query<{ route: string }>(
       `SELECT name || ':' || routes.provider_service AS route FROM (
-          SELECT provider_id, provider_service FROM services WHERE id = ?
-          UNION ALL SELECT provider_id, provider_service FROM service_routes WHERE service_id = ?
+          SELECT provider_id, provider_service FROM services WHERE id = ? AND route_delisted = 0
+          UNION ALL SELECT provider_id, provider_service FROM service_routes WHERE service_id = ? AND delisted = 0
         ) AS routes JOIN providers ON providers.provider_id = routes.provider_id WHERE providers.active = 1`,
       service,
       service,

@@ -101,6 +101,8 @@ function keepBooks(market: Market): void {
           countOffers(market, () =>
             run("syncCatalogue", { name, upstream, markup: "0", plan: planned, actor }),
           );
+          // What it does not list is passed over, and need not have refused an order.
+          for (const id of ROUTED) market.auditor.routesChanged(id);
           costAuditor.synced(name, rate);
         }),
       );
