@@ -73,8 +73,8 @@ test("webhooks of all users are listed by their state, those of test accounts wi
   create("bob", "second");
   market.key("bob", "full", "all", true);
   market.query(
-    `INSERT INTO webhooks (id, reseller_account, url, events, secret, active, failures, created_at)
-     SELECT ?, test.account, 'https://third.example/', '*', 's', 1, 0, 1
+    `INSERT INTO webhooks (webhook_id, id, reseller_account, url, events, secret, active, failures, created_at)
+     SELECT 3, ?, test.account, 'https://third.example/', '*', 's', 1, 0, 1
      FROM users AS test JOIN users AS own ON own.account = test.test_of WHERE own.username = 'bob'`,
     "hook".repeat(6),
   );
