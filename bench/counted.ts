@@ -35,7 +35,7 @@ async function bundle(name: string, tree: string): Promise<string> {
     target: "bun",
     loader: { ".sql": "text" },
   });
-  if (!success) throw new Error(logs.join("\n"));
+  if (!success) throw new Error(logs.map(String).join("\n"));
   return join(folder, `${name}.js`);
 }
 
