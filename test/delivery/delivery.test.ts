@@ -63,7 +63,7 @@ test("a tick that fails is logged, and the next one follows", async () => {
     },
     random: () => 0,
     settings: { placeWaitMs: 100, placeRetryMs: 60_000, pollIntervalMs: 1000 },
-    connect: (provider) => connectProvider(provider, 1000),
+    connect: (provider) => connectProvider(provider, 60_000),
   });
   const input = { resellerAccount: 3, keyId, service: "likes", link: "tick", quantity: 100 };
   const { orderId } = database.run("placeOrder", input);
