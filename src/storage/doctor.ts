@@ -49,7 +49,11 @@ export function runDoctor({ data, backupFolder, now, checkpoint }: DoctorInput):
   const directory = resolve(data);
   const path = databasePath(directory);
   const findings = [finding("SQLite", "ok", sqliteVersion())];
-  if (!existsSync(directory)) {
+  const denied = accessError(directory);
+  const isFound = existsSync(directory);
+  // A folder above it that this user may not enter hides it.
+  if (!isFound && denied === "EACCES") return [...findings, unreadable(directory, denied)];
+  if (!isFound) {
     findings.push(
       finding("data directory", "warn", `${directory} is not there`, "`reseller serve` creates it"),
     );
@@ -60,11 +64,8 @@ export function runDoctor({ data, backupFolder, now, checkpoint }: DoctorInput):
     findings.push(finding("data directory", "fail", `${directory} is not a folder`, advice));
     return findings;
   }
-  const why = whyUnreadable(directory);
-  if (why !== null) {
-    const advice = "run this as the user of the service, such as with `sudo -u reseller`";
-    findings.push(ownership(directory), finding("data directory", "fail", why, advice));
-    return findings;
+  if (denied !== undefined) {
+    return [...findings, ownership(directory), unreadable(directory, denied)];
   }
   findings.push(ownership(directory), fileSystem(directory), room(directory), syncTime(directory));
   if (!existsSync(path)) {
@@ -82,14 +83,19 @@ export function runDoctor({ data, backupFolder, now, checkpoint }: DoctorInput):
   return findings;
 }
 
-/** Null where it can be read. */
-function whyUnreadable(directory: string): string | null {
+/** Undefined where it can be read. */
+function accessError(directory: string): string | undefined {
   try {
     accessSync(directory, constants.R_OK | constants.X_OK);
-    return null;
+    return undefined;
   } catch (error) {
-    return `${directory} cannot be read (${errorCode(error)})`;
+    return errorCode(error);
   }
+}
+
+function unreadable(directory: string, code: string): Finding {
+  const advice = "run this as the user of the service, such as with `sudo -u reseller`";
+  return finding("data directory", "fail", `${directory} cannot be read (${code})`, advice);
 }
 
 function ownership(directory: string): Finding {

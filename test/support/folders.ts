@@ -1,6 +1,6 @@
 // Folders of the tests' own, which do not outlive them.
 
-import { mkdtempSync } from "node:fs";
+import { chmodSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -20,6 +20,8 @@ export function freshFolder(): string {
  */
 function guardedFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "reseller-tests-"));
+  // Some tests run the program as another user, who must reach what the test lets it read.
+  chmodSync(folder, 0o711);
   guard = Bun.spawn(["setsid", "sh", "-c", 'read -r _; rm -rf "$0"', folder], {
     stdin: "pipe",
     stdout: "ignore",

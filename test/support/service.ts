@@ -1,7 +1,7 @@
 // A service on a fresh data directory, in this process, called over real HTTP; and helpers that fill it.
 
 import { randomBytes } from "node:crypto";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
 import { serveOptions, databaseOptions } from "../../src/config/flags.ts";
 import type { Config } from "../../src/config/settings.ts";
@@ -140,7 +140,10 @@ interface Backend extends Pick<
 
 function sqliteBackend(folder: string): Backend {
   const path = databasePath(folder);
-  if (!existsSync(path)) writeFileSync(path, emptyDatabase(Date.now()));
+  if (!existsSync(path)) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(path, emptyDatabase(Date.now()), { mode: 0o600 });
+  }
   claimDataDirectory(folder, Date.now()).release();
   const connection = openForCommand(folder);
   const { store, sqlite } = connection;
