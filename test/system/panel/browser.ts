@@ -1,5 +1,5 @@
 // Chromium for the tests of the panel: a page as someone sees it, and what a person with a keyboard, a phone or another's
-// eyes would stumble over. Screenshots are in dist/screenshots/panel.
+// eyes would stumble over. With SCREENSHOTS=yes what it saw is in dist/screenshots/panel.
 
 import { mkdirSync } from "node:fs";
 import axe from "axe-core";
@@ -80,6 +80,7 @@ export async function visit(
 }
 
 export async function screenshot(page: Page, name: string): Promise<void> {
+  if (!process.env["SCREENSHOTS"]) return;
   await page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, fullPage: true });
 }
 
