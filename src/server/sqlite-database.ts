@@ -54,15 +54,22 @@ export async function openSqliteDatabase(
     },
     ...writerLog(path, log, onFatal),
   });
-  const connection = openReader(path);
-  if (checkpoint === "internal" && hasLitestream(connection.sqlite))
+  let readers: ReturnType<typeof openReaders>;
+  try {
+    readers = openReaders(path);
+  } catch (error) {
+    // The writer's thread would keep the process from ending.
+    await writer.close();
+    release();
+    throw error;
+  }
+  const { store, slowReader, findCached, hasReplicator } = readers;
+  snapshot = store;
+  if (checkpoint === "internal" && hasReplicator)
     log.warn(
       { path },
       "Litestream replicates this database or did: beside it run with --checkpoint external, or a replica may not restore",
     );
-  const store = (snapshot = createSnapshot(connection));
-  const slowReader = openReader(path);
-  const findCached = createKeyFinder(connection.store.reader, store);
   const addressFile = addressPath(folder);
   return {
     description: path,
@@ -94,6 +101,17 @@ export async function openSqliteDatabase(
       rmSync(addressFile, { force: true });
       release();
     },
+  };
+}
+
+function openReaders(path: string) {
+  const connection = openReader(path);
+  const store = createSnapshot(connection);
+  return {
+    store,
+    slowReader: openReader(path),
+    findCached: createKeyFinder(connection.store.reader, store),
+    hasReplicator: hasLitestream(connection.sqlite),
   };
 }
 
