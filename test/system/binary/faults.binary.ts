@@ -60,6 +60,22 @@ async function readiness(server: ServerProcess): Promise<number> {
   return (await fetch(`${server.url}/readyz`)).status;
 }
 
+test("whichever call of its start the disk fails, serve listens or ends with exit 1", async () => {
+  let ended = 0;
+  for (let call = 1; call < 90; call += 3) {
+    const folder = freshFolder();
+    cpSync(prepared, folder, { recursive: true });
+    const environment = shim.environment(folder, { fault: `EIO:${call}:1` });
+    try {
+      SERVERS.push(await startServerProcess({ data: folder, environment }));
+    } catch (error) {
+      ended += 1;
+      expect([call, String(error)]).toEqual([call, expect.stringContaining("(exit 1)")]);
+    }
+  }
+  expect(ended).toBeGreaterThan(10);
+});
+
 test("a full disk: 503 and not ready, reads go on, and room brings it back without a restart", async () => {
   const { folder, gate, server } = await faulty("ENOSPC");
   const wishes = await load(server, 0, (sent) => sent < 40);

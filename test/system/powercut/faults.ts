@@ -44,7 +44,11 @@ async function fault(kind: string, nth: number, count: number): Promise<void> {
   cpSync(prepared, folder, { recursive: true });
   const what = `${kind} on call ${nth}, ${count} times, seed ${seed}`;
   const environment = shim.environment(folder, { fault: `${kind}:${nth}:${count}` });
-  const server = await startServerProcess({ data: folder, environment }).catch(() => null);
+  const server = await startServerProcess({ data: folder, environment }).catch((error) => {
+    // One that does not end is killed, and that is another code.
+    if (!String(error).includes("(exit 1)")) fail([String(error)], what);
+    return null;
+  });
   const wishes = server ? await loadOn(server, kind, what) : [];
   if (!server) tally.notStarted++;
   await check(folder, wishes, what);
