@@ -2,7 +2,7 @@
 // orders are hardly slower meanwhile.
 
 import { constants, setPriority } from "node:os";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { BackupError, openStaging, publishCopy, refuseBackup } from "./backup.ts";
 import type { CheckpointMode } from "./checkpoint.ts";
@@ -17,6 +17,9 @@ import type { Verification } from "../db/verify.ts";
 const SYNC_BYTES = 1024 * 1024;
 /** Between two looks at the copy's size. */
 const LOOK_MS = 5;
+
+/** The threads of this process, where the system lists them. */
+const THREADS = "/proc/self/task";
 
 export interface ToCopyThread {
   path: string;
@@ -73,15 +76,27 @@ export async function backUp(
   }
 }
 
-/** Of this process. Only a warning on failure: some sandboxes forbid it. */
+/**
+ * Of this process. Only a warning on failure: some sandboxes forbid it. On Linux a priority is a thread's, and those that
+ * compile began before this.
+ */
 export function lowerPriority(onWarning: (warning: string) => void): void {
   try {
-    setPriority(constants.priority.PRIORITY_LOW);
+    for (const thread of existsSync(THREADS) ? readdirSync(THREADS) : ["0"]) lower(Number(thread));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     onWarning(
       `the priority could not be lowered, orders may take longer while a backup is made or copied (${why})`,
     );
+  }
+}
+
+function lower(thread: number): void {
+  try {
+    setPriority(thread, constants.priority.PRIORITY_LOW);
+  } catch (error) {
+    const hasEnded = (error as { info?: { code?: string } }).info?.code === "ESRCH";
+    if (!hasEnded) throw error;
   }
 }
 
