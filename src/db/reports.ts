@@ -86,14 +86,6 @@ export const keyOf = (by: ReportKey, at: string): string =>
     provider: "coalesce(CAST(orders.provider_id AS TEXT), '')",
   })[by];
 
-/** Days are grouped as numbers, which takes a quarter less than as texts. */
-const groupOf = (by: ReportKey, at: string): string =>
-  by === "day" ? `${at} / ${DAY_MS}` : keyOf(by, at);
-
-/** Test orders cost nothing, so that by day no order is read. */
-const rowsOf = (by: ReportKey, source: ReportSource): string =>
-  by === "day" && source === "order_costs" ? "order_costs WHERE 1 = 1" : SOURCES[source].rows;
-
 /** The sums of a source's rows; `condition` in SQL, on its number and time. */
 function sumsQuery<P extends Kinds>(
   by: ReportKey,
@@ -101,12 +93,13 @@ function sumsQuery<P extends Kinds>(
   takes: P,
   condition: (source: Source) => string,
 ) {
-  const { amount, at, orders } = SOURCES[source];
+  const { rows, amount, at, orders } = SOURCES[source];
+  const key = keyOf(by, at);
   return query({
     takes,
     gives: { key: text, orders: number, thousands: number, rest: number },
-    text: `SELECT ${keyOf(by, at)} AS "key", ${orders} AS "orders", ${sumOf(amount)}
-      FROM ${rowsOf(by, source)} AND ${condition(SOURCES[source])} GROUP BY ${groupOf(by, at)}`,
+    text: `SELECT ${key} AS "key", ${orders} AS "orders", ${sumOf(amount)}
+      FROM ${rows} AND ${condition(SOURCES[source])} GROUP BY ${key}`,
   });
 }
 
