@@ -94,10 +94,12 @@ export class Statements {
     let found = this.#byQuery.get(identity);
     if (!found) {
       const { text, takes, gives } = query;
+      // With ORDER BY, SQLite plans `column = ?1` for the value that is bound, and prepares the statement again for the next one:
+      // a list of orders costs 136 µs instead of 12. It plans `column = +?1` once for all values.
       const marked = withMarks(text.sqlite, takes, (place, { name }) =>
         name === "numbers" || name === "texts"
           ? `SELECT value FROM json_each(?${place + 1})`
-          : `?${place + 1}`,
+          : `+?${place + 1}`,
       );
       const lists = takes.map(([name, kind]) => [name, kind.name.endsWith("s")] as const);
       const bind: Binder = (values) =>
