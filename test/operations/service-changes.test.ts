@@ -242,7 +242,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       }),
       { numRuns: engine === "sqlite" ? runs(30, 60) : 8 },
     );
-  }, 600_000);
+  });
 
   test("prices of many services are service.changed, at the price that each reseller pays", async () => {
     const { store, run } = await openMarket(engine);

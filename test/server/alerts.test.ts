@@ -41,4 +41,4 @@ test("lack of funds is told once when it begins and once when it ends, a test at
   await until("it ends", () => telegram.messages.length === 3 && receiver.received.length === 2);
   const types = receiver.received.map(({ body }) => JSON.parse(body).type);
   expect(types).toEqual(["alert.raised", "alert.resolved"]);
-}, 120_000);
+});

@@ -190,5 +190,5 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
       ]);
       await subject.close();
     }
-  }, 600_000);
+  });
 }

@@ -50,7 +50,7 @@ test("a host that says nothing keeps nobody from the primary", async () => {
   expect(rows![0]).toEqual({ port: String(two.port) });
   connection.close();
   thaw();
-}, 100_000);
+});
 
 test("a batch whose host says nothing any more goes on where another becomes the primary", async () => {
   const { one, two, address } = await twoHosts();
@@ -70,7 +70,7 @@ test("a batch whose host says nothing any more goes on where another becomes the
   expect(await two.query("same", "SELECT username FROM users")).toEqual([{ username: "two" }]);
   await store.close();
   thaw();
-}, 100_000);
+});
 
 test("a host that becomes the primary is found while another one says nothing", async () => {
   const { one, two, address } = await twoHosts();
@@ -88,4 +88,4 @@ test("a host that becomes the primary is found while another one says nothing", 
   expect(rows![0]).toEqual({ port: String(two.port) });
   connection.close();
   thaw();
-}, 100_000);
+});

@@ -64,4 +64,4 @@ test("two servers that run random commands at once leave a database in order, an
   );
   expect(statistics).toEqual({ deadlocks: 0 });
   for (const store of stores) await store.close();
-}, 600_000);
+});

@@ -4,13 +4,11 @@
 import { writeFileSync } from "node:fs";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import parse from "parse-prometheus-text-format";
 import { binaryJson, serving, type Serving, stop, until } from "../../support/binary.ts";
 import { callApi, freshDatabase, freshFolder } from "../../support/service.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
-
-setDefaultTimeout(60_000);
 
 const ALERTS = new URL("../../../deploy/alerts.yml", import.meta.url).pathname;
 const RULE_TESTS = new URL("alerts.rules.yml", import.meta.url).pathname;

@@ -1,6 +1,6 @@
 // Backups of a server under load: whole, verified, never over another file; and their restore elsewhere.
 
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BINARY, binary, binaryJson, until } from "../../support/binary.ts";
@@ -10,7 +10,6 @@ import { type ServerProcess, startServerProcess } from "../../support/server-pro
 import { prepareLoad, problemsOf, sendLoad } from "../../support/wishes.ts";
 
 /** Processes start slowly on a machine with other work. */
-setDefaultTimeout(120_000);
 
 const SERVERS: ServerProcess[] = [];
 afterEach(async () => {

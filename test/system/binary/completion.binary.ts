@@ -3,11 +3,9 @@
 
 import { chmodSync, linkSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { binary, BINARY, binaryJson, stall, stop } from "../../support/binary.ts";
 import { freshFolder } from "../../support/service.ts";
-
-setDefaultTimeout(60_000);
 
 function ran(command: string[], folder: string, environment: Record<string, string> = {}) {
   const { exitCode, stdout, stderr } = Bun.spawnSync(command, {

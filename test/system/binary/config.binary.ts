@@ -2,14 +2,13 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { binaryWith, serving, servingWith, stop } from "../../support/binary.ts";
 import { BINARY } from "../../support/server-process.ts";
 import { type Body, freshFolder } from "../../support/service.ts";
 import { makeCertificate } from "../../support/certificates.ts";
 
 /** A pipe is waited for. */
-setDefaultTimeout(30_000);
 
 type Environment = Record<string, string>;
 

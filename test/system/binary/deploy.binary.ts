@@ -146,7 +146,7 @@ test("from the build to the first order, a day's work and every call of the API,
   expect(stdout).toContain('"previousBalance"');
   expect(stdout).toContain("PARTIAL");
   expect(stdout).toMatch(/Likes/);
-}, 120_000);
+});
 
 describe("the unit", () => {
   test("is valid for systemd", () => {

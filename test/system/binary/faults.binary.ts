@@ -1,7 +1,7 @@
 // The binary on a disk that is full, that fails, beside busy commands, and under a clock that jumps.
 
 import { Database } from "bun:sqlite";
-import { afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeAll, expect, test } from "bun:test";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compileShim, type Shim } from "../powercut/shim.ts";
@@ -19,7 +19,6 @@ import {
 } from "../../support/wishes.ts";
 
 /** Processes start slowly on a machine with other work. */
-setDefaultTimeout(120_000);
 
 /** No end of calls. */
 const ALL = 1_000_000_000;

@@ -1,11 +1,9 @@
 // Lists on terminals of 80 and 140 columns, their filters, and several orders changed by one command line.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { binary, BINARY, binaryJson } from "../../support/binary.ts";
 import { type Body, freshDatabase, freshFolder, type TestDatabase } from "../../support/service.ts";
 import { join } from "node:path";
-
-setDefaultTimeout(60_000);
 
 const LINK = `https://www.instagram.com/p/${"x".repeat(60)}/?utm_source=share&igsh=`;
 const NAME = "Instagram Followers, 30 days of refill";

@@ -1,6 +1,6 @@
 // The real Litestream beside the compiled binary: what it replicated under load restores and adds up after both are killed.
 
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { binary, binaryJson, until } from "../../support/binary.ts";
@@ -8,8 +8,6 @@ import { randomFrom } from "../../support/seeded.ts";
 import { freshDatabase, freshFolder } from "../../support/service.ts";
 import { type ServerProcess, startServerProcess } from "../../support/server-process.ts";
 import { prepareLoad, problemsOf, sendLoad } from "../../support/wishes.ts";
-
-setDefaultTimeout(120_000);
 
 /** Its own binary: the package's wrapper drops the exit code. */
 const LITESTREAM = join(

@@ -1,6 +1,6 @@
 // Off-site backups of the compiled binary: the drill in which the disk is lost, and what an operator sees.
 
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openForCommand } from "../../../src/storage/open.ts";
@@ -10,8 +10,6 @@ import { randomFrom } from "../../support/seeded.ts";
 import { type Body, freshDatabase, freshFolder } from "../../support/service.ts";
 import { type ServerProcess, startServerProcess } from "../../support/server-process.ts";
 import { prepareLoad, problemsOf, sendLoad } from "../../support/wishes.ts";
-
-setDefaultTimeout(120_000);
 
 const ENDS: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -11,14 +11,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { buildDeb } from "../../../deploy/deb/build.ts";
 import { billOfMaterials } from "../../../deploy/sbom.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import { binary } from "../../support/binary.ts";
 import { freshFolder } from "../../support/service.ts";
-
-setDefaultTimeout(120_000);
 
 const INSTALL = new URL("../../../deploy/install.sh", import.meta.url).pathname;
 /** In seconds since 1970. */

@@ -4,14 +4,12 @@
 import { Database } from "bun:sqlite";
 import { cpSync, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { copyDatabase } from "../../../src/storage/backup.ts";
 import { binaryWith } from "../../support/binary.ts";
 import { startServerProcess } from "../../support/server-process.ts";
 import { freshDatabase, freshFolder } from "../../support/service.ts";
 import { compileShim, type Shim } from "../powercut/shim.ts";
-
-setDefaultTimeout(600_000);
 
 let shim: Shim;
 beforeAll(async () => (shim = await compileShim()));

@@ -2,7 +2,7 @@
 // ended since. It refuses a file that is not a backup.
 
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"; // prettier-ignore
 import { join } from "node:path";
 import { binary, binaryJson, serving, stop } from "../../support/binary.ts";
@@ -11,7 +11,6 @@ import { type Body, callApi, freshDatabase, freshFolder } from "../../support/se
 import { type ServerProcess, startServerProcess } from "../../support/server-process.ts";
 
 /** Processes start slowly on a machine with other work. */
-setDefaultTimeout(120_000);
 
 const MARGIN = 1_000_000;
 const SERVERS: ServerProcess[] = [];

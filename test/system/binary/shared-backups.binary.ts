@@ -5,7 +5,7 @@ import {
   cpSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync,
 } from "node:fs"; // prettier-ignore
 import { join } from "node:path";
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { binary, binaryJson, until } from "../../support/binary.ts";
 import {
   BINARY,
@@ -16,8 +16,6 @@ import {
 import { fillInBulk } from "../../support/bulk.ts";
 import { freshDatabase, freshFolder } from "../../support/service.ts";
 import { confine, unitSettings } from "../systemd/unit.ts";
-
-setDefaultTimeout(120_000);
 
 const SERVERS: ServerProcess[] = [];
 afterEach(async () => {

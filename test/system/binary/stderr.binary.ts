@@ -1,6 +1,6 @@
 // The service when nobody reads its output: log lines may be lost, counted and reported; no response is.
 
-import { afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,6 @@ import { BINARY, tryCall } from "../../support/server-process.ts";
 import { type Body, callApi, freshDatabase, freshFolder } from "../../support/service.ts";
 
 /** Processes start slowly on a machine with other work. */
-setDefaultTimeout(60_000);
 
 const LOG_FORMATS = ["json", "pretty"];
 const CHILDREN: Bun.Subprocess[] = [];

@@ -4,15 +4,13 @@
 import { copyFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../../support/binary.ts";
 import { makeCertificate } from "../../support/certificates.ts";
 import { runBinary, type ServerProcess, startServerProcess } from "../../support/server-process.ts";
 import { callApi } from "../../support/service.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
 import { confine, type Confined, SETTINGS_KNOWN, unitSettings, unitText } from "../systemd/unit.ts";
-
-setDefaultTimeout(120_000);
 
 const SERVERS: ServerProcess[] = [];
 afterEach(async () => {

@@ -23,17 +23,15 @@ export interface Timing {
   ttl: number;
   loopWait: number;
   retryTimeout: number;
-  /** wal_retrieve_retry_interval: after which a standby looks for the primary again. */
-  standbyRetry: string;
 }
 
-/** What Patroni and PostgreSQL have where nothing is set. */
-const USUAL: Timing = { ttl: 30, loopWait: 10, retryTimeout: 10, standbyRetry: "5s" };
+/** What Patroni has where nothing is set. */
+const USUAL: Timing = { ttl: 30, loopWait: 10, retryTimeout: 10 };
 
 /** `ttl`: null for Patroni's own. With 20 it is what docs/postgres.md says. */
 export function timingOf(ttl: number | null): Timing {
   if (ttl === null) return USUAL;
-  return { ttl, loopWait: 0.15 * ttl, retryTimeout: ttl / 4, standbyRetry: "500ms" };
+  return { ttl, loopWait: 0.15 * ttl, retryTimeout: ttl / 4 };
 }
 
 export interface Member {
@@ -178,7 +176,7 @@ export class PatroniCluster {
 
   /** YAML has JSON within it. */
   #settings({ name, port, apiPort, folder }: Omit<Member, "patroni">): object {
-    const { ttl, loopWait, retryTimeout, standbyRetry, failsafe } = this.options;
+    const { ttl, loopWait, retryTimeout, failsafe } = this.options;
     const sockets = join(folder, "sockets");
     mkdirSync(sockets);
     giveToPostgres(sockets);
@@ -201,7 +199,7 @@ export class PatroniCluster {
             parameters: {
               max_connections: 60,
               wal_log_hints: "on",
-              wal_retrieve_retry_interval: standbyRetry,
+              wal_retrieve_retry_interval: "500ms",
               fsync: "off",
             },
           },

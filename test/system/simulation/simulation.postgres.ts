@@ -10,7 +10,7 @@ test("a market on PostgreSQL goes as the same one on SQLite, step by step", asyn
     expect(await traceOf(seed, "postgres")).toEqual(onSqlite);
     expect(onSqlite.length).toBeGreaterThan(20);
   }
-}, 600_000);
+});
 
 async function traceOf(seed: number, engine?: Engine): Promise<string[]> {
   const lines: string[] = [];
