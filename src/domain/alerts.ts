@@ -2,6 +2,7 @@
 
 import { formatMicros } from "./money.ts";
 import { formatDuration } from "./units.ts";
+import { counted } from "./text.ts";
 
 export const ALERT_KINDS = [
   "provider_balance_low",
@@ -151,12 +152,11 @@ function providerConditions(provider: ProviderFacts): Condition[] {
     );
   }
   if (unknown > 0) {
-    const orders = unknown === 1 ? "1 order" : `${unknown} orders`;
     conditions.push(
       holds(
         "placement_unknown",
         name,
-        `${orders}: not known whether ${name} received ${unknown === 1 ? "it" : "them"}; settle with \`reseller admin order settle\``,
+        `${counted(unknown, "order")}: not known whether ${name} received ${unknown === 1 ? "it" : "them"}; settle with \`reseller admin order settle\``,
       ),
     );
   }

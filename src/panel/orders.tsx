@@ -11,6 +11,7 @@ import { mayAct } from "../domain/administrators.ts";
 import { PLACEMENTS, placementOf } from "../domain/deliveries.ts";
 import { ORDER_STATUSES } from "../domain/orders.ts";
 import { Refusal } from "../domain/refusals.ts";
+import { counted } from "../domain/text.ts";
 import type { Call, Redirect, Submission, View } from "./call.ts";
 import { Box, Choice, Field, Filters, Form } from "./fields.tsx";
 import { List, Pager } from "./lists.tsx";
@@ -218,7 +219,7 @@ export async function changeOrders(submission: Submission): Promise<Redirect> {
     if (change instanceof Refusal || change.refundMicros === 0) continue;
     amounts.set(username, (amounts.get(username) ?? 0) + change.refundMicros);
   }
-  const title = `${verb} ${possible.length} ${possible.length === 1 ? "order" : "orders"}`;
+  const title = `${verb} ${counted(possible.length, "order")}`;
   await submission.confirm({
     title,
     moves: [...amounts].map(([account, micros]) => ({ account, micros })),
