@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { lastCosts } from "../db/costs.ts";
 import { listOperatorOrders, type OperatorOrderFilter } from "../db/operator-orders.ts";
 import type { Reader } from "../db/port.ts";
-import { findTestAccount, findUser, type User } from "../db/users.ts";
+import { accountOfOrders, findUser } from "../db/users.ts";
 import { type Placement, PLACEMENTS } from "../domain/deliveries.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import { refusal } from "../domain/refusals.ts";
@@ -39,8 +39,6 @@ const UNKNOWN_LIST: typeof ORDER_LIST = {
   ...ORDER_LIST,
   shown: ORDER_LIST.shown.map((column) => (column === "status" ? "provider" : column)),
 };
-/** Of nobody: accounts of users are above 2. */
-const NO_ACCOUNT = 0;
 
 interface ListOptions extends CommonOptions, PageOptions, ColumnOptions {
   status?: OrderStatus;
@@ -116,7 +114,7 @@ function filterOf(reader: Reader, options: ListOptions): OperatorOrderFilter {
   if (user !== undefined && !owner) throw refusal("user_not_found");
   return {
     status: options.unknown ? "PENDING" : options.status,
-    resellerAccount: owner && accountOf(reader, owner, options),
+    resellerAccount: owner && accountOfOrders(reader, owner.account, options.test ?? false),
     service: options.service,
     providerId: provider === undefined ? null : requireProvider(reader, provider).providerId,
     placement: options.unknown ? "unknown" : options.placement,
@@ -128,9 +126,4 @@ function filterOf(reader: Reader, options: ListOptions): OperatorOrderFilter {
     providerOrder: options.providerOrder,
     link: options.link,
   };
-}
-
-/** That of the user's test account where test orders are asked for: without one there are none. */
-function accountOf(reader: Reader, { account }: User, { test }: ListOptions): number {
-  return test ? (findTestAccount(reader, account)?.account ?? NO_ACCOUNT) : account;
 }
