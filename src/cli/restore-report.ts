@@ -1,7 +1,7 @@
 // The report of a restore: what it did and what the operator has to check, as JSON and for a person.
 
 import type { KeyState } from "../storage/restore-changes.ts";
-import type { Numbers } from "../db/sqlite/numbers.ts";
+import type { Numbers } from "../db/number-floors.ts";
 import type { Restored } from "../storage/restore.ts";
 import type { Totals } from "../storage/totals.ts";
 import { jsonAmount } from "../domain/money.ts";

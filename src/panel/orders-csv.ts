@@ -3,7 +3,7 @@
 import { lastCosts } from "../db/costs.ts";
 import { listOperatorOrders } from "../db/operator-orders.ts";
 import type { ListedOrder } from "../db/orders.ts";
-import { listProviders } from "../db/providers.ts";
+import { namesOfProviders } from "../db/providers.ts";
 import type { OrderCost } from "../domain/costs.ts";
 import { placementOf } from "../domain/deliveries.ts";
 import { formatMicros } from "../domain/money.ts";
@@ -20,7 +20,7 @@ const HEADER =
 export async function ordersCsv(call: Call, panel: Panel): Promise<View | Response> {
   const { filter, names } = await call.read((reader) => ({
     filter: readOrderFilter(call.filters, reader),
-    names: new Map(listProviders(reader).map(({ providerId, name }) => [providerId, name])),
+    names: namesOfProviders(reader),
   }));
   if (!filter) return ordersPage(call);
   const read = async (below: number) => {

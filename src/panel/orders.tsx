@@ -4,7 +4,7 @@
 
 import { listOperatorOrders } from "../db/operator-orders.ts";
 import { findOrder, type ListedOrder } from "../db/orders.ts";
-import { listProviders } from "../db/providers.ts";
+import { namesOfProviders } from "../db/providers.ts";
 import { listServicesAfter } from "../db/service-lists.ts";
 import { usernameOf } from "../db/users.ts";
 import { mayAct } from "../domain/administrators.ts";
@@ -33,10 +33,9 @@ export async function ordersPage(call: Call): Promise<View> {
     const page = filter
       ? listOperatorOrders(reader, filter, filters.below(), PAGE)
       : { rows: [], next: null };
-    const providers = listProviders(reader);
     return {
       ...page,
-      names: new Map(providers.map(({ providerId, name }) => [providerId, name])),
+      names: namesOfProviders(reader),
       services: listServicesAfter(reader, {}, null, OFFERED_LIMIT),
     };
   });
