@@ -1,10 +1,10 @@
 // A simulated operator: mostly valid commands, sometimes ones that must be refused.
 
-import { Refusal } from "../../../src/domain/refusals.ts";
 import { planCatalogue, requireProvider } from "../../../src/operations/providers.ts";
 import { Finding, priceOf } from "./auditor.ts";
 import { decide } from "./request-actors.ts";
 import { CATALOGUE, type Market } from "./market.ts";
+import { attempt } from "./world.ts";
 
 /** An order is settled only once the provider's own book can be trusted to show it. */
 const SETTLE_AFTER_MS = 60_000;
@@ -254,14 +254,4 @@ function settle({ world, auditor, run, providers, sentAt, mistakes }: Market, ro
     auditor.operatorSettled(row.link, placed);
     if (isMistake && providerOrder === truth) mistakes.add(row.link);
   });
-}
-
-function attempt(world: Market["world"], what: string, body: () => void): void {
-  try {
-    body();
-    world.trace(what);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    world.trace(`${what}: refused, ${error.code}`);
-  }
 }
