@@ -10,6 +10,7 @@ import { listUnrecognizedNumbers } from "../db/unrecognized-numbers.ts";
 import { lowBalance } from "../domain/alerts.ts";
 import { expectedCurrency } from "../domain/costs.ts";
 import { jsonAmount } from "../domain/money.ts";
+import { counted } from "../domain/text.ts";
 import { formatDuration } from "../domain/units.ts";
 import type { Row } from "./text-table.ts";
 
@@ -51,7 +52,7 @@ export function statusOf(reader: Reader, provider: Provider, now: number): Provi
   const uncounted = countForeignCosts(reader).get(provider.providerId) ?? 0;
   if (uncounted > 0) {
     attention.push(
-      `costs of ${uncounted} orders are not counted: it charged in ${provider.foreignCurrency ?? "another currency"}, see \`provider update --rate-to-usd\``,
+      `costs of ${counted(uncounted, "order")} are not counted: it charged in ${provider.foreignCurrency ?? "another currency"}, see \`provider update --rate-to-usd\``,
     );
   }
   if (late > 0) {
@@ -62,7 +63,7 @@ export function statusOf(reader: Reader, provider: Provider, now: number): Provi
   const delisted = countDelistedRoutes(reader, provider.providerId);
   if (delisted > 0) {
     attention.push(
-      `does not list ${delisted} services any more that others deliver, see \`service route ID list\``,
+      `does not list ${counted(delisted, "service")} any more that others deliver, see \`service route ID list\``,
     );
   }
   const low = lowBalance(provider);

@@ -54,8 +54,8 @@ export function activateProvider(submission: Submission): Promise<Redirect> {
 async function setActive(submission: Submission, active: boolean): Promise<Redirect> {
   const name = submission.params["provider"]!;
   const { services } = await submission.submit("setProviderActive", { name, active });
-  const what = active ? "active: offered again" : "inactive: offered no more";
-  return { to: `/providers/${name}`, note: `${name} is ${what} are ${services} services.` };
+  const what = active ? "active. Services offered again" : "inactive. Services offered no more";
+  return { to: `/providers/${name}`, note: `${name} is ${what}: ${services}.` };
 }
 
 export async function deleteProvider(submission: Submission): Promise<Redirect> {

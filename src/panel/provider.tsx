@@ -10,7 +10,7 @@ import { mayAct } from "../domain/administrators.ts";
 import { expectedCurrency } from "../domain/costs.ts";
 import { formatMicros } from "../domain/money.ts";
 import { refusal } from "../domain/refusals.ts";
-import { IDENTIFIER_FORM } from "../domain/text.ts";
+import { counted, IDENTIFIER_FORM } from "../domain/text.ts";
 import type { Call, Panel, Redirect, Submission, View } from "./call.ts";
 import { Box, Field, Form } from "./fields.tsx";
 import { Facts } from "./lists.tsx";
@@ -109,7 +109,7 @@ function Currency({ provider, uncounted }: { provider: Provider; uncounted: numb
       {expectedCurrency(provider) ?? "not known yet"}, 1 is {rateToUsd} USD{" "}
       {uncounted > 0 && (
         <Badge
-          state={`${uncounted} orders charged in ${foreignCurrency ?? "another"}: not counted`}
+          state={`${counted(uncounted, "order")} charged in ${foreignCurrency ?? "another"}: not counted`}
           tone="bad"
         />
       )}

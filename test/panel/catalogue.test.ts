@@ -117,7 +117,7 @@ test("a list changes services after the changes were shown, and every row that i
   }
   const csv = "id,price\nviews,9.5\n";
   const shown = await panel.post("/import-services", { csv, update: "yes" });
-  expect(shown.text).toContain("Add 0 and change 1 services");
+  expect(shown.text).toContain("Add 0 and change 1 service");
   expect(service("views")!.priceMicros).toBe(2_320_000);
   expect((await panel.post("/import-services", hidden(shown))).status).toBe(303);
   expect(service("views")!.priceMicros).toBe(9_500_000);
