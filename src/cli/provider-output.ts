@@ -95,14 +95,22 @@ export function providerJson(provider: ProviderStatus) {
     syncNew: provider.syncNew,
     readableIds: provider.readableIds,
     syncedAt: isoOf(provider.syncedAt),
+    syncHeld: provider.syncHeld,
     attention: provider.attention,
   };
 }
 
+/** When the list was last read for a sync, and whether that was applied: `syncedAt` alone does not tell. */
+export function lastSyncOf({ syncedAt, syncHeld }: ReturnType<typeof providerJson>): string | null {
+  if (syncedAt === null || syncHeld === null) return syncedAt;
+  return `${syncedAt.replace(/\.\d{3}Z$/, "Z")}, not applied`;
+}
+
 /** What of it a table shows: the settings of scheduled syncs where there are some. */
 export function rowOf(provider: ReturnType<typeof providerJson>): Row {
-  const { name, url, open, unknown, lastSuccessAt, oldestUncheckedAt, active, syncedAt } = provider;
-  const shown = { name, active, open, unknown, lastSuccessAt, oldestUncheckedAt, url, syncedAt };
+  const { name, url, open, unknown, lastSuccessAt, oldestUncheckedAt, active } = provider;
+  const lastSync = lastSyncOf(provider);
+  const shown = { name, active, open, unknown, lastSuccessAt, oldestUncheckedAt, url, lastSync };
   const { markup, syncEvery, syncMaxPriceChange, syncMaxDeactivated, syncNew, readableIds } =
     provider;
   const limits = `, at most ${syncMaxPriceChange}% and ${syncMaxDeactivated} deactivated`;

@@ -1,7 +1,7 @@
 // What needs the operator's attention, the worst first, each with where it is settled.
 
 import type { Attention, ProviderAttention } from "../db/attention.ts";
-import { lowBalance } from "../domain/alerts.ts";
+import { heldSync, lowBalance } from "../domain/alerts.ts";
 import { formatDuration } from "../domain/units.ts";
 import { counted } from "../domain/text.ts";
 import type { MachineFacts } from "./call.ts";
@@ -112,11 +112,10 @@ function providerItems(provider: ProviderAttention, now: number): AttentionItem[
       href: `/providers/${name}`,
     });
   }
-  const { syncHeld } = provider;
-  if (syncHeld !== null) {
+  if (provider.syncHeld !== null) {
     items.push({
       tone: "busy",
-      text: `The scheduled sync of ${name} was not applied: ${syncHeld}`,
+      text: heldSync(provider),
       action: "Look at it, and apply it",
       href: `/providers/${name}`,
     });

@@ -80,7 +80,7 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
                 ["Oldest unchecked (UTC)", <Time at={orders.oldestUncheckedAt} />],
                 ["Errors of 24 h", <Errors attempts={attempts} />],
                 ["Markup", provider.markup === null ? "none is stored" : `${provider.markup} %`],
-                ["Last sync (UTC)", <Time at={provider.syncedAt} />],
+                ["Last sync (UTC)", <LastSync provider={provider} />],
                 ["Added (UTC)", <Time at={provider.createdAt} />],
               ]}
             />
@@ -100,6 +100,15 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
       </>
     ),
   };
+}
+
+/** When its list was last read for one. */
+function LastSync({ provider: { syncedAt, syncHeld } }: { provider: Provider }) {
+  return (
+    <>
+      <Time at={syncedAt} /> {syncHeld !== null && <Badge state="not applied" tone="busy" />}
+    </>
+  );
 }
 
 function Currency({ provider, uncounted }: { provider: Provider; uncounted: number }) {

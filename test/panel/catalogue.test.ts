@@ -68,6 +68,13 @@ test("the markup and the limits of scheduled syncs are set, and why one was held
     const { text } = await panel.get(path);
     expect([path, text.includes("&lt;b>12 services&lt;/b>")]).toEqual([path, true]);
   }
+  const lastSync = async () =>
+    /<dt>Last sync \(UTC\)<\/dt><dd>(.*?)<\/dd>/.exec(
+      (await panel.get("/providers/acme")).text,
+    )![1];
+  expect(await lastSync()).toMatch(/<time.*not applied/);
+  expect((await panel.post("/providers/acme/syncs", { ...limits, every: "" })).status).toBe(303);
+  expect(await lastSync()).not.toContain("not applied");
 });
 
 test("a sync takes the stored markup, some services alone, and makes ids of names", async () => {
