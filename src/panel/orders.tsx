@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import { lastLateReports, type LateReport } from "../db/late-reports.ts";
 import { listOperatorOrders } from "../db/operator-orders.ts";
 import { findOrder, type ListedOrder } from "../db/orders.ts";
 import { namesOfProviders } from "../db/providers.ts";
@@ -9,6 +10,7 @@ import { listServicesAfter } from "../db/service-lists.ts";
 import { usernameOf } from "../db/users.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { PLACEMENTS, placementOf } from "../domain/deliveries.ts";
+import { lateText } from "../domain/late-reports.ts";
 import { ORDER_STATUSES } from "../domain/orders.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { counted } from "../domain/text.ts";
@@ -28,7 +30,7 @@ const TOGETHER = ["COMPLETED", "CANCELLED", "REFUNDED"] as const;
 
 export async function ordersPage(call: Call): Promise<View> {
   const { filters } = call;
-  const { rows, next, names, services } = await call.read((reader) => {
+  const { rows, next, names, services, late } = await call.read((reader) => {
     const filter = readOrderFilter(filters, reader);
     const page = filter
       ? listOperatorOrders(reader, filter, filters.below(), PAGE)
@@ -36,6 +38,12 @@ export async function ordersPage(call: Call): Promise<View> {
     return {
       ...page,
       names: namesOfProviders(reader),
+      late: filter?.late
+        ? lastLateReports(
+            reader,
+            page.rows.map(({ orderId }) => orderId),
+          )
+        : null,
       services: listServicesAfter(reader, {}, null, OFFERED_LIMIT),
     };
   });
@@ -48,7 +56,7 @@ export async function ordersPage(call: Call): Promise<View> {
         caption="Orders, newest first"
         rows={rows}
         empty={next === null ? "No such orders." : "None so far: see the older ones."}
-        columns={columnsOf(names, mayChange)}
+        columns={columnsOf(names, mayChange, late)}
       />
     </div>
   );
@@ -123,7 +131,16 @@ function hasRare({ filters }: Call): boolean {
   );
 }
 
-function columnsOf(names: Map<number, string>, mayChange: boolean) {
+/** `late`: what was reported after the end, where the list is of that. */
+function columnsOf(
+  names: Map<number, string>,
+  mayChange: boolean,
+  late: ReadonlyMap<number, LateReport> | null,
+) {
+  const reported = {
+    heading: "Reported late",
+    cell: ({ orderId }: ListedOrder) => late?.has(orderId) && lateText(late.get(orderId)!),
+  };
   const select = {
     heading: "Select",
     cell: ({ orderId }: ListedOrder) => (
@@ -142,6 +159,7 @@ function columnsOf(names: Map<number, string>, mayChange: boolean) {
         <States status={status} placement={placementOf(delivery)} />
       ),
     },
+    ...(late ? [reported] : []),
     {
       heading: "User",
       cell: ({ username }: ListedOrder) => <a href={`/users/${username}`}>{username}</a>,
