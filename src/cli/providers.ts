@@ -22,7 +22,7 @@ import {
 } from "./command.ts";
 import { print } from "./output.ts";
 import { addCurrency, type CurrencyOptions, currencyOf } from "./provider-currency.ts";
-import { lastSyncOf, providerJson, rowOf, statusOf } from "./provider-output.ts";
+import { factsOf, providerJson, rowOf, statusOf } from "./provider-output.ts";
 import { readStdin } from "./stdin.ts";
 import { addSyncSettings, type SyncSettingOptions, syncSettingsOf } from "./sync-settings.ts";
 import { fields, type Row, table } from "./text-table.ts";
@@ -225,11 +225,7 @@ function declareShow(group: Command): void {
       const provider = await withDatabase(options, ({ store }) =>
         store.read((reader) => statusOf(reader, requireProvider(reader, name), now)),
       );
-      print(options.json, providerJson(provider), (shown) => {
-        // Why it was not applied is under attention.
-        const { attention, syncedAt: _, syncHeld: __, ...row } = shown;
-        return fields({ ...row, lastSync: lastSyncOf(shown), attention: attention.join("; ") });
-      });
+      print(options.json, providerJson(provider), (shown) => fields(factsOf(shown)));
     });
 }
 
