@@ -180,7 +180,7 @@ function declareDelete(group: Command): void {
   declare(
     group,
     "delete",
-    "remove a provider without services that never had an order; others can be deactivated",
+    "remove a provider that has no services and never had an order; others can be deactivated",
     "reseller admin provider delete acme",
   )
     .argument("<name>", "the provider", providerName)

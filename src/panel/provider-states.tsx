@@ -24,7 +24,7 @@ export function States({ provider, path }: { provider: Provider; path: string })
       <Form action={`${path}/delete`}>
         <p class="actions">
           <button class="danger">Delete</button>
-          <small>only one without services that never had an order</small>
+          <small>only a provider that has no services and never had an order</small>
         </p>
       </Form>
     </section>
