@@ -160,7 +160,7 @@ function declareUpdate(group: Command): void {
           const now = Date.now();
           return store.read((reader) => statusOf(reader, providerOf(reader, providerId), now));
         });
-        print(options.json, providerJson(provider), (shown) => fields(rowOf(shown)));
+        print(options.json, providerJson(provider), (shown) => fields(factsOf(shown)));
       },
     );
 }
