@@ -6,6 +6,7 @@ import { readFileSync, statSync } from "node:fs";
 import type { Database } from "bun:sqlite";
 import { closeForCommand, openForCommand } from "../src/storage/open.ts";
 import { execute } from "../src/operations/execute.ts";
+import { recountBalancesAfter } from "../test/support/bulk.ts";
 import { startCluster } from "../test/support/postgres.ts";
 import { BINARY } from "../test/support/server-process.ts";
 import { freshFolder, freshSqliteDatabase, type TestDatabase } from "../test/support/service.ts";
@@ -233,17 +234,8 @@ function multiply(sqlite: Database): void {
 
 /** As the ledger says. */
 function balance(sqlite: Database): void {
-  const trigger = "transfers_append_only_update";
-  const [[sql]] = sqlite.query("SELECT sql FROM sqlite_schema WHERE name = ?").values(trigger) as [
-    [string],
-  ];
   sqlite.run("BEGIN IMMEDIATE");
-  sqlite.run(`DROP TRIGGER ${trigger}`);
-  sqlite.run(`UPDATE transfers SET balance_after_micros = total FROM (
-    SELECT seq AS transfer, sum(iif(credit_account > 2, amount_micros, -amount_micros))
-      OVER (PARTITION BY max(debit_account, credit_account) ORDER BY seq) AS total FROM transfers
-    ) WHERE seq = transfer`);
-  sqlite.run(sql);
+  recountBalancesAfter(sqlite);
   sqlite.run(`UPDATE users SET balance_micros = (SELECT balance_after_micros FROM transfers
     WHERE account IN (debit_account, credit_account) ORDER BY seq DESC LIMIT 1)
     WHERE username LIKE 'reseller%'`);

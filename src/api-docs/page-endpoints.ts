@@ -132,10 +132,10 @@ function renderCall({ path, method, operation }: Endpoint): Html {
     .map(([name, value]) => `${name}=${value}`)
     .join("&");
   const url = `RESELLER_URL_HERE${written}${query && `?${query}`}`;
-  // curl sends a GET, or with -d a POST, unless it is told.
-  const isTold = method !== (body ? "post" : "get");
+  // Without -X curl sends a GET, or with -d a POST.
+  const needsMethod = method !== (body ? "post" : "get");
   const lines = [
-    `curl ${isTold ? `-X ${method.toUpperCase()} ` : ""}-H 'x-api-key: RESELLER_KEY_HERE'`,
+    `curl ${needsMethod ? `-X ${method.toUpperCase()} ` : ""}-H 'x-api-key: RESELLER_KEY_HERE'`,
   ];
   if (body) lines.push("-H 'Content-Type: application/json'");
   if (operation.parameters.some(({ name }) => name === "Idempotency-Key")) {

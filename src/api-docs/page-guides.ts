@@ -130,7 +130,9 @@ export function renderGuides(): Html {
       <h2 id="states">Order states</h2>
       <p>
         An order begins as PENDING when a provider delivers it, as PROCESSING when your operator
-        does. A refund goes to your balance in the same moment as the change of state.
+        does. A refund goes to your balance in the same moment as the change of state. A COMPLETED
+        order becomes PARTIAL in one case: its provider reports later that a part was not delivered,
+        and your operator accepts that.
       </p>
       ${table(
         ["State", "Meaning", "Can become"],

@@ -11,9 +11,10 @@ import type { Backup } from "../storage/copy.ts";
 import type { CheckpointMode } from "../storage/checkpoint.ts";
 import { asFailure, type CommonOptions, declare, withDatabase } from "./command.ts";
 import { type DatabaseName, databaseOf, refusePostgres } from "./database-name.ts";
-import { counted, print } from "./output.ts";
+import { print } from "./output.ts";
 import { startProgress } from "./progress.ts";
 import { declareRemoteBackups } from "./remote-backups.ts";
+import { counted } from "../domain/text.ts";
 
 type BackupOptions = CommonOptions & Pick<Config, "checkpoint">;
 

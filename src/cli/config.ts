@@ -21,6 +21,7 @@ import { checkAddresses } from "./config-addresses.ts";
 import { CommandFailure, type CommonOptions, declare, declareGroup } from "./command.ts";
 import { print } from "./output.ts";
 import { table } from "./text-table.ts";
+import { counted } from "../domain/text.ts";
 
 /** A certificate that expires sooner is a warning. */
 const CERTIFICATE_DAYS = 14;
@@ -134,7 +135,7 @@ function checkTls(config: Config): SettingCheck {
     const days = Math.floor((validTo.getTime() - Date.now()) / DAY_MS);
     if (days < 0) return settingCheck("tls", "fail", `${cert} has expired: renew it`);
     const state = days < CERTIFICATE_DAYS ? "warn" : "ok";
-    return settingCheck("tls", state, `${cert} is valid for ${days} days`);
+    return settingCheck("tls", state, `${cert} is valid for ${counted(days, "day")}`);
   } catch (error) {
     if (!(error instanceof TlsError)) throw error;
     return settingCheck("tls", "fail", error.message);

@@ -7,6 +7,7 @@ import { listAllGrants, type ListedGrant } from "../db/grants.ts";
 import { findService } from "../db/services.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { errorCode, type GrantProblem, Refusal, refusal } from "../domain/refusals.ts";
+import { counted } from "../domain/text.ts";
 import { FileError } from "../imports/catalogue.ts";
 import {
   GRANTS_HEADER,
@@ -85,7 +86,7 @@ export function declareGrants(admin: Command): void {
       }
     });
     print(options.json, result, ({ imported, unchanged }) => {
-      return `set ${imported} grants, ${unchanged} were so before`;
+      return `set ${counted(imported, "grant")}, ${unchanged} were so before`;
     });
   });
 }

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { ConfigError, settingOption } from "../config/flags.ts";
 import { jsonAmount } from "../domain/money.ts";
+import { counted } from "../domain/text.ts";
 import {
   move,
   type Moved,
@@ -155,7 +156,7 @@ function report(from: DatabaseName, to: DatabaseName, moved: Moved): string {
   const { users, orders, transfers } = moved;
   const option = to.address === null ? `--data ${resolve(to.data)}` : "--database";
   return [
-    `ok: ${from.shown} is in ${to.shown} too, compared and verified: ${users} users, ${orders} orders, ${transfers} transfers; the next order is number ${nextNumbers(moved).orderId}`,
+    `ok: ${from.shown} is in ${to.shown} too, compared and verified: ${counted(users, "user")}, ${counted(orders, "order")}, ${counted(transfers, "transfer")}; the next order is number ${nextNumbers(moved).orderId}`,
     `Serve it with ${option} from now on, and never both: ${from.shown} is as it was.`,
   ].join("\n");
 }

@@ -8,6 +8,7 @@ import { refuseOperatorTransition } from "../domain/deliveries.ts";
 import { formatMicros } from "../domain/money.ts";
 import { decideTransition } from "../domain/order-transitions.ts";
 import { attempt, Refusal, refusal } from "../domain/refusals.ts";
+import { counted } from "../domain/text.ts";
 import { previewLateReport } from "../operations/late-reports.ts";
 import { type CommonOptions, declare, withDatabase } from "./command.ts";
 import { addMoneyConfirmation, type ConfirmOptions, confirmMoney } from "./confirm.ts";
@@ -191,7 +192,7 @@ function refundsOf(
 }
 
 function totalText(orders: number, micros: number): string {
-  return `refund ${formatMicros(micros)} USD of ${orders} orders`;
+  return `refund ${formatMicros(micros)} USD of ${counted(orders, "order")}`;
 }
 
 function refundText({ id, username, refundMicros }: Refund): string {

@@ -2,9 +2,10 @@
 
 import { type Command, Option } from "commander";
 import { lastCosts } from "../db/costs.ts";
+import { lastLateReports } from "../db/late-reports.ts";
 import { listOperatorOrders, type OperatorOrderFilter } from "../db/operator-orders.ts";
 import type { Reader } from "../db/port.ts";
-import { findTestAccount, findUser, type User } from "../db/users.ts";
+import { accountOfOrders, findUser } from "../db/users.ts";
 import { type Placement, PLACEMENTS } from "../domain/deliveries.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders.ts";
 import { refusal } from "../domain/refusals.ts";
@@ -19,7 +20,14 @@ import {
   windowOf,
 } from "./list-pages.ts";
 import { addColumns, type ColumnOptions, listTable } from "./list-columns.ts";
-import { costJson, orderJson, ORDER_LIST, withCost, withProvider } from "./order-output.ts";
+import {
+  costJson,
+  lateJson,
+  orderJson,
+  ORDER_LIST,
+  withCost,
+  withProvider,
+} from "./order-output.ts";
 import { print } from "./output.ts";
 import { providerNames } from "./provider-names.ts";
 import {
@@ -39,8 +47,11 @@ const UNKNOWN_LIST: typeof ORDER_LIST = {
   ...ORDER_LIST,
   shown: ORDER_LIST.shown.map((column) => (column === "status" ? "provider" : column)),
 };
-/** Of nobody: accounts of users are above 2. */
-const NO_ACCOUNT = 0;
+/** What each is to be compared with. */
+const LATE_LIST: typeof ORDER_LIST = {
+  ...ORDER_LIST,
+  shown: ["order", "status", "reported late", "provider", "user", "charge usd", "age", "link"],
+};
 
 interface ListOptions extends CommonOptions, PageOptions, ColumnOptions {
   status?: OrderStatus;
@@ -93,16 +104,23 @@ export function declareOrderList(group: Command): void {
         return readPages(options, options.cursor ?? Number.MAX_SAFE_INTEGER, (below, most) =>
           store.read((reader) => {
             const { rows, next } = listOperatorOrders(reader, filter, below, most);
-            const costs = lastCosts(
-              reader,
-              rows.map(({ orderId }) => orderId),
-            );
-            return { rows: rows.map((order) => withCost(costs, withProvider(names, order))), next };
+            const ids = rows.map(({ orderId }) => orderId);
+            const costs = lastCosts(reader, ids);
+            const late = lastLateReports(reader, ids);
+            const listed = rows.map((order) => ({
+              ...withCost(costs, withProvider(names, order)),
+              late: late.get(order.orderId) ?? null,
+            }));
+            return { rows: listed, next };
           }),
         );
       });
-      const json = orders.map((order) => ({ ...orderJson(order), ...costJson(order.cost) }));
-      const list = options.unknown ? UNKNOWN_LIST : ORDER_LIST;
+      const json = orders.map((order) => ({
+        ...orderJson(order),
+        ...costJson(order.cost),
+        reportedLate: lateJson(order.late),
+      }));
+      const list = options.unknown ? UNKNOWN_LIST : options.late ? LATE_LIST : ORDER_LIST;
       print(options.json, json, () => listTable(list, orders, options));
       printMore(options, orders, () => orders.at(-1)!.orderId);
     },
@@ -116,7 +134,7 @@ function filterOf(reader: Reader, options: ListOptions): OperatorOrderFilter {
   if (user !== undefined && !owner) throw refusal("user_not_found");
   return {
     status: options.unknown ? "PENDING" : options.status,
-    resellerAccount: owner && accountOf(reader, owner, options),
+    resellerAccount: owner && accountOfOrders(reader, owner.account, options.test ?? false),
     service: options.service,
     providerId: provider === undefined ? null : requireProvider(reader, provider).providerId,
     placement: options.unknown ? "unknown" : options.placement,
@@ -128,9 +146,4 @@ function filterOf(reader: Reader, options: ListOptions): OperatorOrderFilter {
     providerOrder: options.providerOrder,
     link: options.link,
   };
-}
-
-/** That of the user's test account where test orders are asked for: without one there are none. */
-function accountOf(reader: Reader, { account }: User, { test }: ListOptions): number {
-  return test ? (findTestAccount(reader, account)?.account ?? NO_ACCOUNT) : account;
 }

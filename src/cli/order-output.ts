@@ -1,10 +1,12 @@
 // Orders on standard output: as a table, as fields, as JSON.
 
 import type { Awaitable, Reader } from "../db/port.ts";
+import type { LateReport } from "../db/late-reports.ts";
 import type { ListedOrder, Order } from "../db/orders.ts";
 import { findUserByAccount } from "../db/users.ts";
 import type { OrderCost } from "../domain/costs.ts";
 import { placementOf } from "../domain/deliveries.ts";
+import { lateText } from "../domain/late-reports.ts";
 import { orderStatus } from "../domain/responses.ts";
 import { jsonAmount } from "../domain/money.ts";
 import { isTestOrder } from "../domain/sandbox.ts";
@@ -22,6 +24,11 @@ export interface NamedOrder extends ListedOrder {
 /** With what it costs at its provider, where that is known. */
 export interface CostedOrder extends NamedOrder {
   cost: OrderCost | null;
+}
+
+/** With what its provider reported after its end, where nobody has decided it. */
+interface OrderOfList extends CostedOrder {
+  late: LateReport | null;
 }
 
 export function withCost(costs: ReadonlyMap<number, OrderCost>, order: NamedOrder): CostedOrder {
@@ -61,8 +68,15 @@ export function costJson(cost: OrderCost | null) {
   };
 }
 
+/** Null: nothing that is not decided. */
+export function lateJson(late: LateReport | null) {
+  if (!late) return null;
+  const { reported, remains, createdAt } = late;
+  return { status: reported, remains, at: new Date(createdAt).toISOString() };
+}
+
 /** The columns of `order list`: the ones shown leave room for the others on 80 columns; the link is last, and whole. */
-export const ORDER_LIST: List<CostedOrder> = {
+export const ORDER_LIST: List<OrderOfList> = {
   columns: {
     order: ({ orderId }) => orderId,
     status: ({ status }) => status,
@@ -77,6 +91,7 @@ export const ORDER_LIST: List<CostedOrder> = {
     created: ({ createdAt }) => new Date(createdAt).toISOString(),
     provider: ({ provider }) => provider,
     "provider order": ({ delivery }) => delivery?.providerOrder ?? null,
+    "reported late": ({ late }) => late && lateText(late),
     "cost usd": ({ cost }) => cost && dollars(cost.costMicros),
     "provider charge": ({ cost }) => cost && [cost.amount, cost.currency].join(" ").trim(),
     reference: ({ reference }) => reference,

@@ -46,11 +46,6 @@ export function dollars(micros: Micros): string {
   return `${whole}.${decimals.padEnd(2, "0")}`;
 }
 
-/** `1 user`, `2 users`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
 const AGE_UNITS = [
   ["d", 86_400_000],
   ["h", 3_600_000],

@@ -1,6 +1,7 @@
 // The whole command line, and how its errors are printed.
 // Flags are declared in config/flags.ts (settings) and in the file of the command that takes them.
 
+import type { EventEmitter } from "node:events";
 import { Command, CommanderError, Help, type Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { ConfigError, readValueFiles, refuseSecretFlags, restoreNulls } from "../config/flags.ts";
@@ -87,8 +88,9 @@ function shortForms(argv: readonly string[]): string[] {
 }
 
 /**
- * Commander prints the help of what it does know, and exit 0, where a command is asked for that there is none of. A command
- * of `admin` that is asked for without it, or the other way round, is near too: `reseller user list`, `reseller admin report`.
+ * Commander prints the help of what it does know, and exit 0, where help is asked for of a command that there is none of, and
+ * names none where none is near: `user add`. A command of `admin` that is asked for without it, or the other way round, is near
+ * too: `reseller user list`, `reseller admin report`.
  */
 function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
   const isHelp = argv[0] === "help";
@@ -99,9 +101,13 @@ function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
   if (unknown === null || takesWords) return;
   const near = elsewhere(program, command, unknown) ?? nearestOf(unknown, namesOf(command));
   const asksForHelp = isHelp || argv.includes("--help") || argv.includes("-h");
-  // What is without a near one elsewhere is commander's to refuse, with its own suggestion.
-  if (!asksForHelp && !near?.includes(" ")) return;
-  const hint = near === null ? "" : `\n(Did you mean ${near}?)`;
+  // Too many arguments are commander's to refuse.
+  if (!asksForHelp && command.commands.length === 0) return;
+  // A group may say what there is in the place of a word. Commander's types leave out that it is one.
+  if (!asksForHelp) (command as unknown as EventEmitter).emit("command:*", [unknown]);
+  const names = namesOf(command);
+  const all = names.length === 0 ? "" : `\n(Commands: ${names.join(", ")})`;
+  const hint = near === null ? all : `\n(Did you mean ${near}?)`;
   command.error(`error: unknown command '${unknown}'${hint}`);
 }
 

@@ -10,6 +10,7 @@ import { listUnrecognizedNumbers } from "../db/unrecognized-numbers.ts";
 import { lowBalance } from "../domain/alerts.ts";
 import { expectedCurrency } from "../domain/costs.ts";
 import { jsonAmount } from "../domain/money.ts";
+import { counted } from "../domain/text.ts";
 import { formatDuration } from "../domain/units.ts";
 import type { Row } from "./text-table.ts";
 
@@ -33,7 +34,9 @@ export function statusOf(reader: Reader, provider: Provider, now: number): Provi
   const due = oldestDuePoll(reader, provider.providerId);
   const late = countLate(reader, provider.providerId);
   const attention: string[] = [];
-  if (orders.unknown > 0) attention.push(`${orders.unknown} unknown, settle them`);
+  if (orders.unknown > 0) {
+    attention.push(`${counted(orders.unknown, "order")} unknown, see \`order settle\``);
+  }
   const unrecognized = listUnrecognizedNumbers(reader, provider.providerId, UNRECOGNIZED_SHOWN);
   for (const { orderId, providerOrder } of unrecognized) {
     attention.push(
@@ -51,18 +54,18 @@ export function statusOf(reader: Reader, provider: Provider, now: number): Provi
   const uncounted = countForeignCosts(reader).get(provider.providerId) ?? 0;
   if (uncounted > 0) {
     attention.push(
-      `costs of ${uncounted} orders are not counted: it charged in ${provider.foreignCurrency ?? "another currency"}, see \`provider update --rate-to-usd\``,
+      `costs of ${counted(uncounted, "order")} are not counted: it charged in ${provider.foreignCurrency ?? "another currency"}, see \`provider update --rate-to-usd\``,
     );
   }
   if (late > 0) {
     attention.push(
-      `${late} changed after their end, see \`order list --late\`, then \`order late\` each`,
+      `${counted(late, "order")} changed after ${late === 1 ? "its" : "their"} end, see \`order list --late\`, then \`order late\` each`,
     );
   }
   const delisted = countDelistedRoutes(reader, provider.providerId);
   if (delisted > 0) {
     attention.push(
-      `does not list ${delisted} services any more that others deliver, see \`service route ID list\``,
+      `does not list ${counted(delisted, "service")} any more that others deliver, see \`service route ID list\``,
     );
   }
   const low = lowBalance(provider);
@@ -94,23 +97,46 @@ export function providerJson(provider: ProviderStatus) {
     syncNew: provider.syncNew,
     readableIds: provider.readableIds,
     syncedAt: isoOf(provider.syncedAt),
+    syncHeld: provider.syncHeld,
     attention: provider.attention,
   };
 }
 
-/** What of it a table shows: the settings of scheduled syncs where there are some. */
-export function rowOf(provider: ReturnType<typeof providerJson>): Row {
-  const { name, url, open, unknown, lastSuccessAt, oldestUncheckedAt, active, syncedAt } = provider;
-  const shown = { name, active, open, unknown, lastSuccessAt, oldestUncheckedAt, url, syncedAt };
-  const { markup, syncEvery, syncMaxPriceChange, syncMaxDeactivated, syncNew, readableIds } =
-    provider;
+type ProviderJson = ReturnType<typeof providerJson>;
+
+/** What of it a table shows. */
+export function rowOf(provider: ProviderJson): Row {
+  const { name, url, open, unknown, lastSuccessAt, oldestUncheckedAt, active } = provider;
+  const shown = { name, active, open, unknown, lastSuccessAt, oldestUncheckedAt, url };
+  return { ...shown, ...syncFacts(provider) };
+}
+
+/** All of it, for a person. */
+export function factsOf(provider: ProviderJson): Row {
+  const { rateToUsd, currency, attention } = provider;
+  const { lowBalance, lastBalance = null, lastBalanceAt = null } = provider;
+  const low: Row = lowBalance === undefined ? {} : { lowBalance, lastBalance, lastBalanceAt };
+  return {
+    ...rowOf(provider),
+    currency,
+    rateToUsd,
+    ...low,
+    attention: attention.join("; "),
+  };
+}
+
+/** Its settings where syncs are scheduled, and when the list was last read for one: that alone does not tell whether it was applied. */
+function syncFacts(provider: ProviderJson): Row {
+  const { markup, syncEvery, syncMaxPriceChange, syncMaxDeactivated, syncNew } = provider;
+  const { readableIds, syncedAt, syncHeld } = provider;
+  const at = syncedAt?.replace(/\.\d{3}Z$/, "Z");
   const limits = `, at most ${syncMaxPriceChange}% and ${syncMaxDeactivated} deactivated`;
   const ids = readableIds ? ", readable ids" : "";
   return {
-    ...shown,
+    lastSync: syncHeld === null || at === undefined ? syncedAt : `${at}, not applied`,
     markup: markup === null ? null : `${markup}%`,
     sync: syncEvery === null ? null : `every ${syncEvery}${limits}`,
-    new: `${syncNew}${ids}`,
+    newServices: `${syncNew}${ids}`,
   };
 }
 

@@ -22,7 +22,7 @@ import {
 } from "./command.ts";
 import { print } from "./output.ts";
 import { addCurrency, type CurrencyOptions, currencyOf } from "./provider-currency.ts";
-import { providerJson, rowOf, statusOf } from "./provider-output.ts";
+import { factsOf, providerJson, rowOf, statusOf } from "./provider-output.ts";
 import { readStdin } from "./stdin.ts";
 import { addSyncSettings, type SyncSettingOptions, syncSettingsOf } from "./sync-settings.ts";
 import { fields, type Row, table } from "./text-table.ts";
@@ -160,7 +160,7 @@ function declareUpdate(group: Command): void {
           const now = Date.now();
           return store.read((reader) => statusOf(reader, providerOf(reader, providerId), now));
         });
-        print(options.json, providerJson(provider), (shown) => fields(rowOf(shown)));
+        print(options.json, providerJson(provider), (shown) => fields(factsOf(shown)));
       },
     );
 }
@@ -180,7 +180,7 @@ function declareDelete(group: Command): void {
   declare(
     group,
     "delete",
-    "remove a provider without services that never had an order; others can be deactivated",
+    "remove a provider that has no services and never had an order; others can be deactivated",
     "reseller admin provider delete acme",
   )
     .argument("<name>", "the provider", providerName)
@@ -225,9 +225,7 @@ function declareShow(group: Command): void {
       const provider = await withDatabase(options, ({ store }) =>
         store.read((reader) => statusOf(reader, requireProvider(reader, name), now)),
       );
-      print(options.json, providerJson(provider), ({ attention, ...row }) =>
-        fields({ ...row, attention: attention.join("; ") }),
-      );
+      print(options.json, providerJson(provider), (shown) => fields(factsOf(shown)));
     });
 }
 

@@ -24,6 +24,7 @@ import {
   addRemoteOptions, identityOption, openRemote, readIdentities, type RemoteOptions, startTransfer,
 } from "./remote.ts"; // prettier-ignore
 import { table } from "./text-table.ts";
+import { counted } from "../domain/text.ts";
 
 type SendOptions = RemoteOptions &
   Pick<Config, "backupDir" | "backupKeepRemote" | "backupRecipient">;
@@ -170,7 +171,7 @@ function report(
   { users, orders, transfers, problems }: Checked,
   at: string | null,
 ): string {
-  const held = `${url}: ${users} users, ${orders} orders${at === null ? "" : ` (the last of ${at})`}, ${transfers} transfers`;
+  const held = `${url}: ${counted(users, "user")}, ${counted(orders, "order")}${at === null ? "" : ` (the last of ${at})`}, ${counted(transfers, "transfer")}`;
   if (problems.length === 0) return `${held}: every checksum is right, every balance adds up`;
   return `${held}\n\n${table(
     problems.map((problem) => ({ ...problem })),

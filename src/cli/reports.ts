@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import { REPORT_KEYS, type ReportKey } from "../db/reports.ts";
 import { CUID } from "../db/orders.ts";
 import { formatMicros, jsonAmount, roundToCents } from "../domain/money.ts";
+import { counted } from "../domain/text.ts";
 import { readReport, readUncounted, type ReportRow, totalOf } from "../monitoring/reports.ts";
 import { type CommonOptions, declare, withDatabase } from "./command.ts";
 import { addWindow, windowOf } from "./list-pages.ts";
@@ -44,7 +45,7 @@ export function declareReports(program: Command): void {
 
 /** On stderr: it is not among the rows. */
 function uncountedNote(orders: number): string {
-  return `note: of ${orders} orders no cost is counted: it was charged in another currency than their provider's, see \`admin provider list\``;
+  return `note: of ${counted(orders, "order")} no cost is counted: it was charged in another currency than their provider's, see \`admin provider list\``;
 }
 
 function rowJson(row: ReportRow) {

@@ -1,10 +1,11 @@
 // The report of a restore: what it did and what the operator has to check, as JSON and for a person.
 
 import type { KeyState } from "../storage/restore-changes.ts";
-import type { Numbers } from "../db/sqlite/numbers.ts";
+import type { Numbers } from "../db/number-floors.ts";
 import type { Restored } from "../storage/restore.ts";
 import type { Totals } from "../storage/totals.ts";
 import { jsonAmount } from "../domain/money.ts";
+import { counted } from "../domain/text.ts";
 import { type Row, table } from "./text-table.ts";
 
 /** Most changes that are printed: a catalogue sync may have made thousands. --json has all. */
@@ -94,7 +95,7 @@ function section(title: string, rows: readonly Row[]): string {
 }
 
 function keysOf({ length }: readonly KeyState[]): string {
-  return length === 1 ? "1 key" : `${length} keys`;
+  return counted(length, "key");
 }
 
 function row(key: KeyState): Row {

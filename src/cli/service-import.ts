@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import { errorCode, Refusal } from "../domain/refusals.ts";
+import { counted } from "../domain/text.ts";
 import {
   type Catalogue,
   FileError,
@@ -102,7 +103,11 @@ async function confirmUpdates({ updated }: ImportPlan, options: ConfirmOptions):
     await confirm(options, `set the price of ${which} to 0`, "a service for nothing");
   }
   if (updated.length > CONFIRM_ROWS) {
-    await confirm(options, `change ${updated.length} services`, `more than ${CONFIRM_ROWS}`);
+    await confirm(
+      options,
+      `change ${counted(updated.length, "service")}`,
+      `more than ${CONFIRM_ROWS}`,
+    );
   }
 }
 
@@ -112,7 +117,7 @@ function countsOf({ created, updated, unchanged }: ImportPlan): Imported {
 
 function textOf({ created, updated, unchanged }: Imported, options: ImportOptions): string {
   const dry = options.dryRun ? "dry run, nothing was changed: " : "";
-  if (!options.update) return `${dry}imported ${created} services`;
+  if (!options.update) return `${dry}imported ${counted(created, "service")}`;
   return `${dry}${created} added, ${updated} changed, ${unchanged} unchanged`;
 }
 

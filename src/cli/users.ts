@@ -60,7 +60,7 @@ export function declareUsers(admin: Command): void {
   explainDelete(group);
 }
 
-/** Commander would suggest the nearest name, which is `debit`: whoever looks for this hears what there is in its place. */
+/** Before the nearest name is suggested, which is `debit`. */
 function explainDelete(group: Command): void {
   group.on("command:*", ([word]: string[]) => {
     if (/^(delete|remove|rm)$/.test(word!)) {
@@ -68,8 +68,6 @@ function explainDelete(group: Command): void {
         "error: users are never deleted, because the ledger refers to them: `reseller admin user deactivate` refuses their keys, `erase` takes their personal data away.",
       );
     }
-    // With suggestions, as for every other group.
-    (group as unknown as { unknownCommand(): void }).unknownCommand();
   });
 }
 

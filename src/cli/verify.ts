@@ -10,9 +10,10 @@ import { whyNoReachableFile } from "../storage/files.ts";
 import { closeForCommand, openForCommand } from "../storage/open.ts";
 import { type DatabaseName, databaseOf } from "./database-name.ts";
 import { asFailure, CommandFailure, type CommonOptions, declare } from "./command.ts";
-import { counted, print } from "./output.ts";
+import { print } from "./output.ts";
 import { table } from "./text-table.ts";
 import { startProgress } from "./progress.ts";
+import { counted } from "../domain/text.ts";
 
 export function declareVerify(program: Command): void {
   const command = declare(
@@ -31,7 +32,7 @@ export function declareVerify(program: Command): void {
     print(options.json, { ok, database: path, ...found }, () => report(path, found));
     if (!ok)
       throw new CommandFailure(
-        `${found.problemCount === 1 ? "1 problem" : `${found.problemCount} problems`} in ${path}: restore a backup or ask for help before taking orders`,
+        `${counted(found.problemCount, "problem")} in ${path}: restore a backup or ask for help before taking orders`,
       );
   });
 }

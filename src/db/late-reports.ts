@@ -4,7 +4,7 @@ import type { LateDecision } from "../domain/late-reports.ts";
 import type { OrderStatus } from "../domain/orders.ts";
 import type { Reader, Tx } from "./port.ts";
 import { fields, query, select } from "./query.ts";
-import { number } from "./table-definition.ts";
+import { number, numbers } from "./table-definition.ts";
 import { lateReports } from "./tables.ts";
 
 export interface LateReport {
@@ -29,6 +29,13 @@ const OF_ORDER = query({
   text: `SELECT ${select(lateReports)} FROM late_reports WHERE order_id = :orderId ORDER BY created_at, reported`,
 });
 
+const OPEN_OF = query({
+  takes: { orderIds: numbers },
+  gives: fields(lateReports),
+  text: `SELECT ${select(lateReports)} FROM late_reports
+    WHERE order_id IN (:orderIds) AND decision IS NULL ORDER BY created_at, reported`,
+});
+
 const COUNT_OPEN = query({
   takes: { providerId: number },
   gives: { late: number },
@@ -45,6 +52,14 @@ export function listLateReports(reader: Reader, orderId: number): LateReport[] {
 /** Those that nobody has decided, oldest first: the last is what the provider says now. */
 export function listOpenLateReports(reader: Reader, orderId: number): LateReport[] {
   return listLateReports(reader, orderId).filter(({ decision }) => decision === null);
+}
+
+/** What providers say now of those of the orders with a report that nobody has decided, by their numbers. */
+export function lastLateReports(
+  reader: Reader,
+  orderIds: readonly number[],
+): Map<number, LateReport> {
+  return new Map(reader.all(OPEN_OF, { orderIds }).map((report) => [report.orderId, report]));
 }
 
 /** The orders of a provider with a late report that nobody has decided. */

@@ -107,6 +107,11 @@ export function listProviders(reader: Reader): Provider[] {
   return listAllProviders(reader).filter(({ providerId }) => providerId !== SANDBOX_PROVIDER);
 }
 
+/** By number, for rows that hold one; in the order of the names, without the sandbox. */
+export function namesOfProviders(reader: Reader): Map<number, string> {
+  return new Map(listProviders(reader).map(({ providerId, name }) => [providerId, name]));
+}
+
 /** With the sandbox. */
 export function listAllProviders(reader: Reader): Provider[] {
   return reader.all(ALL);

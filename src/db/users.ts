@@ -65,6 +65,14 @@ export function findTestAccount(reader: Reader, account: number) {
   return reader.row(users.byTestOf, account);
 }
 
+/** Of nobody: accounts of users are above 2. */
+const NO_ACCOUNT = 0;
+
+/** Whose orders are listed: with `test` those of the test account, and without one there are none. */
+export function accountOfOrders(reader: Reader, account: number, test: boolean): number {
+  return test ? (findTestAccount(reader, account)?.account ?? NO_ACCOUNT) : account;
+}
+
 export function findUserByAccount(reader: Reader, account: number): User | undefined {
   return withReseller(reader, reader.row(users.byKey, account));
 }

@@ -35,7 +35,7 @@ const ALL = query({
 
 /** `username`: of the user; of a test account, of the user beside whom it is. */
 const NEWEST = listByConditions(
-  { ...fields(webhooks), username: text, isTest: boolean },
+  { ...fields(webhooks), resellerAccount: number, username: text, isTest: boolean },
   (where) => `SELECT ${select(webhooks)}, coalesce(owners.username, users.username) AS "username",
       CASE WHEN users.test_of IS NULL THEN 0 ELSE 1 END AS "isTest"
     FROM webhooks JOIN users ON users.account = webhooks.reseller_account
@@ -56,9 +56,9 @@ export function listWebhooksBelow(
 ): AnyonesWebhook[] {
   const conditions = ["webhooks.deleted_at IS NULL", "webhooks.webhook_id < :below"];
   const takes = { below: number, limit: number };
-  if (active === null) return reader.all(NEWEST(conditions, takes), { below, limit }) as never;
+  if (active === null) return reader.all(NEWEST(conditions, takes), { below, limit });
   const list = NEWEST([...conditions, "webhooks.active = :active"], { ...takes, active: boolean });
-  return reader.all(list, { below, limit, active }) as never;
+  return reader.all(list, { below, limit, active });
 }
 
 /** By its public id; undefined for a deleted one and for one of the operator. */

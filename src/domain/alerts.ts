@@ -2,12 +2,14 @@
 
 import { formatMicros } from "./money.ts";
 import { formatDuration } from "./units.ts";
+import { counted } from "./text.ts";
 
 export const ALERT_KINDS = [
   "provider_balance_low",
   "provider_out_of_funds",
   "placement_unknown",
   "polling_late",
+  "sync_held",
   "backup_old",
   "backup_failed",
   "disk_low",
@@ -22,6 +24,7 @@ export const PROVIDER_KINDS: ReadonlySet<string> = new Set<AlertKind>([
   "provider_out_of_funds",
   "placement_unknown",
   "polling_late",
+  "sync_held",
 ]);
 
 /** What an operator's endpoint is sent. */
@@ -71,6 +74,8 @@ export interface ProviderFacts {
   /** As it was last said; null: never. */
   balanceMicros: number | null;
   balanceCurrency: string | null;
+  /** Why its last scheduled sync was not applied; null: it was. */
+  syncHeld: string | null;
 }
 
 export interface AlertFacts {
@@ -142,7 +147,7 @@ const OFFSITE = "off-site copies";
 const DISK = "disk";
 
 function providerConditions(provider: ProviderFacts): Condition[] {
-  const { name, active, outOfFundsAt, unknown, lateness } = provider;
+  const { name, active, outOfFundsAt, unknown, lateness, syncHeld } = provider;
   const conditions: Condition[] = [];
   // One that is given no orders will never accept the one that would show that it has funds again.
   if (active && outOfFundsAt !== null) {
@@ -151,12 +156,11 @@ function providerConditions(provider: ProviderFacts): Condition[] {
     );
   }
   if (unknown > 0) {
-    const orders = unknown === 1 ? "1 order" : `${unknown} orders`;
     conditions.push(
       holds(
         "placement_unknown",
         name,
-        `${orders}: not known whether ${name} received ${unknown === 1 ? "it" : "them"}; settle with \`reseller admin order settle\``,
+        `${counted(unknown, "order")}: not known whether ${name} received ${unknown === 1 ? "it" : "them"}; settle with \`reseller admin order settle\``,
       ),
     );
   }
@@ -169,6 +173,8 @@ function providerConditions(provider: ProviderFacts): Condition[] {
       state: lateness === "late" ? "holds" : "unknown",
     });
   }
+  // One that is inactive is not synced.
+  if (active && syncHeld !== null) conditions.push(holds("sync_held", name, heldSync(provider)));
   return [...conditions, ...balanceConditions(provider)];
 }
 
@@ -180,6 +186,11 @@ function balanceConditions(provider: ProviderFacts): Condition[] {
   }
   const low = lowBalance(provider);
   return low === null ? [] : [holds(kind, subject, low)];
+}
+
+/** Only where it was held. */
+export function heldSync({ name, syncHeld }: Pick<ProviderFacts, "name" | "syncHeld">): string {
+  return `The scheduled sync of ${name} was not applied: ${syncHeld}`;
 }
 
 /** Null: it is not known to be below its threshold. */
@@ -251,6 +262,7 @@ const ENDINGS: Record<AlertKind, (subject: string) => string> = {
   provider_out_of_funds: (provider) => `${provider} takes orders again`,
   placement_unknown: (provider) => `All orders at ${provider} are settled`,
   polling_late: (provider) => `Orders at ${provider} are polled in time again`,
+  sync_held: (provider) => `A sync of ${provider} was applied, or none is scheduled any more`,
   backup_old: (what) => `There are new ${what} again`,
   backup_failed: () => "A backup was made again",
   disk_low: () => "The disk has enough room again",

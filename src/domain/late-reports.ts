@@ -18,6 +18,11 @@ export interface OpenLateReport {
   remains: number | null;
 }
 
+/** As an operator reads it: `PARTIAL, 40 remain`. */
+export function lateText({ reported, remains }: OpenLateReport): string {
+  return remains === null ? reported : `${reported}, ${remains} remain`;
+}
+
 /**
  * The transition of an order that has ended and is now as its provider says: COMPLETED becomes PARTIAL with the refund of
  * what remains, and what was cancelled or failed there is REFUNDED. Never more than what is left of the charge, and never a

@@ -4,6 +4,7 @@ import type { Decimal } from "./decimals.ts";
 import type { SyncedFields, SyncPlan } from "./catalogue-sync.ts";
 import { formatMicros } from "./money.ts";
 import { delistedRoutes } from "./sync-counts.ts";
+import { counted } from "./text.ts";
 
 export interface SyncLimits {
   /** Percent of the price before, up or down. */
@@ -18,21 +19,19 @@ export function beyondLimits(plan: SyncPlan, limits: SyncLimits): string | null 
   const dear = plan.updated.filter(({ before, after }) => isBeyond(before, after, limits));
   const [first] = dear;
   if (first) {
-    const prices = dear.length === 1 ? "1 price" : `${dear.length} prices`;
     const [before, after] = [first.before, first.after].map((each) =>
       formatMicros(each.priceMicros),
     );
     reasons.push(
-      `${prices} would change by more than ${percentText(limits.pricePercent)} % (${first.id} from ${before} to ${after} USD)`,
+      `${counted(dear.length, "price")} would change by more than ${percentText(limits.pricePercent)} % (${first.id} from ${before} to ${after} USD)`,
     );
   }
   // Orders of a delisted route go to another provider, at its rate.
   const delisted = delistedRoutes(plan).length;
   const gone = plan.deactivated.length + delisted;
   if (gone > limits.deactivations) {
-    const services = gone === 1 ? "1 service" : `${gone} services`;
     const what = delisted === 0 ? "deactivated" : "deactivated or left to other providers";
-    reasons.push(`${services} would be ${what}, more than ${limits.deactivations}`);
+    reasons.push(`${counted(gone, "service")} would be ${what}, more than ${limits.deactivations}`);
   }
   return reasons.length === 0 ? null : reasons.join("; ");
 }

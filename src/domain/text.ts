@@ -46,3 +46,8 @@ export function showHidden(text: string): string {
 function codeOf(character: string): string {
   return character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
 }
+
+/** `1 user`, `2 users`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

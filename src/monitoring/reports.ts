@@ -6,7 +6,7 @@
 import { readTotals } from "../db/daily-totals.ts";
 import { countForeignCosts } from "../db/costs.ts";
 import type { Reader, ReadStore, Span, TimeWindow } from "../db/port.ts";
-import { listProviders } from "../db/providers.ts";
+import { namesOfProviders } from "../db/providers.ts";
 import {
   addAmounts,
   type Amounts,
@@ -187,10 +187,8 @@ function labelsOf(
       name: null,
     }));
   }
-  const names = new Map(
-    listProviders(reader).map(({ providerId, name }) => [String(providerId), name]),
-  );
-  return keys.map((key) => ({ key: key === "" ? null : names.get(key)!, name: null }));
+  const names = namesOfProviders(reader);
+  return keys.map((key) => ({ key: key === "" ? null : names.get(Number(key))!, name: null }));
 }
 
 function dayOf(number: number): string {

@@ -13,7 +13,7 @@ import type { Context } from "./context.ts";
 import { requireProvider } from "./providers.ts";
 import { changeService, listServiceListeners } from "./service-changes.ts";
 
-const OF_ORDERS: ReadonlySet<string> = new Set(["provider_out_of_funds"]);
+const OF_ACTIVE: ReadonlySet<string> = new Set(["provider_out_of_funds", "sync_held"]);
 
 export interface SetProviderActive {
   name: string;
@@ -40,9 +40,9 @@ export function setProviderActive(
     .map(({ service }) => service);
   const listeners = listServiceListeners(tx, context);
   if (!active) {
-    // What is given no orders will never accept one, which would end it.
+    // One that is given no orders will never accept one, and is not synced: nothing would end these.
     const message = `${provider.name} was deactivated`;
-    endProviderAlerts(tx, { kinds: OF_ORDERS, provider: provider.name, message }, context);
+    endProviderAlerts(tx, { kinds: OF_ACTIVE, provider: provider.name, message }, context);
   }
   tx.update(providers, provider, { active });
   tx.each(changed, (before) => {
@@ -91,9 +91,10 @@ export interface HoldSync {
   held: string;
 }
 
-/** A scheduled sync was not applied. Nothing of a provider that was deleted or deactivated meanwhile. */
+/** A scheduled sync was not applied. Nothing of a provider that was deleted or deactivated, or has no schedule, meanwhile. */
 export function holdSync(tx: Tx, { providerId, held }: HoldSync, { now }: Context): null {
   const provider = tx.row(providers.byKey, providerId);
-  if (provider?.active) tx.update(providers, provider, { syncedAt: now, syncHeld: held });
+  if (!provider?.active || provider.syncEvery === null) return null;
+  tx.update(providers, provider, { syncedAt: now, syncHeld: held });
   return null;
 }

@@ -89,7 +89,9 @@ export function updateProvider(
   const settled = terms === before ? [] : decideForeignCosts(tx, before.providerId, terms);
   const { rateToUsd, currency, foreignCurrency } = terms;
   const priced = { rateToUsd, currency, foreignCurrency };
-  const after = tx.update(providers, before, { ...command.changes, ...priced });
+  // Without a schedule nothing is held back.
+  const held = command.changes.syncEvery === null ? { syncHeld: null } : {};
+  const after = tx.update(providers, before, { ...command.changes, ...priced, ...held });
   for (const { orderId, change } of settled) writeCost(tx, orderId, change, context);
   if (name !== before.name) renameAlerts(tx, before.name, name, context);
   audit(tx, context, {

@@ -1,8 +1,9 @@
 // What needs the operator's attention, the worst first, each with where it is settled.
 
 import type { Attention, ProviderAttention } from "../db/attention.ts";
-import { lowBalance } from "../domain/alerts.ts";
+import { heldSync, lowBalance } from "../domain/alerts.ts";
 import { formatDuration } from "../domain/units.ts";
+import { counted } from "../domain/text.ts";
 import type { MachineFacts } from "./call.ts";
 import { timeText } from "./shown.tsx";
 
@@ -46,7 +47,7 @@ export function attentionItems(
   if (lateOrders > 0) {
     items.push({
       tone: "busy",
-      text: `${ordersText(lateOrders)} changed at the provider after the end`,
+      text: `${counted(lateOrders, "order")} changed at the provider after the end`,
       action: "Accept or dismiss what was reported",
       href: "/orders?late=yes",
     });
@@ -59,7 +60,7 @@ function requestItems({ toDecide, unknown }: Attention["requests"]): AttentionIt
   if (unknown > 0) {
     items.push({
       tone: "bad",
-      text: `${requestsText(unknown)}: not known what the provider did with ${unknown === 1 ? "it" : "them"}`,
+      text: `${counted(unknown, "request")}: not known what the provider did with ${unknown === 1 ? "it" : "them"}`,
       action: "Decide",
       href: "/requests",
     });
@@ -67,16 +68,12 @@ function requestItems({ toDecide, unknown }: Attention["requests"]): AttentionIt
   if (toDecide > 0) {
     items.push({
       tone: "busy",
-      text: `${requestsText(toDecide)} of resellers to cancel or refill an order`,
+      text: `${counted(toDecide, "request")} of resellers to cancel or refill an order`,
       action: "Decide",
       href: "/requests",
     });
   }
   return items;
-}
-
-function requestsText(requests: number): string {
-  return requests === 1 ? "1 request" : `${requests} requests`;
 }
 
 function providerItems(provider: ProviderAttention, now: number): AttentionItem[] {
@@ -87,7 +84,7 @@ function providerItems(provider: ProviderAttention, now: number): AttentionItem[
   if (unknown > 0) {
     items.push({
       tone: "bad",
-      text: `${ordersText(unknown)}: not known whether ${name} received ${unknown === 1 ? "it" : "them"}`,
+      text: `${counted(unknown, "order")}: not known whether ${name} received ${unknown === 1 ? "it" : "them"}`,
       action: "Settle",
       href: orders("unknown"),
     });
@@ -115,21 +112,19 @@ function providerItems(provider: ProviderAttention, now: number): AttentionItem[
       href: `/providers/${name}`,
     });
   }
-  const { syncHeld } = provider;
-  if (syncHeld !== null) {
+  if (provider.syncHeld !== null) {
     items.push({
       tone: "busy",
-      text: `The scheduled sync of ${name} was not applied: ${syncHeld}`,
+      text: heldSync(provider),
       action: "Look at it, and apply it",
       href: `/providers/${name}`,
     });
   }
   const { delistedRoutes } = provider;
   if (delistedRoutes > 0) {
-    const services = delistedRoutes === 1 ? "1 service" : `${delistedRoutes} services`;
     items.push({
       tone: "busy",
-      text: `${name} does not list ${services} any more: other routes deliver ${delistedRoutes === 1 ? "it" : "them"}`,
+      text: `${name} does not list ${counted(delistedRoutes, "service")} any more: other routes deliver ${delistedRoutes === 1 ? "it" : "them"}`,
       action: "See the services",
       href: `/services?provider=${name}`,
     });
@@ -153,7 +148,7 @@ function providerItems(provider: ProviderAttention, now: number): AttentionItem[
 function unrecognizedItems(orders: Attention["unrecognized"]): AttentionItem[] {
   return [...Map.groupBy(orders, ({ provider }) => provider)].map(([provider, own]) => ({
     tone: "bad",
-    text: `${provider} does not know the ${own.length === 1 ? "number" : "numbers"} of ${ordersText(own.length)}`,
+    text: `${provider} does not know the ${own.length === 1 ? "number" : "numbers"} of ${counted(own.length, "order")}`,
     action: "Correct what was settled",
     href: `/orders?ids=${own.map(({ orderId }) => orderId).join("+")}`,
   }));
@@ -188,10 +183,6 @@ function systemItems(
     add("bad", `The clock is behind: the last change is of ${timeText(lastRowAt)} UTC`, "Set it");
   }
   return items;
-}
-
-function ordersText(orders: number): string {
-  return orders === 1 ? "1 order" : `${orders} orders`;
 }
 
 function dayFloor(milliseconds: number): number {

@@ -3,6 +3,7 @@
 /** @jsxImportSource preact */
 
 import { type GrantProblem, Refusal, refusal } from "../domain/refusals.ts";
+import { counted } from "../domain/text.ts";
 import type { RowError } from "../imports/catalogue.ts";
 import { GRANTS_HEADER, readGrants, wrongGrants } from "../imports/grants.ts";
 import { type GrantTerms, refusedGrants } from "../operations/grants.ts";
@@ -49,14 +50,14 @@ export async function importGrants(submission: Submission): Promise<Redirect | V
     return again(await submission.read((reader) => refusedGrants(reader, grants)));
   }
   await submission.confirm({
-    title: `Set ${countOf(grants.length)}`,
+    title: `Set ${counted(grants.length, "grant")}`,
     moves: [],
     details: <Grants grants={grants} />,
     plan: grants,
   });
   try {
     const { imported, unchanged } = await submission.submit("importGrants", { grants });
-    const note = `${countOf(imported)} set, ${unchanged} were so before.`;
+    const note = `${counted(imported, "grant")} set, ${unchanged} were so before.`;
     return { to: "/services", note };
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== "grants_invalid") throw error;
@@ -85,8 +86,4 @@ function Grants({ grants }: { grants: readonly GrantTerms[] }) {
       <More count={grants.length} />
     </>
   );
-}
-
-function countOf(grants: number): string {
-  return grants === 1 ? "1 grant" : `${grants} grants`;
 }

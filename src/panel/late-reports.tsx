@@ -5,7 +5,7 @@
 import type { LateReport } from "../db/late-reports.ts";
 import type { Order } from "../db/orders.ts";
 import { usernameOf } from "../db/users.ts";
-import { decideLateReport } from "../domain/late-reports.ts";
+import { decideLateReport, lateText } from "../domain/late-reports.ts";
 import { attempt, Refusal } from "../domain/refusals.ts";
 import { previewLateReport } from "../operations/late-reports.ts";
 import type { Redirect, Submission } from "./call.ts";
@@ -23,10 +23,7 @@ export function LateDecision({ order, report }: { order: Order; report: LateRepo
   const needsRemains = isRefused && decided.code === "late_remains_missing";
   return (
     <Form action={`/orders/${order.orderId}/late`}>
-      <h2>
-        Reported late: {report.reported}
-        {report.remains === null ? "" : `, ${report.remains} remain`}
-      </h2>
+      <h2>Reported late: {lateText(report)}</h2>
       {needsRemains && (
         <Field
           name="remains"

@@ -5,15 +5,13 @@ import { CUID, NUMERIC_ID } from "../db/orders.ts";
 import type { Reader } from "../db/port.ts";
 import { findProvider } from "../db/providers.ts";
 import { findService } from "../db/services.ts";
-import { findTestAccount, findUser } from "../db/users.ts";
+import { accountOfOrders, findUser } from "../db/users.ts";
 import { PLACEMENTS } from "../domain/deliveries.ts";
 import { ORDER_STATUSES, REFERENCE_LENGTH_LIMIT } from "../domain/orders.ts";
 import type { Form } from "./form.ts";
 
 const IDS_LIMIT = 200;
 const LINK_LENGTH_LIMIT = 200;
-/** Of nobody: accounts of users are above 2. */
-const NO_ACCOUNT = 0;
 
 /** What is wrong is noted beside its field; null then. */
 export function readOrderFilter(filters: Form, reader: Reader): OperatorOrderFilter | null {
@@ -31,13 +29,10 @@ export function readOrderFilter(filters: Form, reader: Reader): OperatorOrderFil
     findService(reader, id),
   );
   const test = filters.isChecked("test");
-  // Without a test account there are no test orders.
-  const itsTestAccount = (account: number) => findTestAccount(reader, account)?.account;
-  const account = user && (test ? (itsTestAccount(user.account) ?? NO_ACCOUNT) : user.account);
   const filter = {
     test,
     status: filters.optionalChoice("status", ORDER_STATUSES),
-    resellerAccount: account,
+    resellerAccount: user && accountOfOrders(reader, user.account, test),
     service: service?.id,
     providerId: provider?.providerId,
     placement: filters.optionalChoice("placement", PLACEMENTS),

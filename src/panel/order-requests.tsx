@@ -5,7 +5,7 @@
 import { type ListedRequest, listOrderRequests } from "../db/order-request-lists.ts";
 import { findOrderRequest } from "../db/order-requests.ts";
 import { findOrder } from "../db/orders.ts";
-import { listProviders } from "../db/providers.ts";
+import { namesOfProviders } from "../db/providers.ts";
 import { usernameOf } from "../db/users.ts";
 import { mayAct } from "../domain/administrators.ts";
 import {
@@ -45,7 +45,7 @@ export async function requestsPage(call: Call): Promise<View> {
     };
     return {
       requests: filters.errors.size > 0 ? [] : listOrderRequests(reader, filter, PAGE + 1),
-      names: new Map(listProviders(reader).map(({ providerId, name }) => [providerId, name])),
+      names: namesOfProviders(reader),
     };
   });
   const rows = requests.slice(0, PAGE);

@@ -1,9 +1,10 @@
 // The filtered list of orders as CSV.
 
 import { lastCosts } from "../db/costs.ts";
+import { lastLateReports, type LateReport } from "../db/late-reports.ts";
 import { listOperatorOrders } from "../db/operator-orders.ts";
 import type { ListedOrder } from "../db/orders.ts";
-import { listProviders } from "../db/providers.ts";
+import { namesOfProviders } from "../db/providers.ts";
 import type { OrderCost } from "../domain/costs.ts";
 import { placementOf } from "../domain/deliveries.ts";
 import { formatMicros } from "../domain/money.ts";
@@ -15,21 +16,21 @@ import { ordersPage } from "./orders.tsx";
 
 const STEP = 200;
 const HEADER =
-  "orderId,id,user,service,link,quantity,charge,refunded,startCount,remains,status,placement,provider,providerOrder,reference,createdAt,cost,providerCharge,providerCurrency,type,fields";
+  "orderId,id,user,service,link,quantity,charge,refunded,startCount,remains,status,placement,provider,providerOrder,reference,createdAt,cost,providerCharge,providerCurrency,type,fields,reportedLate,remainsLate";
 
 export async function ordersCsv(call: Call, panel: Panel): Promise<View | Response> {
   const { filter, names } = await call.read((reader) => ({
     filter: readOrderFilter(call.filters, reader),
-    names: new Map(listProviders(reader).map(({ providerId, name }) => [providerId, name])),
+    names: namesOfProviders(reader),
   }));
   if (!filter) return ordersPage(call);
   const read = async (below: number) => {
-    const { rows, next, costs } = await call.read((reader) => {
+    const { rows, next, costs, late } = await call.read((reader) => {
       const page = listOperatorOrders(reader, filter, below, STEP);
       const ids = page.rows.map(({ orderId }) => orderId);
-      return { ...page, costs: lastCosts(reader, ids) };
+      return { ...page, costs: lastCosts(reader, ids), late: lastLateReports(reader, ids) };
     });
-    return { rows: rows.map((order) => cellsOf(order, names, costs)), next };
+    return { rows: rows.map((order) => cellsOf(order, names, costs, late)), next };
   };
   return csvResponse("orders.csv", HEADER, Number.MAX_SAFE_INTEGER, read, (error) =>
     panel.log.error({ error: String(error) }, "list of orders not sent to its end"),
@@ -40,9 +41,11 @@ function cellsOf(
   order: ListedOrder,
   names: ReadonlyMap<number, string>,
   costs: ReadonlyMap<number, OrderCost>,
+  late: ReadonlyMap<number, LateReport>,
 ): (string | number)[] {
   const { delivery } = order;
   const cost = costs.get(order.orderId);
+  const reported = late.get(order.orderId);
   return [
     order.orderId,
     order.id,
@@ -66,5 +69,7 @@ function cellsOf(
     cost?.currency ?? "",
     orderType(order),
     order.extra === null ? "" : csvText(JSON.stringify(extraFields(order))),
+    reported?.reported ?? "",
+    reported?.remains ?? "",
   ];
 }

@@ -2,15 +2,18 @@
 
 /** @jsxImportSource preact */
 
+import { lastLateReports, type LateReport } from "../db/late-reports.ts";
 import { listOperatorOrders } from "../db/operator-orders.ts";
 import { findOrder, type ListedOrder } from "../db/orders.ts";
-import { listProviders } from "../db/providers.ts";
+import { namesOfProviders } from "../db/providers.ts";
 import { listServicesAfter } from "../db/service-lists.ts";
 import { usernameOf } from "../db/users.ts";
 import { mayAct } from "../domain/administrators.ts";
 import { PLACEMENTS, placementOf } from "../domain/deliveries.ts";
+import { lateText } from "../domain/late-reports.ts";
 import { ORDER_STATUSES } from "../domain/orders.ts";
 import { Refusal } from "../domain/refusals.ts";
+import { counted } from "../domain/text.ts";
 import type { Call, Redirect, Submission, View } from "./call.ts";
 import { Box, Choice, Field, Filters, Form } from "./fields.tsx";
 import { List, Pager } from "./lists.tsx";
@@ -27,15 +30,20 @@ const TOGETHER = ["COMPLETED", "CANCELLED", "REFUNDED"] as const;
 
 export async function ordersPage(call: Call): Promise<View> {
   const { filters } = call;
-  const { rows, next, names, services } = await call.read((reader) => {
+  const { rows, next, names, services, late } = await call.read((reader) => {
     const filter = readOrderFilter(filters, reader);
     const page = filter
       ? listOperatorOrders(reader, filter, filters.below(), PAGE)
       : { rows: [], next: null };
-    const providers = listProviders(reader);
     return {
       ...page,
-      names: new Map(providers.map(({ providerId, name }) => [providerId, name])),
+      names: namesOfProviders(reader),
+      late: filter?.late
+        ? lastLateReports(
+            reader,
+            page.rows.map(({ orderId }) => orderId),
+          )
+        : null,
       services: listServicesAfter(reader, {}, null, OFFERED_LIMIT),
     };
   });
@@ -48,7 +56,7 @@ export async function ordersPage(call: Call): Promise<View> {
         caption="Orders, newest first"
         rows={rows}
         empty={next === null ? "No such orders." : "None so far: see the older ones."}
-        columns={columnsOf(names, mayChange)}
+        columns={columnsOf(names, mayChange, late)}
       />
     </div>
   );
@@ -123,7 +131,16 @@ function hasRare({ filters }: Call): boolean {
   );
 }
 
-function columnsOf(names: Map<number, string>, mayChange: boolean) {
+/** `late`: what was reported after the end, where the list is of that. */
+function columnsOf(
+  names: Map<number, string>,
+  mayChange: boolean,
+  late: ReadonlyMap<number, LateReport> | null,
+) {
+  const reported = {
+    heading: "Reported late",
+    cell: ({ orderId }: ListedOrder) => late?.has(orderId) && lateText(late.get(orderId)!),
+  };
   const select = {
     heading: "Select",
     cell: ({ orderId }: ListedOrder) => (
@@ -142,6 +159,7 @@ function columnsOf(names: Map<number, string>, mayChange: boolean) {
         <States status={status} placement={placementOf(delivery)} />
       ),
     },
+    ...(late ? [reported] : []),
     {
       heading: "User",
       cell: ({ username }: ListedOrder) => <a href={`/users/${username}`}>{username}</a>,
@@ -218,7 +236,7 @@ export async function changeOrders(submission: Submission): Promise<Redirect> {
     if (change instanceof Refusal || change.refundMicros === 0) continue;
     amounts.set(username, (amounts.get(username) ?? 0) + change.refundMicros);
   }
-  const title = `${verb} ${possible.length} ${possible.length === 1 ? "order" : "orders"}`;
+  const title = `${verb} ${counted(possible.length, "order")}`;
   await submission.confirm({
     title,
     moves: [...amounts].map(([account, micros]) => ({ account, micros })),

@@ -24,7 +24,7 @@ export function States({ provider, path }: { provider: Provider; path: string })
       <Form action={`${path}/delete`}>
         <p class="actions">
           <button class="danger">Delete</button>
-          <small>only one without services that never had an order</small>
+          <small>only a provider that has no services and never had an order</small>
         </p>
       </Form>
     </section>
@@ -54,8 +54,8 @@ export function activateProvider(submission: Submission): Promise<Redirect> {
 async function setActive(submission: Submission, active: boolean): Promise<Redirect> {
   const name = submission.params["provider"]!;
   const { services } = await submission.submit("setProviderActive", { name, active });
-  const what = active ? "active: offered again" : "inactive: offered no more";
-  return { to: `/providers/${name}`, note: `${name} is ${what} are ${services} services.` };
+  const what = active ? "active. Services offered again" : "inactive. Services offered no more";
+  return { to: `/providers/${name}`, note: `${name} is ${what}: ${services}.` };
 }
 
 export async function deleteProvider(submission: Submission): Promise<Redirect> {

@@ -10,7 +10,7 @@ import { countsOf, delistedRoutes } from "../domain/sync-counts.ts";
 import { formatMicros } from "../domain/money.ts";
 import { typeTerms } from "../domain/service-types.ts";
 import type { NewServices } from "../domain/providers.ts";
-import { isIdentifier } from "../domain/text.ts";
+import { counted, isIdentifier } from "../domain/text.ts";
 import { planCatalogue, type SyncOptions } from "../operations/providers.ts";
 import { ProviderFailure } from "../providers/provider.ts";
 import type { Panel, Redirect, Submission } from "./call.ts";
@@ -36,7 +36,7 @@ export async function syncProvider(submission: Submission, panel: Panel): Promis
   const counts = countsOf(plan);
   const changed = counts.added + counts.updated + counts.deactivated + counts.reactivated;
   await submission.confirm({
-    title: `Sync ${provider.name}: change ${changed} services`,
+    title: `Sync ${provider.name}: change ${counted(changed, "service")}`,
     moves: [],
     details: (
       <Preview plan={plan} provider={provider} markup={markup} isWhole={only === undefined} />

@@ -10,7 +10,7 @@ import { mayAct } from "../domain/administrators.ts";
 import { expectedCurrency } from "../domain/costs.ts";
 import { formatMicros } from "../domain/money.ts";
 import { refusal } from "../domain/refusals.ts";
-import { IDENTIFIER_FORM } from "../domain/text.ts";
+import { counted, IDENTIFIER_FORM } from "../domain/text.ts";
 import type { Call, Panel, Redirect, Submission, View } from "./call.ts";
 import { Box, Field, Form } from "./fields.tsx";
 import { Facts } from "./lists.tsx";
@@ -80,7 +80,7 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
                 ["Oldest unchecked (UTC)", <Time at={orders.oldestUncheckedAt} />],
                 ["Errors of 24 h", <Errors attempts={attempts} />],
                 ["Markup", provider.markup === null ? "none is stored" : `${provider.markup} %`],
-                ["Last sync (UTC)", <Time at={provider.syncedAt} />],
+                ["Last sync (UTC)", <LastSync provider={provider} />],
                 ["Added (UTC)", <Time at={provider.createdAt} />],
               ]}
             />
@@ -102,6 +102,15 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
   };
 }
 
+/** When its list was last read for one. */
+function LastSync({ provider: { syncedAt, syncHeld } }: { provider: Provider }) {
+  return (
+    <>
+      <Time at={syncedAt} /> {syncHeld !== null && <Badge state="not applied" tone="busy" />}
+    </>
+  );
+}
+
 function Currency({ provider, uncounted }: { provider: Provider; uncounted: number }) {
   const { rateToUsd, foreignCurrency } = provider;
   return (
@@ -109,7 +118,7 @@ function Currency({ provider, uncounted }: { provider: Provider; uncounted: numb
       {expectedCurrency(provider) ?? "not known yet"}, 1 is {rateToUsd} USD{" "}
       {uncounted > 0 && (
         <Badge
-          state={`${uncounted} orders charged in ${foreignCurrency ?? "another"}: not counted`}
+          state={`${counted(uncounted, "order")} charged in ${foreignCurrency ?? "another"}: not counted`}
           tone="bad"
         />
       )}

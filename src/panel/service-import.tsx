@@ -3,6 +3,7 @@
 /** @jsxImportSource preact */
 
 import type { Refusal } from "../domain/refusals.ts";
+import { counted } from "../domain/text.ts";
 import { HEADER_FORM, readCatalogue, RowError } from "../imports/catalogue.ts";
 import { type ImportPlan, planImport } from "../operations/service-import.ts";
 import type { Redirect, Submission, View } from "./call.ts";
@@ -54,7 +55,7 @@ export async function importServices(submission: Submission): Promise<Redirect |
   if (all.length > 0) return shownAgain(submission, PATH, all.toSorted(byLine), view);
   if (update) {
     await submission.confirm({
-      title: `Add ${plan.created.length} and change ${plan.updated.length} services`,
+      title: `Add ${plan.created.length} and change ${counted(plan.updated.length, "service")}`,
       moves: [],
       details: <Changes plan={plan} />,
       plan: { created: plan.created, updated: plan.updated },

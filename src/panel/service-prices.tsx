@@ -6,6 +6,7 @@ import { listServicesAfter } from "../db/service-lists.ts";
 import { findService, type Service } from "../db/services.ts";
 import { parsePercent, planPrices, type PriceChange } from "../domain/services.ts";
 import { refusal } from "../domain/refusals.ts";
+import { counted } from "../domain/text.ts";
 import type { Redirect, Submission } from "./call.ts";
 import { Form as Values } from "./form.ts";
 import { List } from "./lists.tsx";
@@ -40,7 +41,7 @@ export async function changePrices(submission: Submission): Promise<Redirect> {
   });
   const prices = planPrices(services, percent!);
   if (prices.length === 0) form.note("percent", "No price would change");
-  const count = prices.length === 1 ? "1 price" : `${prices.length} prices`;
+  const count = counted(prices.length, "price");
   await submission.confirm({
     title: `Change ${count} by ${form.raw("percent").replace(/%$/, "")} %`,
     moves: [],

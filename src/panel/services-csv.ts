@@ -1,7 +1,7 @@
 // The filtered catalogue as CSV, and resellers' prices, each in the form that its import takes.
 
 import { listAllGrants } from "../db/grants.ts";
-import { listProviders } from "../db/providers.ts";
+import { namesOfProviders } from "../db/providers.ts";
 import { listServicesAfter } from "../db/service-lists.ts";
 import { findUser } from "../db/users.ts";
 import { refusal } from "../domain/refusals.ts";
@@ -17,7 +17,7 @@ export async function servicesCsv(call: Call, panel: Panel): Promise<View | Resp
   const services = await panel.slowStore.read((reader) => {
     const { payer: _, ...filter } = filterOf(call.filters, reader);
     if (call.filters.errors.size > 0) return [];
-    const names = new Map(listProviders(reader).map(({ providerId, name }) => [providerId, name]));
+    const names = namesOfProviders(reader);
     return listServicesAfter(reader, filter, null, ALL).rows.map((service) => ({
       ...service,
       provider: service.providerId === null ? null : names.get(service.providerId)!,

@@ -2,7 +2,7 @@
 
 /** @jsxImportSource preact */
 
-import { listProviders } from "../db/providers.ts";
+import { listProviders, namesOfProviders } from "../db/providers.ts";
 import { type ListedService, listServicesAfter, type ServiceFilter } from "../db/service-lists.ts";
 import type { Reader } from "../db/port.ts";
 import type { Service } from "../db/services.ts";
@@ -28,7 +28,7 @@ export async function servicesPage(call: Call): Promise<View> {
       filters.errors.size > 0
         ? { rows: [], next: null }
         : listServicesAfter(reader, filter, filters.raw("after") || null, PAGE);
-    const names = new Map(listProviders(reader).map(({ providerId, name }) => [providerId, name]));
+    const names = namesOfProviders(reader);
     return { ...page, names, payer };
   });
   const mayChange = mayAct(call.administrator.role, "operator");

@@ -1,5 +1,7 @@
 // What `doctor` finds, and the findings that do not depend on the engine of the database.
 
+import { counted } from "../domain/text.ts";
+
 /** A row further in the future means that the clock was put back. */
 const CLOCK_FAIL_MS = 5 * 60_000;
 const LATE_POLL_WARN_MS = 3_600_000;
@@ -45,21 +47,17 @@ export function clock({ lastRowAt }: RowFacts, now: number): Finding {
   );
 }
 
-function orders(count: number): string {
-  return count === 1 ? "1 order" : `${count} orders`;
-}
-
 export function unknown({ unknownPlacements: count }: RowFacts): Finding {
   if (count === 0) return finding("unknown placements", "ok", "none");
   const advice = "`reseller admin order list --unknown`, then `order settle` each";
-  return finding("unknown placements", "warn", orders(count), advice);
+  return finding("unknown placements", "warn", counted(count, "order"), advice);
 }
 
 export function unrecognized({ unrecognizedNumbers: count }: RowFacts): Finding {
   if (count === 0)
     return finding("unknown numbers", "ok", "providers know the orders that they have");
   const has = count === 1 ? "has" : "have";
-  const found = `${orders(count)} ${has} a number that their provider does not know`;
+  const found = `${counted(count, "order")} ${has} a number that their provider does not know`;
   const advice =
     "`reseller admin provider list` names them; correct each with `order settle --placed`";
   return finding("unknown numbers", "warn", found, advice);

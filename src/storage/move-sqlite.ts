@@ -2,7 +2,8 @@
 
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import type { Connection } from "../db/sqlite/connection.ts";
-import { highestNumber, NUMBERED_TABLES } from "../db/sqlite/numbers.ts";
+import { NUMBERED_TABLES } from "../db/number-floors.ts";
+import { highestNumber } from "../db/sqlite/numbers.ts";
 import type { AnyRow, AnyTable, Value } from "../db/table-definition.ts";
 import { TABLES } from "../db/tables.ts";
 import { sizeOf } from "./files.ts";

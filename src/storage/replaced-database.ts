@@ -12,15 +12,12 @@ import {
   readSettings,
 } from "./restore-changes.ts";
 import {
-  highestNumber,
-  isPlausible,
-  margins,
-  NUMBERED,
   NUMBERED_TABLES,
   type NumberedTable,
   type Numbers,
   numbersBy,
-} from "../db/sqlite/numbers.ts";
+} from "../db/number-floors.ts";
+import { highestNumber, isPlausible, margins, NUMBERED } from "../db/sqlite/numbers.ts";
 import { openReader } from "./open.ts";
 import { type Totals, totalsOf } from "./totals.ts";
 import { errorCode } from "../domain/refusals.ts";

@@ -136,6 +136,9 @@ describe("user delete", () => {
     const { code, stderr } = await openShop().cli("admin", "user", "crate", "alice");
     expect(code).toBe(2);
     expect(stderr).toContain("Did you mean create?");
+    const far = await openShop().cli("admin", "user", "add", "alice");
+    expect([far.code, far.stdout]).toEqual([2, ""]);
+    expect(far.stderr).toContain("error: unknown command 'add'\n(Commands: create, list, show,");
   });
 });
 

@@ -89,7 +89,7 @@ test("columns are chosen by their headings", async () => {
     /^ORDER +STATUS +USER +SERVICE +QUANTITY +CHARGE USD +AGE +LINK$/,
   );
   expect(await heading("--wide")).toMatch(
-    / PLACEMENT .* PROVIDER ORDER +COST USD +PROVIDER CHARGE +REFERENCE +ID +LINK$/,
+    / PLACEMENT .* PROVIDER ORDER +REPORTED LATE +COST USD +PROVIDER CHARGE +REFERENCE +ID +LINK$/,
   );
   expect((await list("--columns", "order,nothing")).code).toBe(2);
 });

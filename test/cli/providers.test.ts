@@ -47,6 +47,7 @@ describe("create", () => {
       syncNew: "public",
       readableIds: false,
       syncedAt: null,
+      syncHeld: null,
       attention: [],
     });
     const listed = await shop.cli("admin", "provider", "list");
@@ -100,4 +101,30 @@ describe("balance", () => {
     expect(stderr).toStartWith("error: provider acme at ");
     expect(stderr).not.toContain(PROVIDER_KEY);
   });
+});
+
+test("a sync that was held shows beside its time that it was not applied, until one is", async () => {
+  const shop = shopOf();
+  upstream.services = [{ service: 1, name: "Likes", type: "Default", rate: "1", min: 1, max: 9 }];
+  const changes = { markup: "10", syncEvery: 3_600_000 };
+  shop.run("updateProvider", { name: "acme", changes });
+  shop.run("holdSync", { providerId: 1, held: "12 services would be deactivated" });
+  const list = async () => {
+    const { json } = await shop.cli("admin", "provider", "list", "--json");
+    const [{ syncedAt, syncHeld }] = json as [{ syncedAt: string; syncHeld: string | null }];
+    return { syncedAt, syncHeld };
+  };
+  const held = await list();
+  expect(held.syncHeld).toBe("12 services would be deactivated");
+  const second = held.syncedAt.slice(0, "2026-11-22T12:00:00".length);
+  for (const command of [["list"], ["show", "acme"]]) {
+    const { stdout } = await shop.cli("admin", "provider", ...command);
+    expect(stdout).toContain(`${second}Z, not applied`);
+    expect(stdout).toContain("not applied: 12 services would be deactivated, see `provider sync`");
+  }
+  const synced = await shop.cli("admin", "provider", "sync", "acme");
+  expect([synced.code, synced.stderr]).toEqual([0, ""]);
+  expect((await list()).syncHeld).toBeNull();
+  const { stdout } = await shop.cli("admin", "provider", "list");
+  expect([stdout.includes("LAST SYNC"), stdout.includes("not applied")]).toEqual([true, false]);
 });

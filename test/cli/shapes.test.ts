@@ -63,8 +63,8 @@ const LISTS: [title: string, argv: string[], members: string[]][] = [
   ["key list", ["admin", "key", "list"], LISTED_KEY],
   ["key list --user", ["admin", "key", "list", "--user", "ALICE"], LISTED_KEY],
   ["service list", ["admin", "service", "list"], SERVICE],
-  ["order list", ["admin", "order", "list"], [...ORDER, ...COST]],
-  ["order list --status --user", ["admin", "order", "list", "--status", "COMPLETED", "--user", "alice"], [...ORDER, ...COST]],
+  ["order list", ["admin", "order", "list"], [...ORDER, ...COST, "reportedLate"]],
+  ["order list --status --user", ["admin", "order", "list", "--status", "COMPLETED", "--user", "alice"], [...ORDER, ...COST, "reportedLate"]],
 ]; // prettier-ignore
 
 describe("--json prints one document, alone on stdout, with exactly the specified members", () => {

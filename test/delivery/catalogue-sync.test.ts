@@ -104,6 +104,20 @@ describe("a scheduled sync", () => {
     await syncs.stop();
   });
 
+  test("that was held is so no longer without a schedule, nor is one that fails after that", async () => {
+    const { database, state, tick, syncs } = open();
+    state.fails = true;
+    await tick(Date.now());
+    await until(() => providerIn(database).sync_held !== null);
+    database.run("updateProvider", { name: "acme", changes: { syncPriceLimit: "5" } });
+    expect(providerIn(database).sync_held).not.toBeNull();
+    database.run("updateProvider", { name: "acme", changes: { syncEvery: null } });
+    expect(providerIn(database).sync_held).toBeNull();
+    database.run("holdSync", { providerId: 1, held: "it came too late" });
+    expect(providerIn(database).sync_held).toBeNull();
+    await syncs.stop();
+  });
+
   test.each([
     ["another markup", { markup: "50" }],
     ["no schedule", { syncEvery: null }],

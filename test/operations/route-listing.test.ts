@@ -6,7 +6,7 @@ import { listAttempts } from "../../src/db/deliveries.ts";
 import { requireProvider, planCatalogue } from "../../src/operations/providers.ts";
 import type { Order } from "../../src/db/orders.ts";
 import { Refusal } from "../../src/domain/refusals.ts";
-import { type DeliveryShop, openDeliveryShop } from "../support/delivery-store.ts";
+import { type DeliveryShop, openRoutes } from "../support/delivery-store.ts";
 import { type Random, randomFrom } from "../support/seeded.ts";
 import { ENGINES } from "../support/stores.ts";
 
@@ -38,21 +38,6 @@ async function sync(shop: DeliveryShop, name: string, listed: ReturnType<typeof 
   );
   await shop.run("syncCatalogue", { name, upstream, ...options, plan, actor });
   return plan;
-}
-
-/** The service `likes` goes to acme (7), then to bulk (8), then to core (9); providers 1, 2 and 3. */
-async function openRoutes(engine: Parameters<typeof openDeliveryShop>[0]) {
-  const shop = await openDeliveryShop(engine);
-  for (const [name, service] of [
-    ["bulk", "8"],
-    ["core", "9"],
-  ] as const) {
-    const url = "http://127.0.0.1:1/";
-    await shop.run("createProvider", { name, protocol: "smm-api", url, key: "secret", actor });
-    const route = { id: "likes", provider: name, providerService: service, priority: null };
-    await shop.run("putRoute", { ...route, actor });
-  }
-  return shop;
 }
 
 /** Whether the service is offered, and which of its routes are delisted. */

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import type { SubmissionResult } from "../../src/domain/deliveries.ts";
 import { Refusal } from "../../src/domain/refusals.ts";
-import { type DeliveryShop, openDeliveryShop } from "../support/delivery-store.ts";
+import { type DeliveryShop, openRoutes } from "../support/delivery-store.ts";
 import { ENGINES } from "../support/stores.ts";
 
 const SERVER = "s".repeat(24);
@@ -18,20 +18,6 @@ const NO_FUNDS = { outcome: "refused", cause: "Not enough funds", outOfFunds: tr
 const NOT_SENT = { outcome: "not_sent", cause: "HTTP 429" } as const;
 const UNCALLED = { outcome: "not_sent", cause: "late", isUncalled: true } as const;
 const UNKNOWN = { outcome: "unknown", cause: "no reply" } as const;
-
-/** The service `likes` goes to acme (7), then to bulk (8), then to core (9); providers 1, 2 and 3. */
-async function openRoutes(engine: Parameters<typeof openDeliveryShop>[0]) {
-  const shop = await openDeliveryShop(engine);
-  for (const [name, service] of [
-    ["bulk", "8"],
-    ["core", "9"],
-  ] as const) {
-    const url = "http://127.0.0.1:1/";
-    await shop.run("createProvider", { name, protocol: "smm-api", url, key: "secret", actor });
-    await put(shop, name, service);
-  }
-  return shop;
-}
 
 const put = (
   shop: DeliveryShop,

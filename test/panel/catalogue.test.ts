@@ -68,6 +68,13 @@ test("the markup and the limits of scheduled syncs are set, and why one was held
     const { text } = await panel.get(path);
     expect([path, text.includes("&lt;b>12 services&lt;/b>")]).toEqual([path, true]);
   }
+  const lastSync = async () =>
+    /<dt>Last sync \(UTC\)<\/dt><dd>(.*?)<\/dd>/.exec(
+      (await panel.get("/providers/acme")).text,
+    )![1];
+  expect(await lastSync()).toMatch(/<time.*not applied/);
+  expect((await panel.post("/providers/acme/syncs", { ...limits, every: "" })).status).toBe(303);
+  expect(await lastSync()).not.toContain("not applied");
 });
 
 test("a sync takes the stored markup, some services alone, and makes ids of names", async () => {
@@ -117,7 +124,7 @@ test("a list changes services after the changes were shown, and every row that i
   }
   const csv = "id,price\nviews,9.5\n";
   const shown = await panel.post("/import-services", { csv, update: "yes" });
-  expect(shown.text).toContain("Add 0 and change 1 services");
+  expect(shown.text).toContain("Add 0 and change 1 service");
   expect(service("views")!.priceMicros).toBe(2_320_000);
   expect((await panel.post("/import-services", hidden(shown))).status).toBe(303);
   expect(service("views")!.priceMicros).toBe(9_500_000);

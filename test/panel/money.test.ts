@@ -104,7 +104,10 @@ describe("a late report", () => {
     expect(text).not.toContain("Accept, refund");
     const refused = await market.post(`/orders/${id}/late`, { decision: "accept" });
     expect(refused.status).toBe(422);
-    expect((await market.get("/orders?late=yes")).text).toContain(`href="/orders/${id}"`);
+    const listed = (await market.get("/orders?late=yes")).text;
+    expect(listed).toContain(`href="/orders/${id}"`);
+    expect(listed).toContain("Reported late");
+    expect((await market.get("/orders")).text).not.toContain("Reported late");
     expect((await market.post(`/orders/${id}/late`, { decision: "dismiss" })).status).toBe(303);
     expect(market.status(id)).toBe("COMPLETED");
     expect((await market.get("/orders?late=yes")).text).not.toContain(`href="/orders/${id}"`);

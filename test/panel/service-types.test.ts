@@ -73,8 +73,8 @@ test("an order shows the fields of its type, hidden characters and markup as suc
   expect(page.text).toContain("<dt>Quantity</dt><dd>300: 3 runs of 100</dd>");
   expect(page.text).toContain("<dt>runs</dt>");
   const csv = (await panel.get("/orders.csv")).text.trim().split("\r\n");
-  expect(csv[0]).toEndWith(",type,fields");
+  expect(csv[0]).toEndWith(",type,fields,reportedLate,remainsLate");
   expect(csv.find((line) => line.startsWith(`${fed},`))).toEndWith(
-    ',default,"{""runs"":3,""interval"":15}"',
+    ',default,"{""runs"":3,""interval"":15}",,',
   );
 });

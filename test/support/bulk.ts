@@ -1,5 +1,6 @@
 // A database like after years of use, written in seconds by SQL; its ledger adds up.
 
+import type { Database } from "bun:sqlite";
 import { CASH_ACCOUNT, SALES_ACCOUNT } from "../../src/domain/ledger.ts";
 import type { TestDatabase } from "./service.ts";
 
@@ -53,6 +54,13 @@ export function fillInBulk(
     (SELECT coalesce(sum(amount_micros), 0) FROM transfers WHERE credit_account = account AND credit_account > 2)
     - (SELECT coalesce(sum(amount_micros), 0) FROM transfers WHERE debit_account = account AND debit_account > 2)
     WHERE username LIKE 'bulk%'`);
+  recountBalancesAfter(sqlite);
+  sqlite.run("COMMIT");
+  sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
+/** The balance after each transfer, as the ledger adds up: of rows that SQL wrote. */
+export function recountBalancesAfter(sqlite: Database): void {
   const trigger = "transfers_append_only_update";
   const { sql } = sqlite.query("SELECT sql FROM sqlite_schema WHERE name = ?").get(trigger) as {
     sql: string;
@@ -63,6 +71,4 @@ export function fillInBulk(
       OVER (PARTITION BY max(debit_account, credit_account) ORDER BY seq) AS total FROM transfers
     ) WHERE seq = transfer`);
   sqlite.run(sql);
-  sqlite.run("COMMIT");
-  sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
 }

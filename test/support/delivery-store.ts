@@ -94,6 +94,21 @@ export async function openDeliveryShop(engine: Engine, resellers = 1): Promise<D
   };
 }
 
+/** The service `likes` goes to acme (7), then to bulk (8), then to core (9); providers 1, 2 and 3. */
+export async function openRoutes(engine: Engine): Promise<DeliveryShop> {
+  const shop = await openDeliveryShop(engine);
+  for (const [name, service] of [
+    ["bulk", "8"],
+    ["core", "9"],
+  ] as const) {
+    const url = "http://127.0.0.1:1/";
+    await shop.run("createProvider", { name, protocol: "smm-api", url, key: "secret", actor });
+    const route = { id: "likes", provider: name, providerService: service, priority: null };
+    await shop.run("putRoute", { ...route, actor });
+  }
+  return shop;
+}
+
 const unexpected = () => Promise.reject(new Error("not to be called"));
 const NO_API: ProviderApi = {
   add: unexpected,

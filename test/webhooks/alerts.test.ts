@@ -12,6 +12,7 @@ import { refusal } from "../../src/domain/refusals.ts";
 import { formatSecret } from "../../src/domain/webhooks.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../../src/operations/commands.ts";
 import { execute } from "../../src/operations/execute.ts";
+import { planCatalogue, requireProvider } from "../../src/operations/providers.ts";
 import { type ProviderApi, ProviderFailure } from "../../src/providers/provider.ts";
 import { type AlertService, startAlerts } from "../../src/webhooks/alerts.ts";
 import { createChannels } from "../../src/webhooks/channels.ts";
@@ -226,6 +227,15 @@ describe.each(ENGINES)("on %s", (engine) => {
       "polling_late acme",
     ],
     [
+      "a sync that was held",
+      async ({ run, provider }, _, holds) => {
+        await provider({ markup: "0", syncEvery: HOUR });
+        if (holds) return run("holdSync", { providerId: 1, held: "a price would change" });
+        return run("updateProvider", { name: "acme", changes: { syncEvery: null }, actor });
+      },
+      "sync_held acme",
+    ],
+    [
       "an old backup",
       ({ clock }, { machine }, holds) => {
         machine.newestBackupAt = holds ? clock.now() - 49 * HOUR : clock.now();
@@ -311,6 +321,28 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.run("deleteProvider", { name: "ace", actor });
     await shop.until(4);
     expect(last()[1]).toBe("ace was deleted");
+    await shop.until(4);
+  });
+
+  test("a held sync: the message says why, and an applied sync and a deactivated provider end it", async () => {
+    const shop = await openShop(engine);
+    shop.server();
+    await shop.provider({ markup: "0", syncEvery: HOUR });
+    const hold = () => shop.run("holdSync", { providerId: 1, held: "2 prices would change" });
+    const last = () => JSON.parse(shop.receiver.received.at(-1)!.body).message;
+    await hold();
+    await shop.until(1);
+    expect(last()).toBe("The scheduled sync of acme was not applied: 2 prices would change");
+    await syncByHand(shop);
+    await shop.until(2);
+    expect(last()).toBe("A sync of acme was applied, or none is scheduled any more");
+    await hold();
+    await shop.until(3);
+    await shop.run("setProviderActive", { name: "acme", active: false, actor });
+    await shop.until(4);
+    expect(last()).toBe("acme was deactivated");
+    // It is not synced any more.
+    await hold();
     await shop.until(4);
   });
 
@@ -669,6 +701,18 @@ async function sendingOrder({ run, store }: Shop) {
       backoffMs: 1000,
     });
   return { account, orderId, placed };
+}
+
+/** An operator's sync of what the provider lists. */
+async function syncByHand({ store, run }: Shop) {
+  const entry = { service: "7", name: "Likes", category: "C", type: "Default", rate: "1" };
+  const flags = { dripfeed: false, cancel: false, refill: false };
+  const upstream = [{ ...entry, ...flags, min: 1, max: 9 }];
+  const options = { markup: "0", newServices: "ignore" } as const;
+  const plan = await store.read((reader) =>
+    planCatalogue(reader, requireProvider(reader, "acme"), upstream, options),
+  );
+  await run("syncCatalogue", { name: "acme", upstream, ...options, plan, actor });
 }
 
 /** A reseller with a webhook that failed, whose order may have been received; and its test side, which has the same. */

@@ -2,15 +2,7 @@
 // across a restore: a number that was issued after the backup must not be issued again.
 
 import type { Database } from "bun:sqlite";
-import {
-  MARGIN,
-  NUMBERED_TABLES,
-  type NumberedTable,
-  type Numbers,
-  numbersBy,
-} from "../number-floors.ts";
-
-export { NUMBERED_TABLES, type NumberedTable, type Numbers, numbersBy };
+import { MARGIN, type NumberedTable, type Numbers, numbersBy } from "../number-floors.ts";
 
 /** The column that numbers the rows of a table. */
 export const NUMBERED: Readonly<Record<NumberedTable, string>> = {

@@ -354,7 +354,7 @@ test("one provider is shown with all of its settings, as the list has it", async
   const shown = await binaryJson(folder, "admin", "provider", "show", "ACME");
   expect(await binaryJson(folder, "admin", "provider", "list")).toEqual([shown] as never);
   const { stdout } = await binary(folder, "admin", "provider", "show", "acme");
-  expect(stdout).toMatch(/^markup +30$/m);
-  expect(stdout).toMatch(/^sync every +6h$/m);
+  expect(stdout).toMatch(/^markup +30%$/m);
+  expect(stdout).toMatch(/^sync +every 6h, at most 20% and 10 deactivated$/m);
   expect((await binary(folder, "admin", "provider", "show", "nobody")).code).toBe(1);
 });

@@ -2,11 +2,9 @@
 // gives up its role meanwhile.
 
 import { Journal } from "./journal.ts";
-import { queryPort } from "./node.ts";
-import { PatroniCluster, timingOf } from "./patroni-cluster.ts";
+import { startWithDatabase } from "./patroni-cluster.ts";
 import { type Report, reportOf, type Scenario } from "./report.ts";
 
-const DATABASE = "reseller";
 const ORDERS_BEFORE = 200;
 const RESUME_LIMIT_MS = 180_000;
 /** Longer than ttl by this. */
@@ -14,13 +12,7 @@ const MORE_MS = 10_000;
 
 export const runEtcd: Scenario = async (run): Promise<Report> => {
   const { rounds, seed, ttl, failsafe, progress } = run;
-  const timing = timingOf(ttl);
-  const cluster = await PatroniCluster.start({ ...timing, failsafe });
-  const ask = async (database: string, text: string) =>
-    queryPort((await cluster.leader()).port, database, text);
-  await ask("postgres", `CREATE DATABASE ${DATABASE}`);
-  const hosts = cluster.members.map(({ port }) => `127.0.0.1:${port}`).join();
-  const address = `postgres://postgres@${hosts}/${DATABASE}`;
+  const { timing, cluster, ask, address } = await startWithDatabase(ttl, failsafe);
   const load = await run.prepare({ address, seed });
   const journal = new Journal();
   const server = await load.start(journal, 0);
@@ -50,7 +42,7 @@ export const runEtcd: Scenario = async (run): Promise<Report> => {
   await journal.moreAcknowledged(ORDERS_BEFORE, RESUME_LIMIT_MS);
   await server.stop();
   await load.settle(journal);
-  const report = await reportOf(journal, load, (text) => ask(DATABASE, text), figures);
+  const report = await reportOf(journal, load, ask, figures);
   await cluster.stop();
   return report;
 };

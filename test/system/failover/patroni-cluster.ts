@@ -11,10 +11,12 @@ import {
   giveToPostgres,
   stopWithThisProcess,
 } from "../../support/postgres.ts";
+import { queryPort } from "./node.ts";
 import { ACCEPTS, firstLogged, HAS_STANDBY } from "./postgres-log.ts";
 import { childrenOf, killAll } from "./processes.ts";
 
 const SCOPE = "reseller";
+const DATABASE = "reseller";
 const MEMBERS = 3;
 const READY_LIMIT_MS = 180_000;
 
@@ -29,7 +31,7 @@ export interface Timing {
 const USUAL: Timing = { ttl: 30, loopWait: 10, retryTimeout: 10 };
 
 /** `ttl`: null for Patroni's own. With 20 it is what docs/postgres.md says. */
-export function timingOf(ttl: number | null): Timing {
+function timingOf(ttl: number | null): Timing {
   if (ttl === null) return USUAL;
   return { ttl, loopWait: 0.15 * ttl, retryTimeout: ttl / 4 };
 }
@@ -51,6 +53,19 @@ interface State {
 export interface ClusterOptions extends Timing {
   /** Whether the leader goes on without etcd as long as it reaches all others. */
   failsafe: boolean;
+}
+
+/** A cluster with an empty database. `address` names all hosts; `ask`: of the leader. */
+export async function startWithDatabase(ttl: number | null, failsafe: boolean) {
+  const timing = timingOf(ttl);
+  const cluster = await PatroniCluster.start({ ...timing, failsafe });
+  const askIn = async (database: string, text: string) =>
+    queryPort((await cluster.leader()).port, database, text);
+  await askIn("postgres", `CREATE DATABASE ${DATABASE}`);
+  const hosts = cluster.members.map(({ port }) => `127.0.0.1:${port}`).join();
+  const addressAt = (where: string) => `postgres://postgres@${where}/${DATABASE}`;
+  const ask = (text: string) => askIn(DATABASE, text);
+  return { timing, cluster, ask, addressAt, address: addressAt(hosts) };
 }
 
 export class PatroniCluster {

@@ -4,11 +4,9 @@
 import { below, randomFrom } from "../../support/seeded.ts";
 import { startHaproxy } from "./haproxy.ts";
 import { Journal } from "./journal.ts";
-import { queryPort } from "./node.ts";
-import { PatroniCluster, timingOf } from "./patroni-cluster.ts";
+import { startWithDatabase } from "./patroni-cluster.ts";
 import { type Report, reportOf, type Scenario } from "./report.ts";
 
-const DATABASE = "reseller";
 const ORDERS_BEFORE = 200;
 const ORDERS_AFTER = 50;
 const RESUME_LIMIT_MS = 180_000;
@@ -17,15 +15,8 @@ const ROUNDS_PER_SWITCHOVER = 5;
 export const runPatroni: Scenario = async (run): Promise<Report> => {
   const { rounds, seed, ttl, through, failsafe, progress } = run;
   const random = randomFrom(seed);
-  const timing = timingOf(ttl);
-  const cluster = await PatroniCluster.start({ ...timing, failsafe });
-  const ask = async (database: string, text: string) =>
-    queryPort((await cluster.leader()).port, database, text);
-  await ask("postgres", `CREATE DATABASE ${DATABASE}`);
+  const { timing, cluster, ask, address, addressAt } = await startWithDatabase(ttl, failsafe);
   const proxy = through === "haproxy" ? await startHaproxy(cluster.members) : null;
-  const hosts = cluster.members.map(({ port }) => `127.0.0.1:${port}`).join();
-  const addressAt = (where: string) => `postgres://postgres@${where}/${DATABASE}`;
-  const address = addressAt(hosts);
   const load = await run.prepare({
     address,
     seed,
@@ -75,7 +66,7 @@ export const runPatroni: Scenario = async (run): Promise<Report> => {
   await journal.moreAcknowledged(ORDERS_BEFORE, RESUME_LIMIT_MS);
   await server.stop();
   await load.settle(journal);
-  const report = await reportOf(journal, load, (text) => ask(DATABASE, text), figures);
+  const report = await reportOf(journal, load, ask, figures);
   await proxy?.stop();
   await cluster.stop();
   return report;

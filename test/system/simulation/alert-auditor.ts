@@ -22,7 +22,7 @@ export interface AlertAuditor {
 const LATE_MS = 5 * 60_000;
 /** Whose beginnings are known outside. */
 const COUNTED =
-  /^(disk_low|provider_balance_low|provider_out_of_funds|webhook_disabled|placement_unknown) /;
+  /^(disk_low|provider_balance_low|provider_out_of_funds|webhook_disabled|placement_unknown|sync_held) /;
 
 interface EventRow {
   id: string;
@@ -157,6 +157,9 @@ export function createAlertAuditor({ query }: Pick<MarketDatabase, "query">): Al
       const unfunded = query<{ name: string }>(
         "SELECT name FROM providers WHERE out_of_funds_at IS NOT NULL",
       ).map(({ name }) => name);
+      const held = query<{ name: string }>(
+        "SELECT name FROM providers WHERE active = 1 AND sync_held IS NOT NULL",
+      ).map(({ name }) => name);
       const disabled = query<{ id: string }>(
         `SELECT webhooks.id FROM webhooks JOIN users ON users.account = webhooks.reseller_account
           WHERE test_of IS NULL AND disabled_reason IN ('failures', 'gone')`,
@@ -166,6 +169,7 @@ export function createAlertAuditor({ query }: Pick<MarketDatabase, "query">): Al
         webhook_disabled: disabled,
         placement_unknown: unknown,
         provider_out_of_funds: unfunded,
+        sync_held: held,
       };
       for (const [kind, subjects] of Object.entries(truth)) {
         const told = [...open].filter((key) => key.startsWith(`${kind} `)).toSorted();

@@ -1,14 +1,14 @@
 // The database of a simulated market on either engine, called synchronously: what happens next never waits for it.
 
-import { Database, type Statement } from "bun:sqlite";
+import type { Statement } from "bun:sqlite";
 import type { ReadStore } from "../../../src/db/port.ts";
 import { createSqliteStore } from "../../../src/db/sqlite/store.ts";
 import type { CommandInput, CommandName, CommandOutput } from "../../../src/operations/commands.ts";
 import { runCommand } from "../../../src/operations/commands.ts";
 import { transact, type Tx } from "../../../src/db/port.ts";
 import { Refusal } from "../../../src/domain/refusals.ts";
-import { migrate, MIGRATIONS } from "../../../src/storage/migrate.ts";
 import { createPostgresDatabase } from "../../support/postgres-sync.ts";
+import { emptyMemoryDatabase } from "../../support/sqlite-template.ts";
 
 export const ENGINES = ["sqlite", "postgres"] as const;
 export type Engine = (typeof ENGINES)[number];
@@ -31,15 +31,6 @@ export function openMarketDatabase(engine: Engine): MarketDatabase {
   return engine === "sqlite" ? openSqlite() : openPostgres();
 }
 
-/** A database that is migrated: its copies cost less than the migrations. */
-let template: Uint8Array | null = null;
-
-function migrated(): Uint8Array {
-  using sqlite = new Database(":memory:");
-  migrate(sqlite, MIGRATIONS, 0);
-  return sqlite.serialize();
-}
-
 /**
  * Many queries SQLite plans anew at each call, since the values that are bound might allow another plan: ten times as slow
  * as the query itself on so few rows. Of `+?` it expects nothing.
@@ -49,8 +40,7 @@ function planned(text: string): string {
 }
 
 function openSqlite(): MarketDatabase {
-  const sqlite = Database.deserialize((template ??= migrated()));
-  sqlite.run("PRAGMA foreign_keys = ON");
+  const sqlite = emptyMemoryDatabase();
   const prepare = sqlite.prepare.bind(sqlite);
   sqlite.prepare = ((text: string) => prepare(planned(text))) as typeof sqlite.prepare;
   const store = createSqliteStore(sqlite);

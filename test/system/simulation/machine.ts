@@ -53,6 +53,17 @@ export function addAlerts(market: Market, troubleMs: number): void {
       }
     });
   }
+  for (const [index, name] of PROVIDERS.entries()) {
+    if (!chance.happens(0.5)) continue;
+    run("updateProvider", { name, changes: { markup: "0", syncEvery: 3_600_000 }, actor });
+    for (let count = chance.whole(1, 3); count > 0; count -= 1) {
+      world.later(chance.whole(0, troubleMs), null, () => {
+        world.trace(`a scheduled sync of ${name} is held`);
+        run("holdSync", { providerId: index + 1, held: "a price would change" });
+        alertAuditor.began("sync_held", name);
+      });
+    }
+  }
   const balances = new Map<string, number>();
   for (const name of PROVIDERS) {
     if (!chance.happens(0.5)) continue;

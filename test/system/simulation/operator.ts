@@ -1,15 +1,18 @@
 // A simulated operator: mostly valid commands, sometimes ones that must be refused.
 
-import { Refusal } from "../../../src/domain/refusals.ts";
 import { planCatalogue, requireProvider } from "../../../src/operations/providers.ts";
 import { Finding, priceOf } from "./auditor.ts";
 import { decide } from "./request-actors.ts";
 import { CATALOGUE, type Market } from "./market.ts";
+import { attempt } from "./world.ts";
 
 /** An order is settled only once the provider's own book can be trusted to show it. */
 const SETTLE_AFTER_MS = 60_000;
 /** Services with several providers. */
 const ROUTED = ["a-likes", "b-pack"];
+
+/** Alerts of providers that are active alone. */
+const OF_ACTIVE = ["provider_out_of_funds", "sync_held"];
 
 type Target = "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "REFUNDED";
 
@@ -135,7 +138,7 @@ function countOffers({ auditor, webhookAuditor }: Market, change: () => void): v
 }
 
 /** Adds, moves or removes a route of a service, never the last one, or switches a provider off and on. */
-function rerouteOne({ world, auditor, run }: Market): void {
+function rerouteOne({ world, auditor, alertAuditor, run }: Market): void {
   const { chance } = world;
   const actor = { keyId: null, operator: "sim" };
   const provider = chance.pick(["a", "b", "c"]);
@@ -144,6 +147,8 @@ function rerouteOne({ world, auditor, run }: Market): void {
     return attempt(world, `operator makes ${provider} ${active ? "active" : "inactive"}`, () => {
       run("setProviderActive", { name: provider, active, actor });
       auditor.deactivated(provider, active ? null : world.elapsed());
+      // What ended when it became inactive may begin again.
+      if (active) for (const kind of OF_ACTIVE) alertAuditor.began(kind, provider);
     });
   }
   const id = chance.pick(ROUTED);
@@ -254,14 +259,4 @@ function settle({ world, auditor, run, providers, sentAt, mistakes }: Market, ro
     auditor.operatorSettled(row.link, placed);
     if (isMistake && providerOrder === truth) mistakes.add(row.link);
   });
-}
-
-function attempt(world: Market["world"], what: string, body: () => void): void {
-  try {
-    body();
-    world.trace(what);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    world.trace(`${what}: refused, ${error.code}`);
-  }
 }

@@ -10,6 +10,7 @@ import { addEndpoints } from "./endpoints.ts";
 import type { Catalogue, Market } from "./market.ts";
 import { OUTCOMES } from "./test-auditor.ts";
 import { pickTyped, typedOrder } from "./typed-market.ts";
+import { attempt } from "./world.ts";
 
 /** How often a market has test traffic. */
 const TESTED = 0.6;
@@ -130,11 +131,15 @@ function act(market: Market, program: Program): void {
   if (chance.happens(0.2)) {
     const amountMicros = chance.whole(1, 100_000_000);
     const recharge = { keyId, resellerAccount: account, isTest: true, username: reseller };
-    return attempt(market, `${reseller} recharges its test balance by ${amountMicros}`, () => {
-      run("recharge", { ...recharge, amountMicros });
-      testAuditor.credited(reseller, amountMicros);
-      webhookAuditor.credited(`test:${reseller}`);
-    });
+    return attempt(
+      market.world,
+      `${reseller} recharges its test balance by ${amountMicros}`,
+      () => {
+        run("recharge", { ...recharge, amountMicros });
+        testAuditor.credited(reseller, amountMicros);
+        webhookAuditor.credited(`test:${reseller}`);
+      },
+    );
   }
   if (chance.happens(0.2)) return nameForeign(market, program);
   const own = testAuditor.rows().filter(({ owner }) => owner === reseller);
@@ -143,14 +148,14 @@ function act(market: Market, program: Program): void {
   const id = String(orderId);
   if (chance.happens(0.3)) {
     const kind = chance.pick(["cancel", "refill"] as const);
-    return attempt(market, `${reseller} asks to ${kind} test order ${reference}`, () => {
+    return attempt(market.world, `${reseller} asks to ${kind} test order ${reference}`, () => {
       run("makeRequest", { keyId, resellerAccount: account, kind, id });
       if (kind === "cancel") testAuditor.cancelAsked(reference);
     });
   }
   const to = chance.pick(STATUSES);
   const remains = chance.whole(0, 50);
-  attempt(market, `${reseller} moves test order ${reference} to ${to}`, () => {
+  attempt(market.world, `${reseller} moves test order ${reference} to ${to}`, () => {
     run("transitionTestOrder", { keyId, id, to, remains });
     testAuditor.moved(reference, to, remains);
   });
@@ -167,19 +172,9 @@ function nameForeign(market: Market, program: Program): void {
   const keyId = isTest ? program.keyId : program.liveKeyId;
   const resellerAccount = isTest ? program.account : program.liveAccount;
   const what = `a ${isTest ? "test" : "live"} key names order ${id} of the other side`;
-  attempt(market, what, () => {
+  attempt(market.world, what, () => {
     if (chance.happens(0.5)) run("makeRequest", { keyId, resellerAccount, kind: "cancel", id });
     else run("transitionTestOrder", { keyId, id, to: "COMPLETED", remains: 0 });
     throw new Finding(`test side: ${what}, and it is taken`);
   });
-}
-
-function attempt({ world }: Market, what: string, body: () => void): void {
-  try {
-    body();
-    world.trace(what);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    world.trace(`${what}: refused, ${error.code}`);
-  }
 }

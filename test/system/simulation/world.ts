@@ -2,6 +2,7 @@
 
 import { drainMicrotasks } from "bun:jsc";
 import type { Clock } from "../../../src/delivery/clock.ts";
+import { Refusal } from "../../../src/domain/refusals.ts";
 
 const START = Date.UTC(2026, 0, 1);
 /** Timers are late by up to this; so a tick is not worth an event each quarter of a second. */
@@ -161,4 +162,15 @@ function isBefore(a: Event, b: Event): boolean {
 
 function swap(heap: Event[], a: number, b: number): void {
   [heap[a], heap[b]] = [heap[b]!, heap[a]!];
+}
+
+/** What somebody does, and may be refused. */
+export function attempt(world: World, what: string, body: () => void): void {
+  try {
+    body();
+    world.trace(what);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    world.trace(`${what}: refused, ${error.code}`);
+  }
 }
