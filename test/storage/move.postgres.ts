@@ -301,6 +301,20 @@ describe("is refused, and changes nothing, where", () => {
   });
 });
 
+test("no table without rows is analyzed: plans that assume an empty one would be kept while it grows", async () => {
+  const shop = openShopIn(freshSqliteDatabase());
+  shop.order(10);
+  const there = freshPostgresDatabase();
+  await moved(shop, there);
+  const analyzed = there.query<{ name: string; rows: number }>(
+    "SELECT relname AS name, reltuples::float8 AS rows FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND reltuples >= 0",
+  );
+  const rowsOf = Object.fromEntries(analyzed.map(({ name, rows }) => [name, Number(rows)]));
+  expect(rowsOf).toMatchObject({ orders: 1 });
+  expect(Object.values(rowsOf)).not.toContain(0);
+  there.close();
+});
+
 test("the place that is left out is --database, by its variable or a file of its own", async () => {
   const source = freshSqliteDatabase();
   const target = freshPostgresDatabase();

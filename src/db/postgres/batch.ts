@@ -15,12 +15,14 @@ import {
   queryStatement,
 } from "./text.ts";
 import { numbersIn, numbersStatement } from "./numbers.ts";
-import { BatchEnd, PostgresTx } from "./write-transaction.ts";
+import { BatchEnd, PostgresTx, type Write } from "./write-transaction.ts";
 import { statementsOf } from "./writes.ts";
 
 /** The outcomes of the first commands; the others are left for the next batch. */
 export interface BatchResult {
   outcomes: Outcome[];
+  /** What was committed. */
+  writes: readonly Write[];
 }
 
 const BEGIN: Statement = { text: "BEGIN", values: [] };
@@ -63,7 +65,7 @@ export async function runInTransaction(
     } else {
       await commit(connection, statementsOf(writes), outcomes);
     }
-    return { outcomes };
+    return { outcomes, writes };
   } catch (error) {
     if (!(error instanceof CommitLostError) && !connection.isLost) await rollBack(connection);
     throw error;

@@ -6,6 +6,7 @@ import type { Address } from "./address.ts";
 import { type BatchResult, CommitLostError, runInTransaction } from "./batch.ts";
 import { connect, type Connection, type ConnectionOptions } from "./connection.ts";
 import { errorClassOf } from "./errors.ts";
+import { TableGrowth } from "./table-growth.ts";
 
 export interface LaneOptions extends ConnectionOptions {
   /** How long a batch waits for a primary, and for the outcome of a lost COMMIT. */
@@ -20,6 +21,8 @@ const RECONNECT_LIMIT_MS = 500;
 export class Lane {
   #connection: Connection | null = null;
   #isClosed = false;
+  readonly #growth = new TableGrowth();
+  #arePlansOld = false;
 
   constructor(
     readonly address: Address,
@@ -104,7 +107,11 @@ export class Lane {
   async #attempt(jobs: readonly Job[], deadline: number): Promise<BatchResult> {
     const connection = await this.#connected(deadline);
     try {
-      return await runInTransaction(connection, jobs);
+      if (this.#arePlansOld) await connection.turn([DISCARD_PLANS]);
+      this.#arePlansOld = false;
+      const result = await runInTransaction(connection, jobs);
+      this.#arePlansOld = this.#growth.note(result.writes);
+      return result;
     } catch (error) {
       if (error instanceof CommitLostError || errorClassOf(error) === "lost") connection.close();
       throw error;
@@ -156,5 +163,7 @@ export class Lane {
   }
 }
 
+/** Also those of triggers. */
+const DISCARD_PLANS = { text: "DISCARD PLANS", values: [] };
 const PROBE = `INSERT INTO batches (id, void) VALUES ($1::uuid, true)
   ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING void`;

@@ -44,7 +44,8 @@ const NO_STANDBY = "commits wait for a synchronous standby";
 /**
  * enable_seqscan: plans are kept, and one made while a table was empty would go on reading the whole table.
  * enable_bitmapscan: a bitmap of all entries of an account, then sorted, would be preferred to reading the newest in the index's order.
- * plan_cache_mode, for batches: their statements are a few that search by keys, planned once and not anew for each batch.
+ * plan_cache_mode, for batches: their statements are a few that search by keys, planned anew as tables grow (table-growth.ts)
+ * and not for each batch.
  * jit: the cost of a plan that needs a sequential scan is then estimated so high that it would be compiled, for 400 ms.
  * lock_timeout: by then the transaction that holds the lock has ended; the batch is tried again.
  * idle_in_transaction_session_timeout, shorter than that: a server that is frozen or cut off between the turns of a batch
