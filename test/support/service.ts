@@ -138,13 +138,15 @@ interface Backend extends Pick<
   | "batch"
 > {}
 
-function sqliteBackend(folder: string): Backend {
+/** `file`: what a folder without a database gets as one, of this version. */
+function sqliteBackend(folder: string, file = () => emptyDatabase(Date.now())): Backend {
   const path = databasePath(folder);
-  if (!existsSync(path)) {
+  if (existsSync(path)) {
+    claimDataDirectory(folder, Date.now()).release();
+  } else {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileSync(path, emptyDatabase(Date.now()), { mode: 0o600 });
+    writeFileSync(path, file(), { mode: 0o600 });
   }
-  claimDataDirectory(folder, Date.now()).release();
   const connection = openForCommand(folder);
   const { store, sqlite } = connection;
   return {
@@ -213,8 +215,11 @@ export function freshPostgresDatabase(): TestDatabase {
 }
 
 /** For tests of what SQLite alone has. */
-export function freshSqliteDatabase(folder = freshFolder()): TestDatabase {
-  return testDatabase(sqliteBackend(folder));
+export function freshSqliteDatabase(
+  folder = freshFolder(),
+  file?: () => Uint8Array,
+): TestDatabase {
+  return testDatabase(sqliteBackend(folder, file));
 }
 
 function testDatabase(backend: Backend): TestDatabase {
