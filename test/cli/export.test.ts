@@ -96,4 +96,4 @@ test("of a database it changes nothing with --update, and makes the same in an e
     }),
     { numRuns: 10 },
   );
-}, 120_000);
+}, 600_000);

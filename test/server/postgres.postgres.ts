@@ -61,7 +61,7 @@ describe("two servers of one database", () => {
     shop = await shopOn(await cluster());
     one = await serve(shop, "one", "--metrics-listen", `127.0.0.1:${metricsPort}`);
     two = await serve(shop, "two");
-  }, 60_000);
+  }, 600_000);
   afterAll(async () => {
     await Promise.all([one.stop(), two.stop()]);
   });
@@ -129,7 +129,7 @@ describe("two servers of one database", () => {
   test("do not start under one name", async () => {
     const third = await serve(shop, "two").catch((error: Error) => error.message);
     expect(third).toContain("a server named two runs on this database already");
-  }, 30_000);
+  }, 600_000);
 });
 
 describe("a server", () => {
@@ -169,7 +169,7 @@ describe("a server", () => {
     const rows = await (await cluster()).query(shop.name, "SELECT name FROM servers");
     expect(rows).toEqual([{ name: "one" }]);
     await server.stop();
-  }, 30_000);
+  }, 600_000);
 
   test("makes the tables of an empty database, and refuses those of a newer version", async () => {
     const postgres = await cluster();
@@ -227,7 +227,7 @@ describe("a database that goes away", () => {
     expect(stderr).toContain("the database takes no writes: they are refused");
     expect(stderr).toContain("the database answers again");
     postgres.stop("immediate");
-  }, 120_000);
+  }, 600_000);
 
   test("is said by a command in one sentence, exit 1", async () => {
     const url = "postgres://postgres:s3cret@127.0.0.1:1/shop";

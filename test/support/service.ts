@@ -217,10 +217,7 @@ export function freshPostgresDatabase(): TestDatabase {
 }
 
 /** For tests of what SQLite alone has. */
-export function freshSqliteDatabase(
-  folder = freshFolder(),
-  file?: () => Uint8Array,
-): TestDatabase {
+export function freshSqliteDatabase(folder = freshFolder(), file?: () => Uint8Array): TestDatabase {
   return testDatabase(sqliteBackend(folder, file));
 }
 

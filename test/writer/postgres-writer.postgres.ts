@@ -152,7 +152,7 @@ describe("a database that is away", () => {
     expect(await countOrders()).toBe(2);
     await close();
     server.stop("immediate");
-  }, 60_000);
+  }, 600_000);
 
   test("that acknowledges no commit makes what waits service_unavailable, and what comes, until it does", async () => {
     const server = await startCluster({ fsync: "off" });
@@ -182,7 +182,7 @@ describe("a database that is away", () => {
     expect(await countOrders()).toBe(2);
     await close();
     server.stop("immediate");
-  }, 60_000);
+  }, 600_000);
 
   test("after a COMMIT was sent is an internal error that says so: nothing that may be done is refused", async () => {
     const server = await startCluster({ fsync: "off" });
@@ -205,5 +205,5 @@ describe("a database that is away", () => {
     expect((error as Error).message).toContain("outcome_unknown");
     await store.close();
     server.stop("immediate");
-  }, 60_000);
+  }, 600_000);
 });

@@ -324,5 +324,5 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
       const { balances, uses, prices, orders: placed } = model;
       expect(found).toEqual({ balances, uses, prices, orders: placed });
     }
-  }, 60_000);
+  }, 600_000);
 }

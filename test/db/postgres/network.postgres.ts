@@ -128,7 +128,7 @@ describe("a server that stops answering", () => {
     expect("done" in outcome!).toBe(true);
     await store.close();
     server.stop("immediate");
-  }, 60_000);
+  }, 600_000);
 
   test("while it commits: the outcome is unknown, and said to be", async () => {
     const server = await startCluster({ fsync: "off" });
@@ -160,5 +160,5 @@ describe("a server that stops answering", () => {
     expect((outcome as { threw: Error }).threw).toBeInstanceOf(OutcomeUnknownError);
     await store.close();
     server.stop("immediate");
-  }, 60_000);
+  }, 600_000);
 });

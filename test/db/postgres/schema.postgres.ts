@@ -447,4 +447,4 @@ test("a migration is applied while servers of the version before place orders: n
   expect(await server.query(name, "SELECT count(*)::int AS n FROM orders")).toEqual([
     { n: placed },
   ]);
-}, 120_000);
+}, 600_000);

@@ -56,7 +56,7 @@ test("two processes write the same rows in every order: no deadlock, no failure,
     `SELECT deadlocks::int AS deadlocks FROM pg_stat_database WHERE datname = '${database}'`,
   );
   expect(statistics!["deadlocks"]).toBe(0);
-}, 60_000);
+}, 600_000);
 
 test("an update that changes nothing waits for the account's lock too: what it was decided by may change meanwhile", async () => {
   const server = await cluster();
@@ -185,4 +185,4 @@ test("a server that stops in the middle of a batch keeps no other from its accou
     stuck.kill("SIGKILL");
     await store.close();
   }
-}, 60_000);
+}, 600_000);

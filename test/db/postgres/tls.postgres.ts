@@ -34,7 +34,7 @@ beforeAll(async () => {
     ssl_cert_file: cert,
     ssl_key_file: key,
   });
-}, 60_000);
+}, 600_000);
 
 /** `host`: 127.0.0.1 is in the certificate, localhost is not. */
 function addressOf(parameters: string, host = "127.0.0.1") {
