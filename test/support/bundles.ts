@@ -76,8 +76,11 @@ function startsItself(folder: string): Bun.BunPlugin {
   `;
   return {
     name: "starts-itself",
-    setup({ onLoad }) {
-      onLoad({ filter: /\/src\/config\/source-files\.ts$/ }, () => ({ contents, loader: "ts" }));
+    setup(build) {
+      build.onLoad({ filter: /\/src\/config\/source-files\.ts$/ }, () => ({
+        contents,
+        loader: "ts",
+      }));
     },
   };
 }
