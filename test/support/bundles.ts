@@ -97,7 +97,13 @@ async function hashOfSource(): Promise<string> {
   const paths = [
     ...new Bun.Glob("{src,migrations}/**").scanSync({ cwd: ROOT, dot: true }),
   ].toSorted();
-  for (const path of [...paths, "bun.lock", "package.json", relative(ROOT, import.meta.path)]) {
+  for (const path of [
+    ...paths,
+    "bun.lock",
+    "package.json",
+    "tsconfig.json",
+    relative(ROOT, import.meta.path),
+  ]) {
     hash.update(`${path}\0`);
     hash.update(await Bun.file(join(ROOT, path)).bytes());
   }

@@ -8,7 +8,6 @@ import {
   type Body,
   dumpOf,
   freshDatabase,
-  freshFolder,
   freshSqliteDatabase,
   type TestDatabase,
 } from "./service.ts";
@@ -118,7 +117,7 @@ export async function openBusyShop(): Promise<Shop> {
 let template: Buffer | undefined;
 
 function copyOfTemplate(): TestDatabase {
-  return freshSqliteDatabase(freshFolder(), () => (template ??= fileOfShop()));
+  return freshSqliteDatabase(undefined, () => (template ??= fileOfShop()));
 }
 
 function fileOfShop(): Buffer {
