@@ -7,5 +7,6 @@ import { run } from "./cli/program.ts";
 process.umask(0o077);
 watchOutput();
 
-const exitCode = await run(process.argv.slice(2));
-if (exitCode !== undefined) process.exitCode = exitCode;
+void run(process.argv.slice(2)).then((exitCode) => {
+  if (exitCode !== undefined) process.exitCode = exitCode;
+});

@@ -21,6 +21,8 @@ export interface OffsitePlan {
   /** For the process: the settings of the store are variables in it. */
   environment: Record<string, string | undefined>;
   retryMs?: number;
+  /** The beginning of its command line, where it is not the one of the source tree or the binary. */
+  program?: readonly string[];
 }
 
 export interface Offsite extends BackgroundJob {
@@ -33,7 +35,7 @@ export interface Offsite extends BackgroundJob {
 }
 
 export function startOffsite(plan: OffsitePlan, log: Logger): Offsite {
-  const { data, folder, environment, retryMs = RETRY_MS } = plan;
+  const { data, folder, environment, retryMs = RETRY_MS, program = PROGRAM } = plan;
   let waiting: string | null = null;
   let current: string | null = null;
   let newestAt: number | null = null;
@@ -43,7 +45,7 @@ export function startOffsite(plan: OffsitePlan, log: Logger): Offsite {
   let stopped = false;
 
   const send = async (file: string): Promise<void> => {
-    const argv = [...PROGRAM, "backup", "send", file, "--data", data, "--json"];
+    const argv = [...program, "backup", "send", file, "--data", data, "--json"];
     const started = Bun.spawn(argv, { stdout: "pipe", stderr: "pipe", env: environment });
     child = started;
     const printed = await Promise.all([started.stdout.text(), started.stderr.text()]);

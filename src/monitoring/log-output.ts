@@ -87,9 +87,14 @@ export function openLogOutput(lossNotice: (lines: number) => string): LogOutput 
     lostLines: () => lost,
     close() {
       const { promise, resolve } = Promise.withResolvers<void>();
-      onIdle = resolve;
+      const limit = setTimeout(resolve, CLOSE_MS);
+      onIdle = () => {
+        // A timer that is left would keep the process for the rest of the second.
+        clearTimeout(limit);
+        resolve();
+      };
       writeNext();
-      return Promise.race([promise, Bun.sleep(CLOSE_MS)]);
+      return promise;
     },
   };
 }

@@ -1,6 +1,7 @@
 // `admin provider create` and `balance`.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { bundledProgram } from "../support/bundles.ts";
 import { openShop, optionsOf, reseller } from "../support/cli.ts";
 import { openProviderShop } from "../support/provider-shop.ts";
 import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../support/upstream.ts";
@@ -14,7 +15,7 @@ const shopOf = () => openProviderShop(upstream);
 describe("create", () => {
   test("reads the key from stdin and shows it nowhere", async () => {
     const shop = openShop();
-    const main = new URL("../../src/main.ts", import.meta.url).pathname;
+    const program = await bundledProgram();
     const argv = [
       "admin",
       "provider",
@@ -26,7 +27,7 @@ describe("create", () => {
       "--no-check",
     ];
     const create = (stdin: string, ...more: string[]) =>
-      Bun.spawnSync(["bun", main, ...argv, ...optionsOf(shop), ...more], {
+      Bun.spawnSync([...program, ...argv, ...optionsOf(shop), ...more], {
         stdin: Buffer.from(stdin),
       });
     const created = create(`${PROVIDER_KEY}\n`, "--json");

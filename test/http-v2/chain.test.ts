@@ -245,11 +245,11 @@ describe("an order is not sent, and tried again,", () => {
   });
 
   test("while the maker's rate limit answers 429, and then placed once", async () => {
-    const AT_ONCE = 24;
+    const AT_ONCE = 14;
     const limited = await freshService({
       ...SETTINGS,
       // The shop's polls take up to four of them.
-      rateLimit: { requests: 6, milliseconds: 1000 },
+      rateLimit: { requests: 10, milliseconds: 1000 },
     });
     limited.user("shop", "100");
     limited.service({ id: "by-hand", price: PRICE_AT_MAKER });

@@ -163,8 +163,8 @@ test("a reply slower than --place-wait gives 200 PENDING, and the delivery conti
   const answer = await hasty.call("POST", "/orders", hastyKey, order());
   expect([answer.status, answer.body.order.status]).toEqual([200, "PENDING"]);
   const { orderId, link } = answer.body.order;
-  expect(placementOf(orderId, hasty)).toBe("sending");
   await eventually("the provider has read it", () => sentFor(link) === 1);
+  expect(placementOf(orderId, hasty)).toBe("sending");
   // Another order goes through meanwhile; this one is not in the queue any more.
   upstream.always("add", null);
   const next = await hasty.call("POST", "/orders", hastyKey, order());

@@ -2,11 +2,11 @@
 // Its members are tested in shapes.test.ts.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { bundledProgram } from "../support/bundles.ts";
 import { optionsOf, reseller } from "../support/cli.ts";
 import { freshService, micros, type TestService } from "../support/service.ts";
 import { PROVIDER_KEY, startUpstream } from "../support/upstream.ts";
 
-const MAIN = new URL("../../src/main.ts", import.meta.url).pathname;
 /** anna and bert have grants of their own; carl and dora have none. */
 const RESELLERS = ["anna", "bert", "carl", "dora"] as const;
 type Reseller = (typeof RESELLERS)[number];
@@ -59,7 +59,9 @@ function written(username: string): string {
 }
 
 async function runProcess(...argv: string[]): Promise<void> {
-  const command = Bun.spawn(["bun", MAIN, ...argv, ...optionsOf(shop)], { stdout: "ignore" });
+  const command = Bun.spawn([...(await bundledProgram()), ...argv, ...optionsOf(shop)], {
+    stdout: "ignore",
+  });
   expect(await command.exited).toBe(0);
 }
 

@@ -8,9 +8,11 @@ import { copyDatabase } from "../../src/storage/backup.ts";
 import { nextBackup } from "../../src/storage/backup-folder.ts";
 import { parseBackupName } from "../../src/storage/backup-names.ts";
 import { claimInstanceId } from "../../src/storage/instance.ts";
+import { bundledProgram } from "../support/bundles.ts";
 import { type S3, startS3 } from "../support/s3.ts";
 import { freshSqliteDatabase, type TestDatabase } from "../support/service.ts";
 
+let program: string[];
 let s3: S3;
 let database: TestDatabase;
 let folder: string;
@@ -19,6 +21,7 @@ let lines: { message: string; fields: Record<string, unknown> }[];
 let heard = () => {};
 
 beforeAll(async () => {
+  program = await bundledProgram();
   s3 = await startS3();
 });
 afterAll(() => s3.stop());
@@ -47,7 +50,10 @@ function start(retryMs = 20): Offsite {
   };
   const log = { info: hear, warn: hear, error: hear } as unknown as Logger;
   const environment = { ...process.env, ...s3.environment };
-  return (offsite = startOffsite({ data: database.folder, folder, environment, retryMs }, log));
+  return (offsite = startOffsite(
+    { data: database.folder, folder, environment, retryMs, program },
+    log,
+  ));
 }
 
 /** Resolves once so many lines with this message were logged. */

@@ -12,6 +12,7 @@ import { createMeter, metered } from "../../src/offsite/streams.ts";
 import { type Upload, uploadBackup } from "../../src/offsite/upload.ts";
 import { copyDatabase } from "../../src/storage/backup.ts";
 import { type Call, type Fault, type S3, startS3 } from "../support/s3.ts";
+import { runs } from "../support/runs.ts";
 import { below, randomFrom } from "../support/seeded.ts";
 import { freshDatabase, freshFolder, type TestDatabase } from "../support/service.ts";
 
@@ -19,6 +20,9 @@ const OURS = "aaaaaaaaaaaa";
 const OTHERS = "bbbbbbbbbbbb";
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+const UPLOADS = runs(30, 100);
+/** At least so many of them fail, and as many are done. */
+const BOTH_ABOVE = runs(0, 20);
 
 let s3: S3;
 let database: TestDatabase;
@@ -183,7 +187,7 @@ describe("an upload", () => {
     expect(await names()).toEqual([]);
   });
 
-  test("a hundred times with faults at random: the newest copy is always whole", async () => {
+  test(`${UPLOADS} times with faults at random: the newest copy is always whole`, async () => {
     const random = randomFrom(19);
     const FAULTS: (Fault | null)[] = [
       "cut",
@@ -198,7 +202,7 @@ describe("an upload", () => {
     const content = new Map<string, Buffer>();
     const uploaded: string[] = [];
     let failed = 0;
-    for (let number = 0; number < 100; number++) {
+    for (let number = 0; number < UPLOADS; number++) {
       const file = backup(Date.now() - 1000 * HOUR + number * HOUR);
       content.set(basename(file), readFileSync(file));
       s3.fail((call) => {
@@ -221,8 +225,8 @@ describe("an upload", () => {
       if (fetched instanceof Error) expect(fetched.message).toContain("damaged");
       else if (fetched) expect(fetched.equals(content.get(newest!)!)).toBeTrue();
     }
-    expect(failed).toBeGreaterThan(20);
-    expect(uploaded.length).toBeGreaterThan(20);
+    expect(failed).toBeGreaterThan(BOTH_ABOVE);
+    expect(uploaded.length).toBeGreaterThan(BOTH_ABOVE);
   });
 });
 

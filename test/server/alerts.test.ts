@@ -1,8 +1,9 @@
 // Alerts of a whole server, as `serve` starts it: what is wrong reaches Telegram and a URL of this machine.
 
 import { afterAll, expect, test } from "bun:test";
-import { freshService, type TestService } from "../support/service.ts";
+import { freshDatabase, freshService, type TestService } from "../support/service.ts";
 import { BOT_TOKEN, CHAT, startTelegram } from "../support/telegram.ts";
+import { eventually } from "../support/upstream.ts";
 import { startReceiver } from "../support/webhook-receiver.ts";
 
 const telegram = startTelegram();
@@ -12,33 +13,28 @@ afterAll(async () => {
   for (const close of closing.toReversed()) await close();
 });
 
-async function until(what: string, holds: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 6000; tries += 1) {
-    if (holds()) return;
-    await Bun.sleep(10);
-  }
-  throw new Error(`never: ${what}`);
-}
-
 test("lack of funds is told once when it begins and once when it ends, a test at once", async () => {
   const receiver = await startReceiver();
   closing.push(() => receiver.stop());
-  service = await freshService({ telegramApi: telegram.url });
-  closing.push(() => service.stop());
+  const database = freshDatabase();
   const url = "http://127.0.0.1:1/";
-  service.run("createProvider", { name: "acme", protocol: "smm-api", url, key: "secret" });
+  database.run("createProvider", { name: "acme", protocol: "smm-api", url, key: "secret" });
   const chat = { telegramChat: CHAT };
-  const { id } = service.run("createAlertEndpoint", { target: chat, secret: BOT_TOKEN });
+  const { id } = database.run("createAlertEndpoint", { target: chat, secret: BOT_TOKEN });
   const here = { url: `http://127.0.0.1:${receiver.port}/` };
   const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
-  service.run("createAlertEndpoint", { target: here, secret });
+  database.run("createAlertEndpoint", { target: here, secret });
+  database.query("UPDATE providers SET out_of_funds_at = 1 WHERE name = 'acme'");
+  // It looks when it starts, and then every ten seconds.
+  service = await freshService({ telegramApi: telegram.url }, database);
+  closing.push(() => service.stop());
+  const arrived = (messages: number, events: number) => () =>
+    telegram.messages.length === messages && receiver.received.length === events;
+  await eventually("it begins", arrived(1, 1));
   service.run("testAlertEndpoint", { id });
-  await until("the test arrives", () => telegram.messages.length === 1);
-
-  service.query("UPDATE providers SET out_of_funds_at = 1 WHERE name = 'acme'");
-  await until("it begins", () => telegram.messages.length === 2 && receiver.received.length === 1);
+  await eventually("the test arrives", arrived(2, 1));
   service.query("UPDATE providers SET out_of_funds_at = NULL WHERE name = 'acme'");
-  await until("it ends", () => telegram.messages.length === 3 && receiver.received.length === 2);
+  await eventually("it ends", arrived(3, 2));
   const types = receiver.received.map(({ body }) => JSON.parse(body).type);
   expect(types).toEqual(["alert.raised", "alert.resolved"]);
 });

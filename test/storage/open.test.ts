@@ -50,6 +50,8 @@ function madeDatabase(): { folder: string; path: string } {
 
 describe("files", () => {
   test("a created folder is 0700, and every file in it 0600, while the server runs", async () => {
+    // As the program's entry does first of all.
+    const umask = process.umask(0o077);
     const service = await freshService();
     service.user("anna", "1");
     const { text } = service.key("anna", "full");
@@ -68,6 +70,7 @@ describe("files", () => {
     expect(modes).toEqual(files.map((file) => [file, "600"]));
     expect(modeOf(service.folder)).toBe("700");
     await service.stop();
+    process.umask(umask);
     expect(existsSync(join(service.folder, "serve.address"))).toBe(false);
   });
 

@@ -1,25 +1,122 @@
-// The thread of the writer as one file with its bytecode, bundled once in a test process as the binary is: from some three hundred
-// files of source it takes three times as long to start, and each server of a test starts one.
+// The program and the writer's thread as one file each with its bytecode, bundled as the binary is: from some three hundred files of
+// source a process takes five times as long to start, a thread three times. Kept by what is in the source, so that all
+// processes of a run take the same ones.
 
-import { join } from "node:path";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { join, relative } from "node:path";
 import { WRITER_THREAD } from "../../src/config/source-files.ts";
-import { freshFolder } from "./folders.ts";
 
-let bundled: Promise<URL> | undefined;
+const ROOT = join(import.meta.dir, "../..");
+const SRC = join(ROOT, "src");
+const KEPT = join(ROOT, "node_modules/.cache/reseller-tests");
+/** After this long no run can be using them any more. */
+const KEPT_MS = 24 * 3_600_000;
 
-export function bundledThread(): Promise<URL> {
-  return (bundled ??= bundle());
+/** The entry file of the writer's thread. */
+export async function bundledThread(): Promise<URL> {
+  return new URL(`file://${await (thread ??= bundle("thread", [WRITER_THREAD.pathname]))}`);
 }
+let thread: Promise<string> | undefined;
 
-async function bundle(): Promise<URL> {
-  const outdir = freshFolder();
+/** The beginning of a command line that starts the program. */
+export async function bundledProgram(): Promise<string[]> {
+  const entries = ["main.ts", "storage/copy-thread.ts", "writer/thread.ts"];
+  program ??= bundle(
+    "program",
+    entries.map((path) => join(SRC, path)),
+  );
+  return [process.execPath, await program];
+}
+let program: Promise<string> | undefined;
+
+/** The file that the first entry became. */
+async function bundle(name: string, entries: readonly string[]): Promise<string> {
+  const folder = join(KEPT, `${name}-${await sourceHash()}`);
+  const made = relative(SRC, entries[0]!).replace(/\.ts$/, ".js");
+  const file = join(folder, made);
+  if (existsSync(file)) return file;
+  mkdirSync(KEPT, { recursive: true });
+  removeOld();
+  const outdir = mkdtempSync(join(KEPT, "new-"));
   await Bun.build({
-    entrypoints: [WRITER_THREAD.pathname],
+    entrypoints: [...entries],
+    root: SRC,
     outdir,
     target: "bun",
     // Bytecode beside a file is for CommonJS alone.
     format: "cjs",
     bytecode: true,
+    plugins: [startsItself(folder)],
   });
-  return new URL(`file://${join(outdir, "thread.js")}`);
+  try {
+    renameSync(outdir, folder);
+  } catch (error) {
+    // Another process was faster.
+    if (!existsSync(file)) throw error;
+    rmSync(outdir, { recursive: true });
+  }
+  return file;
 }
+
+/** In CommonJS a module knows the path of its source alone: what the program starts is to be beside it, in that folder. */
+function startsItself(folder: string): Bun.BunPlugin {
+  const url = (path: string) => `new URL(${JSON.stringify(`file://${join(folder, path)}`)})`;
+  const contents = `
+    export const WRITER_THREAD = ${url("writer/thread.js")};
+    export const COPY_THREAD = ${url("storage/copy-thread.js")};
+    export const PROGRAM = [process.execPath, ${JSON.stringify(join(folder, "main.js"))}];
+  `;
+  return {
+    name: "starts-itself",
+    setup(build) {
+      build.onLoad({ filter: /\/src\/config\/source-files\.ts$/ }, () => ({
+        contents,
+        loader: "ts",
+      }));
+    },
+  };
+}
+
+let hashed: Promise<string> | undefined;
+
+function sourceHash(): Promise<string> {
+  return (hashed ??= hashOfSource());
+}
+
+/** Of everything that a bundle is made of. */
+async function hashOfSource(): Promise<string> {
+  const hash = new Bun.CryptoHasher("sha256");
+  const paths = [
+    ...new Bun.Glob("{src,migrations}/**").scanSync({ cwd: ROOT, dot: true }),
+  ].toSorted();
+  for (const path of [
+    ...paths,
+    "bun.lock",
+    "package.json",
+    "tsconfig.json",
+    relative(ROOT, import.meta.path),
+  ]) {
+    hash.update(`${path}\0`);
+    hash.update(await Bun.file(join(ROOT, path)).bytes());
+  }
+  return hash.update(Bun.revision).digest("hex").slice(0, 20);
+}
+
+function removeOld(): void {
+  for (const name of readdirSync(KEPT)) {
+    const path = join(KEPT, name);
+    const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: Infinity };
+    if (Date.now() - mtimeMs > KEPT_MS) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+// `bun run test` makes them before its processes begin, which would make them at the same time.
+if (import.meta.main) await Promise.all([bundledThread(), bundledProgram()]);

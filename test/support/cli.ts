@@ -1,6 +1,6 @@
 // The command line, run in this process on a fresh database, and what it printed.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { run } from "../../src/cli/program.ts";
 import { listKeys } from "../../src/db/keys.ts";
 import { TABLES } from "../../src/db/tables.ts";
@@ -8,7 +8,6 @@ import {
   type Body,
   dumpOf,
   freshDatabase,
-  freshFolder,
   freshSqliteDatabase,
   type TestDatabase,
 } from "./service.ts";
@@ -118,9 +117,7 @@ export async function openBusyShop(): Promise<Shop> {
 let template: Buffer | undefined;
 
 function copyOfTemplate(): TestDatabase {
-  const folder = freshFolder();
-  writeFileSync(`${folder}/reseller.db`, (template ??= fileOfShop()));
-  return freshSqliteDatabase(folder);
+  return freshSqliteDatabase(undefined, () => (template ??= fileOfShop()));
 }
 
 function fileOfShop(): Buffer {

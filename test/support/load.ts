@@ -2,16 +2,16 @@
 // prints the number of each order that was acknowledged.
 // Usage: bun load.ts DATABASE RESELLER_ACCOUNT KEY_ID SERVICE_ID
 
-import { WRITER_THREAD } from "../../src/config/source-files.ts";
 import { startWriter } from "../../src/writer/writer.ts";
-import { OPERATOR } from "./service.ts";
+import { bundledThread } from "./bundles.ts";
 
 const LANES = 32;
+const ACTOR = { keyId: null, operator: "tester" };
 
 const [path, account, keyId, service] = process.argv.slice(2) as [string, string, string, string];
 const writer = await startWriter({
   path,
-  thread: WRITER_THREAD,
+  thread: await bundledThread(),
   onFatal: (cause) => {
     throw new Error(cause);
   },
@@ -23,7 +23,7 @@ async function lane(): Promise<never> {
     const { orderId, id } = await writer.submit("placeOrder", order);
     process.stdout.write(`${orderId}\n`);
     const to = orderId % 2 === 0 ? "CANCELLED" : "PARTIAL";
-    await writer.submit("transitionOrder", { id, to, remains: 33, note: null, actor: OPERATOR });
+    await writer.submit("transitionOrder", { id, to, remains: 33, note: null, actor: ACTOR });
   }
 }
 

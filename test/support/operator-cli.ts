@@ -1,6 +1,7 @@
 // The command line as an operator meets it: failures that change nothing, and keys on standard input.
 
 import { expect } from "bun:test";
+import { bundledProgram } from "./bundles.ts";
 import { optionsOf, type Shop } from "./cli.ts";
 
 /** The command ends with that code and says why; the database stays as it was. */
@@ -17,10 +18,9 @@ export async function expectFailure(
   expect(shop.dump()).toBe(before);
 }
 
-/** In a process of its own, from source. */
+/** In a process of its own. */
 export async function runWithInput(input: string, shop: Shop, argv: readonly string[]) {
-  const main = new URL("../../src/main.ts", import.meta.url).pathname;
-  const child = Bun.spawn([process.execPath, main, ...argv, ...optionsOf(shop)], {
+  const child = Bun.spawn([...(await bundledProgram()), ...argv, ...optionsOf(shop)], {
     stdin: new Blob([input]),
     stdout: "pipe",
     stderr: "pipe",

@@ -1,6 +1,6 @@
-// `reseller serve` as a process of its own, from source.
+// `reseller serve` as a process of its own.
 
-const MAIN = new URL("../../src/main.ts", import.meta.url).pathname;
+import { bundledProgram } from "./bundles.ts";
 
 export interface ServeProcess {
   url: string;
@@ -19,7 +19,17 @@ export interface Ended {
 /** Resolves once it says where it listens. */
 export async function spawnServe(data: string, ...flags: string[]): Promise<ServeProcess> {
   const serve = Bun.spawn(
-    ["bun", MAIN, "serve", "--data", data, "--port", "0", "--rate-limit", "0", ...flags],
+    [
+      ...(await bundledProgram()),
+      "serve",
+      "--data",
+      data,
+      "--port",
+      "0",
+      "--rate-limit",
+      "0",
+      ...flags,
+    ],
     {
       stdout: "pipe",
       stderr: "pipe",

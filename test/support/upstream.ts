@@ -162,7 +162,7 @@ export async function startUpstream(): Promise<Upstream> {
 
 /** Waits until `condition` holds; fails loudly when it never does. */
 export async function eventually(what: string, condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 500_000;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error(`it never came to be that ${what}`);
     await Bun.sleep(5);

@@ -164,9 +164,11 @@ function damage({ connection: { sqlite } }: Shop, sql: string): void {
       "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'",
     )
     .all();
-  for (const { name } of triggers) sqlite.run(`DROP TRIGGER ${name}`);
   sqlite.run("PRAGMA foreign_keys = OFF");
   sqlite.run("PRAGMA ignore_check_constraints = ON");
-  for (const statement of sql.split("; ")) sqlite.run(statement);
-  for (const trigger of triggers) sqlite.run(trigger.sql);
+  sqlite.transaction(() => {
+    for (const { name } of triggers) sqlite.run(`DROP TRIGGER ${name}`);
+    for (const statement of sql.split("; ")) sqlite.run(statement);
+    for (const trigger of triggers) sqlite.run(trigger.sql);
+  })();
 }
