@@ -18,6 +18,8 @@ const CONNECT_MS = 5000;
 const STATEMENT_MS = 6 * 3_600_000;
 const SETTINGS = {
   jit: "off",
+  // Autovacuum, which a table that was just filled has soon, gives way to a lock that has waited for deadlock_timeout (1 s).
+  lock_timeout: "'5s'",
   statement_timeout: "0",
   idle_in_transaction_session_timeout: "0",
   max_parallel_workers_per_gather: "0",
@@ -103,7 +105,7 @@ async function sideOn(
     await connection.turn([
       { text: begin, values: [] },
       // Before the first query, whose view of the database is then that of all.
-      { text: `LOCK TABLE ${LOCKED_TABLES} IN ${mode} MODE NOWAIT`, values: [] },
+      { text: `LOCK TABLE ${LOCKED_TABLES} IN ${mode} MODE`, values: [] },
     ]);
   } catch (error) {
     if (sqlStateOf(error) !== LOCKED) throw error;

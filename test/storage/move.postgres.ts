@@ -273,6 +273,17 @@ describe("is refused, and changes nothing, where", () => {
     for (const database of [served, empty]) database.close();
   });
 
+  test("a command writes to the source", async () => {
+    const [from, to] = [freshPostgresDatabase(), freshSqliteDatabase()];
+    await using writer = await holding(from, "ROW EXCLUSIVE");
+    expect(await moved(from, to)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("is in use: stop what writes to it"),
+    });
+    expect(writer.isHeld).toBe(true);
+    from.close();
+  });
+
   test("the source does not add up", async () => {
     const shop = openShopIn(freshSqliteDatabase());
     shop.connection.sqlite.run("UPDATE users SET balance_micros = 7 WHERE username = 'kid'");
@@ -300,6 +311,42 @@ describe("is refused, and changes nothing, where", () => {
     expect(unreachable.stderr).not.toContain("s3cret");
   });
 });
+
+test("what autovacuum has locked is waited for", async () => {
+  const [from, to] = [freshPostgresDatabase(), freshSqliteDatabase()];
+  await using vacuum = await holding(from, "SHARE UPDATE EXCLUSIVE");
+  const moving = moved(from, to);
+  await vacuum.endOnceWaitedFor();
+  expect(await moving).toMatchObject({ code: 0 });
+  from.close();
+});
+
+/** A session that has locked a table so. */
+async function holding(database: TestDatabase, mode: string) {
+  const sql = new SQL(database.location.database!, { max: 1 });
+  const session = await sql.reserve();
+  await session.unsafe(`BEGIN; LOCK TABLE orders IN ${mode} MODE`);
+  let isHeld = true;
+  const end = async () => {
+    if (isHeld) await session.unsafe("ROLLBACK");
+    isHeld = false;
+  };
+  return {
+    get isHeld() {
+      return isHeld;
+    },
+    async endOnceWaitedFor() {
+      const waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'orders'::regclass";
+      while ((await session.unsafe(waiting)).length === 0) await Bun.sleep(10);
+      await end();
+    },
+    async [Symbol.asyncDispose]() {
+      await end();
+      session.release();
+      await sql.close();
+    },
+  };
+}
 
 test("no table without rows is analyzed: plans that assume an empty one would be kept while it grows", async () => {
   const shop = openShopIn(freshSqliteDatabase());
