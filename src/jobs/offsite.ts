@@ -1,14 +1,14 @@
-// Copies each backup off-site, in a process of low priority (`reseller backup send`), so that neither the upload nor its
-// compression takes anything from the server. A failed one is tried again with exponential backoff until it succeeds or
+// Copies each backup off-site, in a process of low priority that rests most of the time (`reseller backup send`,
+// paced-process.ts), so that neither the upload nor its compression takes anything from the server. A failed one is tried again with exponential backoff until it succeeds or
 // a newer backup takes its place. docs/specification.md#offsite
 
-import { PROGRAM } from "../config/source-files.ts";
+import { basename } from "node:path";
 import type { Logger } from "../monitoring/log.ts";
 import { listBackups } from "../storage/backup-folder.ts";
 import { parseBackupName } from "../storage/backup-names.ts";
 import { readInstanceId } from "../storage/instance.ts";
 import type { BackgroundJob } from "./expiry.ts";
-import { basename } from "node:path";
+import { type PacedProcess, startPaced } from "./paced-process.ts";
 
 /** The first and the longest pause after a failure. */
 const RETRY_MS = 60_000;
@@ -37,19 +37,15 @@ export function startOffsite(plan: OffsitePlan, log: Logger): Offsite {
   let waiting: string | null = null;
   let current: string | null = null;
   let newestAt: number | null = null;
-  let child: Bun.Subprocess | null = null;
+  let child: PacedProcess | null = null;
   let running: Promise<void> | null = null;
   let endPause = () => {};
   let stopped = false;
 
   const send = async (file: string): Promise<void> => {
-    const argv = [...PROGRAM, "backup", "send", file, "--data", data, "--json"];
-    const started = Bun.spawn(argv, { stdout: "pipe", stderr: "pipe", env: environment });
-    child = started;
-    const printed = await Promise.all([started.stdout.text(), started.stderr.text()]);
-    const [result, messages] = printed.map((text) => text.trim()) as [string, string];
-    const code = await started.exited;
-    if (code !== 0) throw new Error(messages || String(started.signalCode ?? `exit ${code}`));
+    child = startPaced(["backup", "send", file, "--data", data, "--json"], { environment });
+    const { code, result, messages } = await child.ended;
+    if (code !== 0) throw new Error(messages);
     if (messages !== "") log.warn({ file, messages }, "off-site copy warns");
     const begunAt = parseBackupName(basename(file))?.begunAt ?? null;
     newestAt = Math.max(newestAt ?? 0, begunAt ?? 0) || null;
