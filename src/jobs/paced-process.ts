@@ -52,9 +52,12 @@ export function startPaced(
     // Bun's runtime then has the kernel kill the process when this one ends, killed or not (PR_SET_PDEATHSIG): nobody
     // would continue one that rests.
     env: { ...environment, BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
+    // Its only message (main.ts) says that its runtime has done so.
+    ipc() {
+      if (CAN_REST) void pace((signal) => child.kill(signal), { isRunning, mayRest, clock });
+    },
   });
   const isRunning = () => child.exitCode === null && child.signalCode === null;
-  if (CAN_REST) void pace((signal) => child.kill(signal), { isRunning, mayRest, clock });
   const wait = async (): Promise<Ended> => {
     const printed = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
     const [result, messages] = [printed[0].trim(), printed[1].trim()];

@@ -129,10 +129,10 @@ describe("a backup", () => {
   test("that rests as its server is killed ends with it", async () => {
     const { server } = await loadedServer("--backup-every", "0");
     process.kill(server.pid, "SIGUSR1");
-    await until(() => childrenOf(server.pid).length > 0);
-    // It rests, and the server does not continue it any more.
-    process.kill(server.pid, "SIGSTOP");
+    await until(() => childrenOf(server.pid).some((pid) => stateOf(pid) === "T"));
     const [child] = childrenOf(server.pid);
+    // Now the server does not continue it any more.
+    process.kill(server.pid, "SIGSTOP");
     process.kill(child!, "SIGSTOP");
     expect(stateOf(child!)).toBe("T");
     await server.kill();
