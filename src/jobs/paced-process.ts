@@ -1,14 +1,14 @@
-// A command of this program in a process of its own, which works a fifth of the time: short portions of work, each followed
-// by a rest four times as long. Low priority does not suffice: a backup shares memory, caches and the disk with orders.
+// A command of this program in a process of its own, which works a seventh of the time: short portions of work, each followed
+// by a rest six times as long. Low priority does not suffice: a backup shares memory, caches and the disk with orders.
 // The process is stopped and continued by signals, because its statements of SQL (`VACUUM INTO`, the checks of `verify`)
 // run for seconds and cannot rest by themselves. docs/decisions/0083-the-servers-backups-rest.md
 
 import { PROGRAM } from "../config/source-files.ts";
 
-/** Longer ones are felt by orders, shorter ones work with cold caches. */
+/** Longer ones are felt by orders, in shorter ones caches are cold for much of the time. */
 const PORTION_MS = 10;
 /** A rest is so many times as long as the work before it. */
-const REST_FACTOR = 4;
+const REST_FACTOR = 6;
 /** Elsewhere nothing ends a stopped process when the server is killed. */
 const CAN_REST = process.platform === "linux";
 
