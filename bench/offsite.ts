@@ -1,10 +1,12 @@
-// What a backup and its off-site copy cost orders at full load: `bun run build && bun bench/offsite.ts [ROUNDS] [SECONDS]`.
-// Each round has a fresh server. Short loads while a backup is made and sent, from its beginning to its end, are compared
-// with loads right before and right after it.
+// What a backup and its off-site copy cost orders at full load: `bun run build && bun bench/offsite.ts [MINUTES] [SECONDS]`.
+// Each round has a fresh server, which makes a backup and sends it. Until it is sent, short loads in which its processes
+// run alternate with loads in which they are frozen, so that other load of the machine affects both. Frozen, because the
+// server continues a process that is stopped by a signal: by a cgroup, which takes Linux and root.
 
-import { cpSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fillInBulk } from "../test/support/bulk.ts";
+import { childrenOf } from "../test/support/children.ts";
 import { ACCESS_KEY, BUCKET } from "../test/support/s3.ts";
 import { freshDatabase } from "../test/support/service.ts";
 import { BINARY } from "./subjects/reseller.ts";
@@ -13,21 +15,22 @@ import { freshFolder, freshFolderInMemory, startChild, stopEverything } from "./
 import { load, type Shot } from "./tools/load.ts";
 import { say } from "./tools/say.ts";
 
-const ORDERS = 100_000;
+const ORDERS = 50_000;
 const LINK_BYTES = 100;
 const CONNECTIONS = 128;
 /** Compilation of the hot code takes most of a processor for the first seconds. */
 const WARM_UP_SECONDS = 6;
-/** Loads without a backup, before it and after it. */
-const LOADS_ALONE = 2;
 const POLL_MS = 50;
 const STORE = new URL("../test/support/s3-server.ts", import.meta.url).pathname;
 const MADE = "backup made";
 const COPIED = "backup copied off-site";
+const CASES = ["alone", "beside"] as const;
+type Stage = "made" | "sent" | "over";
 
-const [rounds = "5", seconds = "3"] = process.argv.slice(2);
-/** Of a load beside a backup to those alone in its round. */
-const ratios: { stage: string; ratio: number }[] = [];
+const [minutes = "7", seconds = "3"] = process.argv.slice(2);
+const end = performance.now() + Number(minutes) * 60_000;
+const pairs: { stage: string; alone: number; beside: number }[] = [];
+const freezer = createFreezer();
 try {
   const market = fill();
   // The store is another machine's: it takes neither this one's disk nor, at the lowest priority, its processors.
@@ -35,17 +38,21 @@ try {
     ["nice", "-n", "40", process.execPath, STORE, freshFolderInMemory()],
     { ready: /^(\d+) / },
   );
-  for (let round = 0; round < Number(rounds); round += 1) await measureRound(market, store.ready);
-  const labelled = [...ratios, ...ratios.map(({ ratio }) => ({ stage: "all", ratio }))];
-  for (const [name, of] of Map.groupBy(labelled, ({ stage }) => stage)) {
-    const sorted = of.map(({ ratio }) => ratio).toSorted((one, other) => one - other);
+  while (performance.now() < end) await measureRound(market, store.ready);
+  const labelled = [...pairs, ...pairs.map((pair) => ({ ...pair, stage: "made or sent" }))];
+  for (const [stage, of] of Map.groupBy(labelled, (pair) => pair.stage)) {
+    const [alone, beside] = CASES.map((name) => of.reduce((sum, pair) => sum + pair[name], 0));
+    const sorted = of.map((pair) => pair.beside / pair.alone).toSorted((one, other) => one - other);
     const quantile = (share: number) => sorted[Math.floor(share * (sorted.length - 1))]!.toFixed(3);
     process.stdout.write(
-      `Ratio while it is ${name}: mean ${mean(sorted).toFixed(3)}, median ${quantile(0.5)}, quartiles ${quantile(0.25)} and ${quantile(0.75)}, ${of.length} loads\n`,
+      `While it is ${stage}: ${(beside! / alone!).toFixed(3)} of the orders; of a pair median ${quantile(0.5)}, quartiles ${quantile(0.25)} and ${quantile(0.75)}, ${of.length} pairs, ${(alone! / of.length).toFixed(0)} orders a second alone\n`,
     );
   }
 } finally {
+  freezer.freeze(false);
   await stopEverything();
+  await Bun.sleep(POLL_MS);
+  freezer.remove();
 }
 
 async function measureRound({ data: filled, shots }: Market, port: string): Promise<void> {
@@ -58,50 +65,62 @@ async function measureRound({ data: filled, shots }: Market, port: string): Prom
   );
   const measure = async (duration = Number(seconds)) =>
     (await load(server.ready, { shots, connections: CONNECTIONS, seconds: duration })).perSecond;
-  const measureAlone = async () => {
-    for (let count = 0; count < LOADS_ALONE; count += 1) alone.push(await measure());
-  };
-  const events = follow(log);
-  const alone: number[] = [];
   await measure(WARM_UP_SECONDS);
-  await measureAlone();
 
-  const beside: { stage: string; perSecond: number }[] = [];
-  let stage: "made" | "sent" | "over" = "made";
-  const begun = performance.now();
-  const elapsed: number[] = [];
+  let stage: Stage = "made";
+  const events = follow(log, () => stage !== "over");
   const backUp = async (): Promise<void> => {
     process.kill(server.pid, "SIGUSR1");
-    for (const [line, next] of [
-      [MADE, "sent"],
-      [COPIED, "over"],
-    ] as const) {
-      await events.next(line);
-      elapsed.push(Math.round((performance.now() - begun) / 1000));
-      stage = next;
+    if (await events.next(MADE)) stage = "sent";
+    if (await events.next(COPIED)) stage = "over";
+  };
+  const steer = async (): Promise<void> => {
+    for (; stage !== "over"; await Bun.sleep(POLL_MS)) {
+      for (const pid of childrenOf(server.pid)) freezer.add(pid);
     }
   };
-  const backingUp = backUp();
-  for (;;) {
-    const before: string = stage;
-    const perSecond = await measure();
-    // A load at whose end there is no backup any more is neither beside one nor alone.
-    if ((stage as string) === "over") break;
-    beside.push({ stage: before === stage ? stage : "made and sent", perSecond });
+  const running = Promise.all([backUp(), steer()]);
+  const current = (): Stage => stage;
+  for (let pair = 0; current() !== "over" && performance.now() < end; pair += 1) {
+    const measured = { alone: 0, beside: 0 };
+    const begun = current();
+    for (const name of pair % 2 ? CASES.toReversed() : CASES) {
+      freezer.freeze(name === "alone");
+      await Bun.sleep(2 * POLL_MS);
+      measured[name] = await measure();
+    }
+    // A load at whose end there was no backup any more was not beside one.
+    if (current() === "over") break;
+    pairs.push({ stage: begun === current() ? begun : "first made, then sent", ...measured });
+    say(JSON.stringify(pairs.at(-1)));
   }
-  await backingUp;
-  await measureAlone();
+  freezer.freeze(false);
+  stage = "over";
+  await running;
   await server.stop();
-  const base = mean(alone);
-  ratios.push(
-    ...beside.map(({ stage: of, perSecond }) => ({ stage: of, ratio: perSecond / base })),
-  );
-  const shown = beside
-    .map(({ stage: of, perSecond }) => `${of} ${perSecond.toFixed(0)}`)
-    .join(", ");
-  say(
-    `alone ${alone.map((each) => each.toFixed(0)).join(", ")}; beside ${shown}; made after ${elapsed[0]} s, sent after ${elapsed[1]} s`,
-  );
+}
+
+/** Of the processes of backups. */
+function createFreezer() {
+  const root = /^\S+ (\S+) cgroup2 /m.exec(readFileSync("/proc/mounts", "utf8"))?.[1];
+  if (root === undefined) throw new Error("there is no cgroup2 file system: mount one");
+  const group = join(root, `reseller-bench-${process.pid}`);
+  mkdirSync(group);
+  const added = new Set<number>();
+  return {
+    add(pid: number): void {
+      if (added.has(pid)) return;
+      added.add(pid);
+      try {
+        writeFileSync(join(group, "cgroup.procs"), String(pid));
+      } catch (error) {
+        // It has ended.
+        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      }
+    },
+    freeze: (is: boolean) => writeFileSync(join(group, "cgroup.freeze"), is ? "1" : "0"),
+    remove: () => rmdirSync(group),
+  };
 }
 
 interface Market {
@@ -126,27 +145,24 @@ function fill(): Market {
 }
 
 /** Reads only what was added to the log: it has a line for each order. */
-function follow(log: string) {
+function follow(log: string, isWanted: () => boolean) {
   let read = 0;
   return {
-    /** Resolves once a new line has these words; throws for a failed backup. */
-    async next(words: string): Promise<void> {
-      for (;;) {
+    /** Whether a new line came to have these words while that was wanted; throws for a failed backup. */
+    async next(words: string): Promise<boolean> {
+      while (isWanted()) {
         const text = await Bun.file(log).slice(read).text();
         const end = text.lastIndexOf("\n") + 1;
         read += Buffer.byteLength(text.slice(0, end));
         const lines = text.slice(0, end).split("\n");
         const failed = lines.find((line) => line.includes("backup not"));
         if (failed) throw new Error(failed);
-        if (lines.some((line) => line.includes(words))) return;
+        if (lines.some((line) => line.includes(words))) return true;
         await Bun.sleep(POLL_MS);
       }
+      return false;
     },
   };
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 function environmentOf(port: string): Record<string, string> {

@@ -1,15 +1,11 @@
 // Processes as the kernel shows them.
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 
+/** That its main thread has started. */
 export function childrenOf(pid: number): number[] {
-  return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8")
-      .trim()
-      .split(" ")
-      .filter(Boolean)
-      .map(Number),
-  );
+  const file = `/proc/${pid}/task/${pid}/children`;
+  return readFileSync(file, "utf8").trim().split(" ").filter(Boolean).map(Number);
 }
 
 /** `T`: stopped. Null once it has ended, whether or not its parent has noticed. */
