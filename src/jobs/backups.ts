@@ -96,7 +96,7 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
     const flags = ["--data", data, "--checkpoint", checkpoint, "--json"];
     // While it copies, the write-ahead log is not reset: the longer the copy, the longer the log.
     const mayRest = () => sizeOf(`${path}-wal`) < WAL_LIMIT_BYTES;
-    child = startPaced(["backup", file, ...flags], { environment, mayRest, clock });
+    child = startPaced(["backup", file, ...flags], { file: path, environment, mayRest, clock });
     const { code, result, messages } = await child.ended;
     if (stopped && code !== 0) return null;
     if (code !== 0) throw new Error(`${file}: ${messages}`);
@@ -126,7 +126,9 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
   let verifier: PacedProcess | null = null;
   const verify = async (name: string): Promise<void> => {
     verified.set(name, { at: Date.now(), ok: null, detail: "is being verified" });
-    verifier = startPaced(["verify", "--file", join(folder, name), "--data", data, "--json"], {
+    const file = join(folder, name);
+    verifier = startPaced(["verify", "--file", file, "--data", data, "--json"], {
+      file,
       environment,
       clock,
     });

@@ -43,7 +43,7 @@ export function startOffsite(plan: OffsitePlan, log: Logger): Offsite {
   let stopped = false;
 
   const send = async (file: string): Promise<void> => {
-    child = startPaced(["backup", "send", file, "--data", data, "--json"], { environment });
+    child = startPaced(["backup", "send", file, "--data", data, "--json"], { file, environment });
     const { code, result, messages } = await child.ended;
     if (code !== 0) throw new Error(messages);
     if (messages !== "") log.warn({ file, messages }, "off-site copy warns");

@@ -4,11 +4,14 @@
 // run for seconds and cannot rest by themselves. docs/decisions/0083-the-servers-backups-rest.md
 
 import { PROGRAM } from "../config/source-files.ts";
+import { sizeOf } from "../storage/files.ts";
 
 /** Longer ones are felt by orders, in shorter ones caches are cold for much of the time. */
 const PORTION_MS = 10;
 /** A rest is so many times as long as the work before it. */
 const REST_FACTOR = 6;
+/** A smaller database is copied, verified or sent within a second, most of which is the start of the process. */
+const SMALL_BYTES = 4 * 1024 * 1024;
 /** Elsewhere nothing ends a stopped process when the server is killed. */
 const CAN_REST = process.platform === "linux";
 
@@ -21,6 +24,8 @@ export interface PaceClock {
 const systemClock: PaceClock = { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) };
 
 export interface PacedOptions {
+  /** The database that the process works on. */
+  file: string;
   environment: Record<string, string | undefined>;
   /** Asked before each rest: what the process keeps others from must not grow without limit. */
   mayRest?: () => boolean;
@@ -44,7 +49,7 @@ export interface PacedProcess {
 
 export function startPaced(
   command: readonly string[],
-  { environment, mayRest = () => true, clock = systemClock }: PacedOptions,
+  { file, environment, mayRest = () => true, clock = systemClock }: PacedOptions,
 ): PacedProcess {
   const child = Bun.spawn([...PROGRAM, ...command], {
     stdout: "pipe",
@@ -54,7 +59,8 @@ export function startPaced(
     env: { ...environment, BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
     // Its only message (main.ts) says that its runtime has done so.
     ipc() {
-      if (CAN_REST) void pace((signal) => child.kill(signal), { isRunning, mayRest, clock });
+      if (!CAN_REST || sizeOf(file) < SMALL_BYTES) return;
+      void pace((signal) => child.kill(signal), { isRunning, mayRest, clock });
     },
   });
   const isRunning = () => child.exitCode === null && child.signalCode === null;

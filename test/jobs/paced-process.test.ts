@@ -85,6 +85,14 @@ function startWith(database: TestDatabase, path: string, worked: () => Promise<v
   return { backups, folder, lines };
 }
 
+/** The server looks at the size of its database alone. */
+function largeFile(): string {
+  const path = join(freshFolder(), "large.db");
+  writeFileSync(path, "");
+  truncateSync(path, 64 * 1024 * 1024);
+  return path;
+}
+
 const isStopped = (pid: number) => stateOf(pid) === "T";
 
 test("a stop of the server during a rest ends the backup at once and leaves no file of it", async () => {
@@ -94,7 +102,7 @@ test("a stop of the server during a rest ends the backup at once and leaves no f
     return existsSync(folder) ? readdirSync(folder) : [];
   };
   const hasBegun = () => until(() => remains().some((name) => name.endsWith(".partial")));
-  const { backups, lines } = startWith(database, database.connection.path, hasBegun);
+  const { backups, lines } = startWith(database, largeFile(), hasBegun);
   const before = childrenOf(process.pid);
   backups.backUpNow();
   const started = () => childrenOf(process.pid).filter((pid) => !before.includes(pid));
@@ -108,11 +116,23 @@ test("a stop of the server during a rest ends the backup at once and leaves no f
 
 test("a backup does not rest while the write-ahead log that it holds is longer than its limit", async () => {
   const database = freshSqliteDatabase();
-  const path = join(freshFolder(), "large.db");
+  const path = largeFile();
   writeFileSync(`${path}-wal`, "");
   truncateSync(`${path}-wal`, WAL_LIMIT_BYTES);
   const { backups, lines } = startWith(database, path, () => Bun.sleep(1));
   backups.backUpNow();
   await until(() => lines.length > 0);
   expect(lines).toEqual([expect.stringMatching(/^backup made /)]);
+});
+
+test("a backup of a small database does not rest", async () => {
+  const database = freshSqliteDatabase();
+  const { backups, lines } = startWith(database, database.connection.path, () => Bun.sleep(1));
+  backups.backUpNow();
+  backups.backUpNow();
+  await until(() => lines.length > 1);
+  expect(lines).toEqual([
+    expect.stringMatching(/^a backup is being made already /),
+    expect.stringMatching(/^backup made /),
+  ]);
 });

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BINARY, binary, binaryJson, until } from "../../support/binary.ts";
+import { fillInBulk } from "../../support/bulk.ts";
 import { childrenOf, stateOf } from "../../support/children.ts";
 import { randomFrom } from "../../support/seeded.ts";
 import { freshDatabase, freshFolder } from "../../support/service.ts";
@@ -12,6 +13,9 @@ import { prepareLoad, problemsOf, sendLoad } from "../../support/wishes.ts";
 
 /** Processes start slowly on a machine with other work. */
 setDefaultTimeout(120_000);
+
+/** Orders of a database whose backups rest: some 10 MB. */
+const LARGE = 20_000;
 
 const SERVERS: ServerProcess[] = [];
 afterEach(async () => {
@@ -24,14 +28,20 @@ interface Loaded {
   server: ServerProcess;
 }
 
-async function loadedServer(...flags: string[]): Promise<Loaded> {
+/** `orders`: of another reseller, there from the beginning. */
+async function serverWith(orders: number, ...flags: string[]): Promise<Loaded> {
   const folder = freshFolder();
   const database = freshDatabase(folder);
   const key = prepareLoad(database);
+  if (orders > 0) fillInBulk(database, orders);
   database.connection.sqlite.close();
   const server = await startServerProcess({ data: folder, arguments: flags });
   SERVERS.push(server);
   return { folder, key, server };
+}
+
+function loadedServer(...flags: string[]): Promise<Loaded> {
+  return serverWith(0, ...flags);
 }
 
 function load({ server, key }: Loaded, first: number, more: (sent: number) => boolean) {
@@ -102,7 +112,7 @@ describe("a backup", () => {
   });
 
   test("of the server's own rests again and again under load, and is whole", async () => {
-    const loaded = await loadedServer("--backup-every", "0");
+    const loaded = await serverWith(LARGE, "--backup-every", "0");
     const before = await load(loaded, 0, (sent) => sent < 300);
     let copying = true;
     const during = load(loaded, 300, () => copying);
@@ -127,7 +137,7 @@ describe("a backup", () => {
   });
 
   test("that rests as its server is killed ends with it", async () => {
-    const { server } = await loadedServer("--backup-every", "0");
+    const { server } = await serverWith(LARGE, "--backup-every", "0");
     process.kill(server.pid, "SIGUSR1");
     await until(() => childrenOf(server.pid).some((pid) => stateOf(pid) === "T"));
     const [child] = childrenOf(server.pid);
