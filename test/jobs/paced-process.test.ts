@@ -74,7 +74,10 @@ function startWith(database: TestDatabase, path: string, worked: () => Promise<v
   let works = false;
   const clock: PaceClock = {
     now: () => performance.now(),
-    sleep: () => ((works = !works) ? worked() : new Promise(() => {})),
+    sleep() {
+      works = !works;
+      return works ? worked() : new Promise(() => {});
+    },
   };
   const plan = { path, data: database.folder, folder, every: 0, keep: 2, environment: process.env };
   const backups = startBackups({ ...plan, checkpoint: "internal", clock }, log);
