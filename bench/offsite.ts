@@ -54,6 +54,8 @@ try {
   await Bun.sleep(POLL_MS);
   freezer.remove();
 }
+// What reads the output of the ended processes would keep this one.
+process.exit();
 
 async function measureRound({ data: filled, shots }: Market, port: string): Promise<void> {
   const data = freshFolder();
