@@ -1,20 +1,21 @@
-// What a backup and its off-site copy cost orders at full load: `bun run build && bun bench/offsite.ts [PAIRS] [SECONDS]`.
-// On one server with 200,000 orders, beside which backups are made and uploaded without a pause, short loads in which their
-// processes run alternate with loads in which they are stopped (SIGSTOP), so that other load of the machine affects both.
+// What a backup and its off-site copy cost orders at full load: `bun run build && bun bench/offsite.ts [MINUTES] [SECONDS]`.
+// Each round has a fresh server, which makes a backup and sends it. Until it is sent, short loads in which its processes
+// run alternate with loads in which they are frozen, so that other load of the machine affects both. Frozen, because the
+// server continues a process that is stopped by a signal: by a cgroup, which takes Linux and root.
 
-import { readFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fillInBulk } from "../test/support/bulk.ts";
+import { childrenOf } from "../test/support/children.ts";
 import { ACCESS_KEY, BUCKET } from "../test/support/s3.ts";
 import { freshDatabase } from "../test/support/service.ts";
 import { BINARY } from "./subjects/reseller.ts";
 import { RESELLERS } from "./subjects/subject.ts";
 import { freshFolder, freshFolderInMemory, startChild, stopEverything } from "./tools/children.ts";
 import { load, type Shot } from "./tools/load.ts";
-import { Results } from "./tools/results.ts";
 import { say } from "./tools/say.ts";
 
-const ORDERS = 200_000;
+const ORDERS = 50_000;
 const LINK_BYTES = 100;
 const CONNECTIONS = 128;
 /** Compilation of the hot code takes most of a processor for the first seconds. */
@@ -23,88 +24,114 @@ const POLL_MS = 50;
 const STORE = new URL("../test/support/s3-server.ts", import.meta.url).pathname;
 const MADE = "backup made";
 const COPIED = "backup copied off-site";
-const REFUSED = "a backup is being made already";
-const CASES = ["alone", "beside backups"] as const;
+const CASES = ["alone", "beside"] as const;
+type Stage = "made" | "sent" | "over";
 
-const [pairs = "20", seconds = "3"] = process.argv.slice(2);
-const results = new Results();
+const [minutes = "7", seconds = "3"] = process.argv.slice(2);
+const end = performance.now() + Number(minutes) * 60_000;
+const pairs: { stage: string; alone: number; beside: number }[] = [];
+const freezer = createFreezer();
 try {
-  const { data, shots } = market();
+  const market = fill();
   // The store is another machine's: it takes neither this one's disk nor, at the lowest priority, its processors.
   const store = await startChild(
     ["nice", "-n", "40", process.execPath, STORE, freshFolderInMemory()],
     { ready: /^(\d+) / },
   );
-  const log = join(freshFolderInMemory(), "log");
-  const server = await startChild(
-    [BINARY, "serve", "--port", "0", "--data", data, "--rate-limit", "1000000/s"],
-    { env: environmentOf(store.ready), ready: /listening on (http:\S+)/, log },
-  );
-  const events = follow(log);
-  const measure = async (duration: number) =>
-    (await load(server.ready, { shots, connections: CONNECTIONS, seconds: duration })).perSecond;
-
-  let phase: (typeof CASES)[number] | "over" = "beside backups";
-  let stage = "made";
-  let copies = 0;
-  const backUp = async (): Promise<void> => {
-    while (phase !== "over") {
-      process.kill(server.pid, "SIGUSR1");
-      if ((await events.next(MADE, REFUSED, "backup not")) === REFUSED) continue;
-      stage = "copied";
-      await events.next(COPIED, COPIED, "backup not");
-      stage = "made";
-      copies += 1;
-    }
-  };
-  // Each process of a backup as soon as there is one.
-  const steer = async (): Promise<void> => {
-    while (phase !== "over") {
-      for (const pid of childrenOf(server.pid))
-        signal(pid, phase === "alone" ? "SIGSTOP" : "SIGCONT");
-      await Bun.sleep(POLL_MS);
-    }
-    for (const pid of childrenOf(server.pid)) signal(pid, "SIGCONT");
-  };
-
-  await measure(WARM_UP_SECONDS);
-  const running = [backUp(), steer()];
-  const ratios: { stage: string; ratio: number }[] = [];
-  for (let pair = 0; pair < Number(pairs); pair += 1) {
-    const measured: Record<string, number> = {};
-    const begun = stage;
-    for (const name of pair % 2 ? CASES.toReversed() : CASES) {
-      phase = name;
-      await Bun.sleep(2 * POLL_MS);
-      measured[name] = await measure(Number(seconds));
-      results.add("offsite", `${ORDERS}`, name, "per second", measured[name]);
-    }
-    const ratio = measured["beside backups"]! / measured["alone"]!;
-    ratios.push({ stage: begun === stage ? stage : "both", ratio });
-    say(`${JSON.stringify({ ...measured, ...ratios.at(-1) })}, ${copies} backups copied`);
-  }
-  phase = "over";
-  await Promise.all(running);
-  const [alone, beside] = CASES.map((name) =>
-    results.median("offsite", `${ORDERS}`, name, "per second"),
-  ) as [number, number];
-  process.stdout.write(
-    `${copies} backups copied. Medians: ${alone.toFixed(0)} orders a second alone, ${beside.toFixed(0)} beside backups\n`,
-  );
-  const labelled = [...ratios, ...ratios.map(({ ratio }) => ({ stage: "all", ratio }))];
-  for (const [name, of] of Map.groupBy(labelled, (each) => each.stage)) {
-    const sorted = of.map(({ ratio }) => ratio).toSorted((one, other) => one - other);
+  while (performance.now() < end) await measureRound(market, store.ready);
+  const labelled = [...pairs, ...pairs.map((pair) => ({ ...pair, stage: "made or sent" }))];
+  for (const [stage, of] of Map.groupBy(labelled, (pair) => pair.stage)) {
+    const [alone, beside] = CASES.map((name) => of.reduce((sum, pair) => sum + pair[name], 0));
+    const sorted = of.map((pair) => pair.beside / pair.alone).toSorted((one, other) => one - other);
     const quantile = (share: number) => sorted[Math.floor(share * (sorted.length - 1))]!.toFixed(3);
     process.stdout.write(
-      `Ratio of a pair, ${name}: median ${quantile(0.5)}, quartiles ${quantile(0.25)} and ${quantile(0.75)}, ${of.length} pairs\n`,
+      `While it is ${stage}: ${(beside! / alone!).toFixed(3)} of the orders; of a pair median ${quantile(0.5)}, quartiles ${quantile(0.25)} and ${quantile(0.75)}, ${of.length} pairs, ${(alone! / of.length).toFixed(0)} orders a second alone\n`,
     );
   }
 } finally {
+  freezer.freeze(false);
   await stopEverything();
+  await Bun.sleep(POLL_MS);
+  freezer.remove();
+}
+// What reads the output of the ended processes would keep this one.
+process.exit();
+
+async function measureRound({ data: filled, shots }: Market, port: string): Promise<void> {
+  const data = freshFolder();
+  cpSync(filled, data, { recursive: true });
+  const log = join(freshFolderInMemory(), "log");
+  const server = await startChild(
+    [BINARY, "serve", "--port", "0", "--data", data, "--rate-limit", "1000000/s"],
+    { env: environmentOf(port), ready: /listening on (http:\S+)/, log },
+  );
+  const measure = async (duration = Number(seconds)) =>
+    (await load(server.ready, { shots, connections: CONNECTIONS, seconds: duration })).perSecond;
+  await measure(WARM_UP_SECONDS);
+
+  let stage: Stage = "made";
+  const events = follow(log, () => stage !== "over");
+  const backUp = async (): Promise<void> => {
+    process.kill(server.pid, "SIGUSR1");
+    if (await events.next(MADE)) stage = "sent";
+    if (await events.next(COPIED)) stage = "over";
+  };
+  const steer = async (): Promise<void> => {
+    for (; stage !== "over"; await Bun.sleep(POLL_MS)) {
+      for (const pid of childrenOf(server.pid)) freezer.add(pid);
+    }
+  };
+  const running = Promise.all([backUp(), steer()]);
+  const current = (): Stage => stage;
+  for (let pair = 0; current() !== "over" && performance.now() < end; pair += 1) {
+    const measured = { alone: 0, beside: 0 };
+    const begun = current();
+    for (const name of pair % 2 ? CASES.toReversed() : CASES) {
+      freezer.freeze(name === "alone");
+      await Bun.sleep(2 * POLL_MS);
+      measured[name] = await measure();
+    }
+    // A load at whose end there was no backup any more was not beside one.
+    if (current() === "over") break;
+    pairs.push({ stage: begun === current() ? begun : "first made, then sent", ...measured });
+    say(JSON.stringify(pairs.at(-1)));
+  }
+  freezer.freeze(false);
+  stage = "over";
+  await running;
+  await server.stop();
+}
+
+/** Of the processes of backups. */
+function createFreezer() {
+  const root = /^\S+ (\S+) cgroup2 /m.exec(readFileSync("/proc/mounts", "utf8"))?.[1];
+  if (root === undefined) throw new Error("there is no cgroup2 file system: mount one");
+  const group = join(root, `reseller-bench-${process.pid}`);
+  mkdirSync(group);
+  const added = new Set<number>();
+  return {
+    add(pid: number): void {
+      if (added.has(pid)) return;
+      added.add(pid);
+      try {
+        writeFileSync(join(group, "cgroup.procs"), String(pid));
+      } catch (error) {
+        // It has ended.
+        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      }
+    },
+    freeze: (is: boolean) => writeFileSync(join(group, "cgroup.freeze"), is ? "1" : "0"),
+    remove: () => rmdirSync(group),
+  };
+}
+
+interface Market {
+  data: string;
+  shots: Shot[];
 }
 
 /** A database of orders, and the orders of its resellers that are placed in turn. */
-function market(): { data: string; shots: Shot[] } {
+function fill(): Market {
   const database = freshDatabase(freshFolder());
   fillInBulk(database, ORDERS, LINK_BYTES);
   const order = { service: database.service(), link: "https://example.com/me", quantity: 100 };
@@ -119,39 +146,25 @@ function market(): { data: string; shots: Shot[] } {
   return { data: database.folder, shots };
 }
 
-/** Reads only what was added to the log. */
-function follow(log: string) {
+/** Reads only what was added to the log: it has a line for each order. */
+function follow(log: string, isWanted: () => boolean) {
   let read = 0;
   return {
-    /** Which of the two a new line has; throws for one with `failure`. */
-    async next(wanted: string, other: string, failure: string): Promise<string> {
-      for (;;) {
+    /** Whether a new line came to have these words while that was wanted; throws for a failed backup. */
+    async next(words: string): Promise<boolean> {
+      while (isWanted()) {
         const text = await Bun.file(log).slice(read).text();
         const end = text.lastIndexOf("\n") + 1;
         read += Buffer.byteLength(text.slice(0, end));
         const lines = text.slice(0, end).split("\n");
-        const failed = lines.find((line) => line.includes(failure));
+        const failed = lines.find((line) => line.includes("backup not"));
         if (failed) throw new Error(failed);
-        const found = [wanted, other].find((words) => lines.some((line) => line.includes(words)));
-        if (found) return found;
+        if (lines.some((line) => line.includes(words))) return true;
         await Bun.sleep(POLL_MS);
       }
+      return false;
     },
   };
-}
-
-function childrenOf(pid: number): number[] {
-  const file = `/proc/${pid}/task/${pid}/children`;
-  return readFileSync(file, "utf8").trim().split(" ").filter(Boolean).map(Number);
-}
-
-/** It may have ended by now. */
-function signal(pid: number, name: "SIGSTOP" | "SIGCONT"): void {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
 }
 
 function environmentOf(port: string): Record<string, string> {

@@ -6,6 +6,8 @@ import { run } from "./cli/program.ts";
 // Files that this process creates are readable by their owner only.
 process.umask(0o077);
 watchOutput();
+// To the server that paces this process, if one does (jobs/paced-process.ts).
+process.send?.("running");
 
 void run(process.argv.slice(2)).then((exitCode) => {
   if (exitCode !== undefined) process.exitCode = exitCode;

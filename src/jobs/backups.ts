@@ -1,16 +1,16 @@
-// The server's own backups, at intervals and on SIGUSR1, each by `reseller backup` in a separate process with low
-// priority, so that a backup takes neither threads nor memory of the server. Old ones are deleted. A failure is logged,
-// and the next backup is made at its time all the same.
+// The server's own backups, at intervals and on SIGUSR1, each by `reseller backup` in a separate process of low priority
+// that rests most of the time (paced-process.ts), so that a backup takes neither threads nor memory of the server. Old ones
+// are deleted. A failure is logged, and the next backup is made at its time all the same.
 
 import { basename, join } from "node:path";
-import { PROGRAM } from "../config/source-files.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { adoptOlderBackups, listBackups, nextBackup } from "../storage/backup-folder.ts";
 import { removeOutdated, removeRemains } from "../storage/backup-removal.ts";
-import type { CheckpointMode } from "../storage/checkpoint.ts";
+import { type CheckpointMode, WAL_LIMIT_BYTES } from "../storage/checkpoint.ts";
 import { sizeOf } from "../storage/files.ts";
 import { claimInstanceId } from "../storage/instance.ts";
 import type { BackgroundJob } from "./expiry.ts";
+import { type PaceClock, type PacedProcess, startPaced } from "./paced-process.ts";
 
 /** Delay after a start when a backup is due: not during the first requests. */
 const FIRST_MS = 60_000;
@@ -25,6 +25,9 @@ export interface BackupPlan {
   keep: number;
   /** Who checkpoints the database: where a replicator does, the backup does not. */
   checkpoint: CheckpointMode;
+  /** For its processes. */
+  environment: Record<string, string | undefined>;
+  clock?: PaceClock | undefined;
   /** Called with each backup that was made. */
   onMade?: (file: string) => void;
   /** The backup that must not be removed now. */
@@ -59,7 +62,9 @@ export interface Verified {
 export function startBackups(plan: BackupPlan, log: Logger): Backups {
   const {
     checkpoint,
+    clock,
     data,
+    environment,
     every,
     folder,
     keep,
@@ -68,7 +73,7 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
     inUse = () => null,
   } = plan;
   let stopped = false;
-  let child: Bun.Subprocess | null = null;
+  let child: PacedProcess | null = null;
   let running: Promise<void> | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let instance: string | null = null;
@@ -89,16 +94,14 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
     const file = nextBackup(folder, id(), Date.now());
     if (stopped) return null;
     const flags = ["--data", data, "--checkpoint", checkpoint, "--json"];
-    const started = Bun.spawn([...PROGRAM, "backup", file, ...flags], {
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    child = started;
-    const printed = await Promise.all([started.stdout.text(), started.stderr.text()]);
-    const [result, messages] = printed.map((text) => text.trim()) as [string, string];
-    const code = await started.exited;
+    // While it copies, the write-ahead log is not reset: the longer the copy, the longer the log.
+    const wal = `${path}-wal`;
+    const limit = sizeOf(wal) + WAL_LIMIT_BYTES;
+    const mayRest = () => sizeOf(wal) < limit;
+    child = startPaced(["backup", file, ...flags], { file: path, environment, mayRest, clock });
+    const { code, result, messages } = await child.ended;
     if (stopped && code !== 0) return null;
-    if (code !== 0) throw new Error(`${file}: ${messages || started.signalCode || `exit ${code}`}`);
+    if (code !== 0) throw new Error(`${file}: ${messages}`);
     if (messages !== "" && !warned.has(messages)) log.warn({ file, messages }, "backup warns");
     warned.add(messages);
     log.info(JSON.parse(result) as object, "backup made");
@@ -122,17 +125,19 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
     );
   };
   const verified = new Map<string, Verified>();
-  let verifier: Bun.Subprocess | null = null;
+  let verifier: PacedProcess | null = null;
   const verify = async (name: string): Promise<void> => {
     verified.set(name, { at: Date.now(), ok: null, detail: "is being verified" });
-    const started = Bun.spawn(
-      [...PROGRAM, "verify", "--file", join(folder, name), "--data", data, "--json"],
-      { stdout: "ignore", stderr: "pipe" },
-    );
-    verifier = started;
-    const message = (await started.stderr.text()).trim().replace(/^error: /, "");
-    const ok = (await started.exited) === 0;
+    const file = join(folder, name);
+    verifier = startPaced(["verify", "--file", file, "--data", data, "--json"], {
+      file,
+      environment,
+      clock,
+    });
+    const { code, messages } = await verifier.ended;
     verifier = null;
+    const ok = code === 0;
+    const message = messages.replace(/^error: /, "");
     if (stopped) return;
     verified.set(name, { at: Date.now(), ok, detail: ok ? "adds up" : message });
     if (ok) log.info({ folder, name }, "backup verified");

@@ -1,14 +1,14 @@
-// Copies each backup off-site, in a process of low priority (`reseller backup send`), so that neither the upload nor its
-// compression takes anything from the server. A failed one is tried again with exponential backoff until it succeeds or
-// a newer backup takes its place. docs/specification.md#offsite
+// Copies each backup off-site, in a process of low priority that rests most of the time (`reseller backup send`,
+// paced-process.ts), so that neither the upload nor its compression takes anything from the server. A failed one is tried
+// again with exponential backoff until it succeeds or a newer backup takes its place. docs/specification.md#offsite
 
-import { PROGRAM } from "../config/source-files.ts";
+import { basename } from "node:path";
 import type { Logger } from "../monitoring/log.ts";
 import { listBackups } from "../storage/backup-folder.ts";
 import { parseBackupName } from "../storage/backup-names.ts";
 import { readInstanceId } from "../storage/instance.ts";
 import type { BackgroundJob } from "./expiry.ts";
-import { basename } from "node:path";
+import { type PacedProcess, startPaced } from "./paced-process.ts";
 
 /** The first and the longest pause after a failure. */
 const RETRY_MS = 60_000;
@@ -21,8 +21,8 @@ export interface OffsitePlan {
   /** For the process: the settings of the store are variables in it. */
   environment: Record<string, string | undefined>;
   retryMs?: number;
-  /** The beginning of its command line, where it is not the one of the source tree or the binary. */
-  program?: readonly string[];
+  /** The beginning of the process's command line: this program's, unless given. */
+  program?: readonly string[] | undefined;
 }
 
 export interface Offsite extends BackgroundJob {
@@ -35,23 +35,23 @@ export interface Offsite extends BackgroundJob {
 }
 
 export function startOffsite(plan: OffsitePlan, log: Logger): Offsite {
-  const { data, folder, environment, retryMs = RETRY_MS, program = PROGRAM } = plan;
+  const { data, folder, environment, retryMs = RETRY_MS, program } = plan;
   let waiting: string | null = null;
   let current: string | null = null;
   let newestAt: number | null = null;
-  let child: Bun.Subprocess | null = null;
+  let child: PacedProcess | null = null;
   let running: Promise<void> | null = null;
   let endPause = () => {};
   let stopped = false;
 
   const send = async (file: string): Promise<void> => {
-    const argv = [...program, "backup", "send", file, "--data", data, "--json"];
-    const started = Bun.spawn(argv, { stdout: "pipe", stderr: "pipe", env: environment });
-    child = started;
-    const printed = await Promise.all([started.stdout.text(), started.stderr.text()]);
-    const [result, messages] = printed.map((text) => text.trim()) as [string, string];
-    const code = await started.exited;
-    if (code !== 0) throw new Error(messages || String(started.signalCode ?? `exit ${code}`));
+    child = startPaced(["backup", "send", file, "--data", data, "--json"], {
+      program,
+      file,
+      environment,
+    });
+    const { code, result, messages } = await child.ended;
+    if (code !== 0) throw new Error(messages);
     if (messages !== "") log.warn({ file, messages }, "off-site copy warns");
     const begunAt = parseBackupName(basename(file))?.begunAt ?? null;
     newestAt = Math.max(newestAt ?? 0, begunAt ?? 0) || null;

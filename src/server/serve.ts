@@ -199,7 +199,11 @@ function backUp(
   const folder = backupFolder(config);
   const onMade = (made: string) => offsite?.copy(made);
   const inUse = () => offsite?.inUse() ?? null;
-  return startBackups({ path: file, data, every, keep, folder, checkpoint, onMade, inUse }, log);
+  const environment = environmentWith(config, []);
+  return startBackups(
+    { path: file, data, every, keep, folder, checkpoint, environment, onMade, inUse },
+    log,
+  );
 }
 
 /** Null without --backup-to, which is refused where the database makes its own backups. */

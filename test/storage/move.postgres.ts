@@ -342,7 +342,7 @@ async function holding(database: TestDatabase, mode: string) {
     },
     async [Symbol.asyncDispose]() {
       await end();
-      session.release();
+      await session.release();
       await sql.close();
     },
   };

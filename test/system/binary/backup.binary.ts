@@ -4,12 +4,17 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BINARY, binary, binaryJson, until } from "../../support/binary.ts";
+import { fillInBulk } from "../../support/bulk.ts";
+import { childrenOf, stateOf } from "../../support/children.ts";
 import { randomFrom } from "../../support/seeded.ts";
 import { freshDatabase, freshFolder } from "../../support/service.ts";
 import { type ServerProcess, startServerProcess } from "../../support/server-process.ts";
 import { prepareLoad, problemsOf, sendLoad } from "../../support/wishes.ts";
 
 /** Processes start slowly on a machine with other work. */
+
+/** Orders of a database whose backups rest: some 10 MB. */
+const LARGE = 20_000;
 
 const SERVERS: ServerProcess[] = [];
 afterEach(async () => {
@@ -22,14 +27,20 @@ interface Loaded {
   server: ServerProcess;
 }
 
-async function loadedServer(...flags: string[]): Promise<Loaded> {
+/** `orders`: of another reseller, there from the beginning. */
+async function serverWith(orders: number, ...flags: string[]): Promise<Loaded> {
   const folder = freshFolder();
   const database = freshDatabase(folder);
   const key = prepareLoad(database);
+  if (orders > 0) fillInBulk(database, orders);
   database.connection.sqlite.close();
   const server = await startServerProcess({ data: folder, arguments: flags });
   SERVERS.push(server);
   return { folder, key, server };
+}
+
+function loadedServer(...flags: string[]): Promise<Loaded> {
+  return serverWith(0, ...flags);
 }
 
 function load({ server, key }: Loaded, first: number, more: (sent: number) => boolean) {
@@ -97,6 +108,44 @@ describe("a backup", () => {
     expect(await asked.stop()).toBe(0);
     const { code, stdout } = await binary(folder, "doctor", "--data", folder);
     expect([code, stdout]).toEqual([0, expect.stringContaining(newest!)]);
+  });
+
+  test("of the server's own rests again and again under load, and is whole", async () => {
+    const loaded = await serverWith(LARGE, "--backup-every", "0");
+    const before = await load(loaded, 0, (sent) => sent < 300);
+    let copying = true;
+    const during = load(loaded, 300, () => copying);
+    process.kill(loaded.server.pid, "SIGUSR1");
+    const rests = () => childrenOf(loaded.server.pid).some((pid) => stateOf(pid) === "T");
+    for (let times = 0; times < 3; times += 1) {
+      await until(rests);
+      await until(() => !rests());
+    }
+    await until(() => loaded.server.log().includes("backup made"));
+    copying = false;
+    const meanwhile = await during;
+    expect(meanwhile.filter(({ answer }) => answer?.status !== 200)).toEqual([]);
+    expect(await loaded.server.stop()).toBe(0);
+    const backups = join(loaded.folder, "backups");
+    const [name] = readdirSync(backups);
+    const elsewhere = freshFolder();
+    const file = join(backups, name!);
+    const restored = await binaryJson(elsewhere, "restore", file, "--data", elsewhere);
+    expect(restored).toMatchObject({ ok: true });
+    expect(await problemsOf(elsewhere, before)).toEqual([]);
+  });
+
+  test("that rests as its server is killed ends with it", async () => {
+    const { server } = await serverWith(LARGE, "--backup-every", "0");
+    process.kill(server.pid, "SIGUSR1");
+    await until(() => childrenOf(server.pid).some((pid) => stateOf(pid) === "T"));
+    const [child] = childrenOf(server.pid);
+    // Now the server does not continue it any more.
+    process.kill(server.pid, "SIGSTOP");
+    process.kill(child!, "SIGSTOP");
+    expect(stateOf(child!)).toBe("T");
+    await server.kill();
+    await until(() => stateOf(child!) === null);
   });
 });
 

@@ -1,0 +1,103 @@
+// A command of this program in a process of its own, which works a seventh of the time: short portions of work, each followed
+// by a rest six times as long. Low priority does not suffice: a backup shares memory, caches and the disk with orders.
+// The process is stopped and continued by signals, because its statements of SQL (`VACUUM INTO`, the checks of `verify`)
+// run for seconds and cannot rest by themselves. docs/decisions/0083-the-servers-backups-rest.md
+
+import { PROGRAM } from "../config/source-files.ts";
+import { sizeOf } from "../storage/files.ts";
+
+/** Longer ones are felt by orders, in shorter ones caches are cold for much of the time. */
+const PORTION_MS = 10;
+/** A rest is so many times as long as the work before it. */
+const REST_FACTOR = 6;
+/** A smaller database is copied, verified or sent within a second, most of which is the start of the process. */
+const SMALL_BYTES = 4 * 1024 * 1024;
+/** Elsewhere nothing ends a stopped process when the server is killed. */
+const CAN_REST = process.platform === "linux";
+
+export interface PaceClock {
+  /** Milliseconds, monotonic. */
+  now(): number;
+  sleep(milliseconds: number): Promise<void>;
+}
+
+const systemClock: PaceClock = { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) };
+
+export interface PacedOptions {
+  /** The beginning of its command line: this program's, unless given. */
+  program?: readonly string[] | undefined;
+  /** The database that the process works on. */
+  file: string;
+  environment: Record<string, string | undefined>;
+  /** Asked before each rest: what the process keeps others from must not grow without limit. */
+  mayRest?: () => boolean;
+  clock?: PaceClock | undefined;
+}
+
+export interface Ended {
+  /** Null: a signal ended it. */
+  code: number | null;
+  /** From stdout. */
+  result: string;
+  /** From stderr; what ended it where it wrote nothing. */
+  messages: string;
+}
+
+export interface PacedProcess {
+  ended: Promise<Ended>;
+  /** Ends it at once, also while it rests. */
+  kill(): void;
+}
+
+export function startPaced(
+  command: readonly string[],
+  { program = PROGRAM, file, environment, mayRest = () => true, clock = systemClock }: PacedOptions,
+): PacedProcess {
+  const child = Bun.spawn([...program, ...command], {
+    stdout: "pipe",
+    stderr: "pipe",
+    // Bun's runtime then has the kernel kill the process when this one ends, killed or not (PR_SET_PDEATHSIG): nobody
+    // would continue one that rests.
+    env: { ...environment, BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
+    // Its only message (main.ts) says that its runtime has done so.
+    ipc() {
+      if (!CAN_REST || sizeOf(file) < SMALL_BYTES) return;
+      void pace((signal) => child.kill(signal), { isRunning, mayRest, clock });
+    },
+  });
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
+  const wait = async (): Promise<Ended> => {
+    const printed = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+    const [result, messages] = [printed[0].trim(), printed[1].trim()];
+    const why = String(child.signalCode ?? `exit ${child.exitCode}`);
+    return {
+      code: child.exitCode,
+      result,
+      messages: messages || (child.exitCode === 0 ? "" : why),
+    };
+  };
+  // A stopped process obeys no other signal.
+  return { ended: wait(), kill: () => child.kill("SIGKILL") };
+}
+
+export interface Paced {
+  isRunning: () => boolean;
+  mayRest: () => boolean;
+  clock: PaceClock;
+}
+
+/** Until the process has ended. `send` sends it a signal. */
+export async function pace(
+  send: (signal: "SIGSTOP" | "SIGCONT") => void,
+  { isRunning, mayRest, clock }: Paced,
+): Promise<void> {
+  while (isRunning()) {
+    const began = clock.now();
+    await clock.sleep(PORTION_MS);
+    if (!isRunning() || !mayRest()) continue;
+    send("SIGSTOP");
+    // By the time that it really had: timers are late on a busy server.
+    await clock.sleep((clock.now() - began) * REST_FACTOR);
+    send("SIGCONT");
+  }
+}
