@@ -10,6 +10,7 @@ import {
 } from "../domain/money.ts";
 import { ROUTES_LIMIT } from "../domain/service-routes.ts";
 import { WEBHOOKS_LIMIT } from "../domain/webhooks.ts";
+import { countedWrong } from "../domain/text.ts";
 
 const SENTENCES = {
   user_not_found: () => "no user has that name: see `reseller admin user list`",
@@ -99,7 +100,7 @@ const SENTENCES = {
     `the order is ${status} and was reported ${reported} since: nothing of that can be applied, dismiss it with --dismiss`,
   late_remains_missing: () =>
     "what remained was not stored with this report: ask the provider and give --remains",
-  grants_invalid: ({ rows }) => `${rows.length} rows are wrong`,
+  grants_invalid: ({ rows }) => countedWrong(rows.length),
   provider_not_found: () => "no provider has that name: see `reseller admin provider list`",
   provider_name_taken: () =>
     "a provider has that name already (case does not count): choose another",

@@ -95,7 +95,7 @@ function shortForms(argv: readonly string[]): string[] {
 function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
   const isHelp = argv[0] === "help";
   const words = isHelp ? argv.slice(1) : argv;
-  const end = words.findIndex((word) => word.startsWith("-"));
+  const end = words.findIndex((word) => /^-./.test(word) && word !== "--");
   const { command, unknown } = findCommand(program, end < 0 ? words : words.slice(0, end));
   const takesWords = command.registeredArguments.length > 0 && !isHelp;
   if (unknown === null || takesWords) return;

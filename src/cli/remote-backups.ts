@@ -160,7 +160,8 @@ async function checkOne(name: string | null, options: RemoteOptions): Promise<vo
     print(options.json, { ok, url, ...verification, lastOrderAt: at }, () =>
       report(url, found, at),
     );
-    if (!ok) throw new CommandFailure(`${url} does not add up: ${found.problemCount} problems`);
+    if (!ok)
+      throw new CommandFailure(`${url} does not add up: ${counted(found.problemCount, "problem")}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -16,6 +16,7 @@ import { addRemoteOptions, identityOption, openRemote, type RemoteOptions } from
 import { withFetched } from "./remote-backups.ts";
 import { type Outcome, report, result } from "./restore-report.ts";
 import { orderNumber } from "./values.ts";
+import { counted } from "../domain/text.ts";
 import { verifyShown } from "./verify.ts";
 
 interface RestoreOptions extends RemoteOptions, ConfirmOptions {
@@ -55,7 +56,10 @@ async function restoreShown(file: string, name: string, options: RestoreOptions)
   const { problemCount } = await verifyShown(database);
   const ok = problemCount === 0;
   print(options.json, result(path, ok, restored), () => report(path, name, restored));
-  if (!ok) throw new CommandFailure(`${problemCount} problems in ${path}: run \`reseller verify\``);
+  if (!ok)
+    throw new CommandFailure(
+      `${counted(problemCount, "problem")} in ${path}: run \`reseller verify\``,
+    );
 }
 
 /** `address`: of the folder of the copies, whose newest is taken, or of one of them. */

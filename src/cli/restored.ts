@@ -13,6 +13,7 @@ import { addConfirmation, confirm, type ConfirmOptions } from "./confirm.ts";
 import { databaseOf } from "./database-name.ts";
 import { print } from "./output.ts";
 import { orderNumber } from "./values.ts";
+import { counted } from "../domain/text.ts";
 import { verifyShown } from "./verify.ts";
 
 interface RestoredOptions extends CommonOptions, ConfirmOptions {
@@ -55,7 +56,7 @@ export function declareRestored(program: Command): void {
       );
       if (!ok) {
         throw new CommandFailure(
-          `${problemCount} problems in ${database.shown}: run \`reseller verify\``,
+          `${counted(problemCount, "problem")} in ${database.shown}: run \`reseller verify\``,
         );
       }
     });
@@ -75,7 +76,7 @@ function carryOver(options: RestoredOptions, shown: string): Promise<Carried> {
       throw new CommandFailure(`${shown} is served by ${server.name}: stop it first`);
     }
     const floors = floorsOf(found.numbers, options.orderNumbersFrom);
-    const orders = `${found.unplaced} orders that are queued or being sent become unknown`;
+    const orders = `${counted(found.unplaced, "order")} queued or being sent: unknown from then on`;
     await confirm(options, `take ${shown} for restored`, `not to be undone: ${orders}`);
     await execute(store, "skipSequences", null, now);
     const carried = signed<"carryOver">({ floors, endedKeys: [] });

@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import { errorCode, Refusal } from "../domain/refusals.ts";
-import { counted } from "../domain/text.ts";
+import { counted, countedWrong } from "../domain/text.ts";
 import {
   type Catalogue,
   FileError,
@@ -177,7 +177,7 @@ function failureOf(wrong: readonly RowError[]): CommandFailure {
   const inOrder = wrong.toSorted((a, b) => numberOf(a) - numberOf(b)).slice(0, NAMED_LIMIT);
   for (const { message } of inOrder) printError(message);
   return new CommandFailure(
-    `${wrong.length} rows are wrong: nothing was imported, correct them and import again`,
+    `${countedWrong(wrong.length)}: nothing was imported, correct them and import again`,
   );
 }
 

@@ -70,12 +70,12 @@ function camelCase(flag: Flag): keyof Config {
 /** Which database: the settings of every command. */
 const DATABASE_FLAGS: readonly Flag[] = ["data", "database"];
 
+/** Made once: nearly every command has them. */
+let madeForDatabase: readonly Option[] | undefined;
+
 export function databaseOptions(): readonly Option[] {
   return (madeForDatabase ??= DATABASE_FLAGS.map(settingOption));
 }
-
-/** Made once: nearly every command has them. */
-let madeForDatabase: readonly Option[] | undefined;
 
 /** The settings that only `serve` has. */
 export function serveOptions(): Option[] {

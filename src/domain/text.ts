@@ -51,3 +51,8 @@ function codeOf(character: string): string {
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
+
+/** `1 row is wrong`, `2 rows are wrong`. */
+export function countedWrong(rows: number): string {
+  return `${counted(rows, "row")} ${rows === 1 ? "is" : "are"} wrong`;
+}

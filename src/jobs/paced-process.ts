@@ -10,6 +10,8 @@ import { sizeOf } from "../storage/files.ts";
 const PORTION_MS = 10;
 /** A rest is so many times as long as the work before it. */
 const REST_FACTOR = 6;
+/** A server that stood still for longer must not leave the process at rest for minutes. */
+const REST_LIMIT_MS = 6000;
 /** A smaller database is copied, verified or sent within a second, most of which is the start of the process. */
 const SMALL_BYTES = 4 * 1024 * 1024;
 /** Elsewhere nothing ends a stopped process when the server is killed. */
@@ -97,7 +99,7 @@ export async function pace(
     if (!isRunning() || !mayRest()) continue;
     send("SIGSTOP");
     // By the time that it really had: timers are late on a busy server.
-    await clock.sleep((clock.now() - began) * REST_FACTOR);
+    await clock.sleep(Math.min((clock.now() - began) * REST_FACTOR, REST_LIMIT_MS));
     send("SIGCONT");
   }
 }

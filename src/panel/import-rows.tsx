@@ -3,6 +3,7 @@
 /** @jsxImportSource preact */
 
 import type { ComponentChildren } from "preact";
+import { countedWrong } from "../domain/text.ts";
 import { FileError, RowError } from "../imports/catalogue.ts";
 import type { Submission, View } from "./call.ts";
 import { Refused } from "./fields.tsx";
@@ -72,8 +73,7 @@ export function shownAgain(
   wrong: readonly RowError[],
   view: (wrong: readonly RowError[]) => View,
 ): View {
-  const rows = wrong.length === 1 ? "A row is wrong" : `${wrong.length} rows are wrong`;
-  form.note("csv", `${rows}: nothing was imported`);
+  form.note("csv", `${countedWrong(wrong.length)}: nothing was imported`);
   const { title, body } = view(wrong);
   return {
     title,

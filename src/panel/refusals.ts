@@ -11,6 +11,7 @@ import {
 } from "../domain/money.ts";
 import { ROUTES_LIMIT } from "../domain/service-routes.ts";
 import { WEBHOOKS_LIMIT } from "../domain/webhooks.ts";
+import { counted, countedWrong } from "../domain/text.ts";
 
 interface Shown<Details> {
   message: (details: Details) => string;
@@ -140,7 +141,7 @@ const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
   },
   late_remains_missing: says("remains is required: it was not stored with this report", "remains"),
   grants_invalid: {
-    message: ({ rows }) => `${rows.length} rows are wrong`,
+    message: ({ rows }) => countedWrong(rows.length),
     fields: ["csv"],
   },
   provider_not_found: says("Provider not found", "provider", "name").absence(),
@@ -161,7 +162,7 @@ const SHOWN: { [Code in PanelCode]: Shown<Refusals[Code]> } = {
     message: ({ services, orders }) =>
       orders
         ? "The provider has orders, which refer to it: deactivate it"
-        : `The provider delivers ${services} services: delete them or give them another`,
+        : `The provider delivers ${counted(services, "service")}: delete them or give them another`,
     fields: [],
   },
   provider_name_reserved: says("That name stands for no provider: choose another", "name"),

@@ -62,8 +62,8 @@ export async function importServices(submission: Submission): Promise<Redirect |
     });
   }
   const { created, updated } = await submission.submit("importServices", { services, update });
-  const changed = update ? `, ${updated} were changed` : "";
-  return { to: "/services", note: `${created} services were imported${changed}.` };
+  const changed = update ? `, ${updated} changed` : "";
+  return { to: "/services", note: `Imported: ${counted(created, "service")}${changed}.` };
 }
 
 function byLine(a: RowError, b: RowError): number {

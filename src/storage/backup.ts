@@ -14,6 +14,7 @@ import { openReader } from "./open.ts";
 import type { Verification } from "../db/verify.ts";
 import { verify } from "./verify.ts";
 import { errorCode } from "../domain/refusals.ts";
+import { counted } from "../domain/text.ts";
 
 /** Disk space that a backup leaves free, for the database itself. */
 const ROOM_LEFT_BYTES = 64 * 1024 * 1024;
@@ -112,7 +113,7 @@ export async function verifyCopy(file: string): Promise<Verification> {
     const [first] = verification.problems;
     if (first) {
       throw new BackupError(
-        `${file} does not add up (${verification.problemCount} problems, ${first.subject}: ${first.problem}): run \`reseller verify\``,
+        `${file} does not add up (${counted(verification.problemCount, "problem")}, ${first.subject}: ${first.problem}): run \`reseller verify\``,
       );
     }
     return verification;

@@ -18,14 +18,12 @@ const CONNECT_MS = 5000;
 const STATEMENT_MS = 6 * 3_600_000;
 const SETTINGS = {
   jit: "off",
-  // Autovacuum, which a table that was just filled has soon, gives way to a lock that has waited for deadlock_timeout (1 s).
-  lock_timeout: "'5s'",
   statement_timeout: "0",
   idle_in_transaction_session_timeout: "0",
   max_parallel_workers_per_gather: "0",
 };
-/** lock_not_available */
-const LOCKED = "55P03";
+/** lock_not_available and deadlock_detected, of a command that writes meanwhile. */
+const LOCKED = new Set(["55P03", "40P01"]);
 const LOCKED_TABLES = [...TABLES.map(({ name }) => name), "catalogue_version"].join();
 
 /** Must be at this program's schema. */
@@ -104,11 +102,14 @@ async function sideOn(
   try {
     await connection.turn([
       { text: begin, values: [] },
+      // Autovacuum, which a table that was just filled has soon, gives way to a lock that has waited for deadlock_timeout (1 s).
+      { text: "SET LOCAL lock_timeout = '5s'", values: [] },
       // Before the first query, whose view of the database is then that of all.
       { text: `LOCK TABLE ${LOCKED_TABLES} IN ${mode} MODE`, values: [] },
+      { text: "SET LOCAL lock_timeout = 0", values: [] },
     ]);
   } catch (error) {
-    if (sqlStateOf(error) !== LOCKED) throw error;
+    if (!LOCKED.has(sqlStateOf(error) ?? "")) throw error;
     throw new MoveError(`${shown} is in use: stop what writes to it`, { cause: error });
   }
   // One that started in between.

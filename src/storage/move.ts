@@ -20,6 +20,7 @@ import {
 import type { Verification } from "../db/verify.ts";
 import { SALES_ACCOUNT } from "../domain/ledger.ts";
 import { SANDBOX_PROVIDER } from "../domain/sandbox.ts";
+import { counted } from "../domain/text.ts";
 
 /** A database that cannot be moved. The message is one sentence for the operator. */
 export class MoveError extends Error {
@@ -107,7 +108,9 @@ async function refuseUnlessEmpty({ store, shown }: MoveTarget): Promise<void> {
     const found = await store.read((reader) => reader.all(first, { limit: PIECE }));
     if (found.every((row) => isMade(table, row))) continue;
     const rows = await countRows(store, table);
-    throw new MoveError(`${shown} is not empty (${table.name}: ${rows} rows): name an empty one`);
+    throw new MoveError(
+      `${shown} is not empty (${table.name}: ${counted(rows, "row")}): name an empty one`,
+    );
   }
 }
 
@@ -118,7 +121,7 @@ async function refuseProblems(side: MoveSide, progress: MoveProgress): Promise<v
   const [first] = problems;
   if (!first) return;
   throw new MoveError(
-    `${side.shown} does not add up (${problemCount} problems, ${first.subject}: ${first.problem}): nothing was moved, run \`reseller verify\``,
+    `${side.shown} does not add up (${counted(problemCount, "problem")}, ${first.subject}: ${first.problem}): nothing was moved, run \`reseller verify\``,
   );
 }
 

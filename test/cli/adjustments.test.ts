@@ -140,6 +140,11 @@ describe("user delete", () => {
     expect([far.code, far.stdout]).toEqual([2, ""]);
     expect(far.stderr).toContain("error: unknown command 'add'\n(Commands: create, list, show,");
   });
+
+  test.each(["-", "--"])("%s is no command either", async (word) => {
+    const { code, stderr } = await openShop().cli("admin", "user", word, "alice");
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`unknown command '${word}'`)]);
+  });
 });
 
 describe("notes", () => {

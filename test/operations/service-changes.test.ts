@@ -240,7 +240,7 @@ describe.each(ENGINES)("on %s", (engine) => {
         }
         await store.close();
       }),
-      { numRuns: engine === "sqlite" ? runs(30, 60) : 8 },
+      { numRuns: engine === "sqlite" ? runs(15, 60) : 8 },
     );
   });
 

@@ -9,7 +9,7 @@ import { ENGINE } from "../support/engine.ts";
 import { freshPanel, type Reply, type TestPanel } from "../support/panel.ts";
 import { runs } from "../support/runs.ts";
 
-const RUNS = ENGINE === "sqlite" ? runs(8, 12) : 4;
+const RUNS = ENGINE === "sqlite" ? runs(4, 12) : 4;
 
 /** A market in which every text that someone may type is this one. */
 async function panelWith(text: string): Promise<{ panel: TestPanel; paths: string[] }> {

@@ -11,8 +11,6 @@ import { freshDatabase, freshFolder } from "../../support/service.ts";
 import { type ServerProcess, startServerProcess } from "../../support/server-process.ts";
 import { prepareLoad, problemsOf, sendLoad } from "../../support/wishes.ts";
 
-/** Processes start slowly on a machine with other work. */
-
 /** Orders of a database whose backups rest: some 10 MB. */
 const LARGE = 20_000;
 
@@ -143,7 +141,7 @@ describe("a backup", () => {
     // Now the server does not continue it any more.
     process.kill(server.pid, "SIGSTOP");
     process.kill(child!, "SIGSTOP");
-    expect(stateOf(child!)).toBe("T");
+    await until(() => stateOf(child!) === "T");
     await server.kill();
     await until(() => stateOf(child!) === null);
   });

@@ -8,8 +8,6 @@ import { BINARY } from "../../support/server-process.ts";
 import { type Body, freshFolder } from "../../support/service.ts";
 import { makeCertificate } from "../../support/certificates.ts";
 
-/** A pipe is waited for. */
-
 type Environment = Record<string, string>;
 
 async function show(environment: Environment, folder: string, ...flags: string[]) {

@@ -18,8 +18,6 @@ import {
   wishFor,
 } from "../../support/wishes.ts";
 
-/** Processes start slowly on a machine with other work. */
-
 /** No end of calls. */
 const ALL = 1_000_000_000;
 

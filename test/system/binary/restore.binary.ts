@@ -10,8 +10,6 @@ import { damageTables } from "../../support/damage.ts";
 import { type Body, callApi, freshDatabase, freshFolder } from "../../support/service.ts";
 import { type ServerProcess, startServerProcess } from "../../support/server-process.ts";
 
-/** Processes start slowly on a machine with other work. */
-
 const MARGIN = 1_000_000;
 const SERVERS: ServerProcess[] = [];
 afterEach(async () => {

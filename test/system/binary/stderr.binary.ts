@@ -10,8 +10,6 @@ import { exchangeRaw } from "../../support/raw.ts";
 import { BINARY, tryCall } from "../../support/server-process.ts";
 import { type Body, callApi, freshDatabase, freshFolder } from "../../support/service.ts";
 
-/** Processes start slowly on a machine with other work. */
-
 const LOG_FORMATS = ["json", "pretty"];
 const CHILDREN: Bun.Subprocess[] = [];
 let shim: Shim;

@@ -91,7 +91,7 @@ describe.each([
     }
     await list.fill((await list.inputValue()).replace("one", "1").replace("1,20,10", "1,2,10"));
     await press(page, "Import all of them");
-    expect(await status(page)).toBe("3 services were imported.");
+    expect(await status(page)).toBe("Imported: 3 services.");
     await close();
   });
 
