@@ -25,7 +25,6 @@ describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
     ]);
     const page = await context.newPage();
     await quickstart.signUp(page);
-    await page.close();
     market = {
       ...quickstart,
       upstream,
@@ -63,7 +62,7 @@ describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
     await run(person, market, known);
     expect(person.counts).toEqual({ clicks, fields });
     expect(complaints).toEqual([]);
-    await page.close();
+    // It stays open: page.close() never resolves where a click has just begun a navigation (microsoft/playwright issue 42366).
   });
 });
 
