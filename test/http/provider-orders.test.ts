@@ -178,15 +178,16 @@ test("a reply slower than --place-wait gives 200 PENDING, and the delivery conti
 });
 
 test("a reply slower than --provider-timeout is unknown, gives 200 PENDING and is not sent again", async () => {
-  const { opened, key: ownKey } = await openMarket(NEVER_MS, 100);
+  const { opened, key: ownKey } = await openMarket(NEVER_MS, 1000);
   upstream.always("add", "hang");
   const answer = await opened.call("POST", "/orders", ownKey, order());
   expect([answer.status, answer.body.order.status]).toEqual([200, "PENDING"]);
   const { orderId, link } = answer.body.order;
   expect(placementOf(orderId, opened)).toBe("unknown");
+  await eventually("the provider has read it", () => sentFor(link) === 1);
   upstream.always("add", null);
-  expect(sentFor(link)).toBe(1);
   await opened.stop();
+  expect(sentFor(link)).toBe(1);
 });
 
 test("a provider that is down gives 200 PENDING at once; the order is sent once it is back", async () => {

@@ -102,7 +102,7 @@ describe("a backup", () => {
       .filter((name) => name.endsWith(".db"))
       .sort()
       .reverse();
-    expect(asked.log()).toContain(newest!);
+    await until(() => asked.log().includes(newest!));
     expect(await asked.stop()).toBe(0);
     const { code, stdout } = await binary(folder, "doctor", "--data", folder);
     expect([code, stdout]).toEqual([0, expect.stringContaining(newest!)]);

@@ -5,7 +5,7 @@ import { afterEach, beforeAll, expect, test } from "bun:test";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compileShim, type Shim } from "../powercut/shim.ts";
-import { binary } from "../../support/binary.ts";
+import { binary, until } from "../../support/binary.ts";
 import { randomFrom } from "../../support/seeded.ts";
 import { callApi, freshDatabase, freshFolder } from "../../support/service.ts";
 import { type ServerProcess, startServerProcess } from "../../support/server-process.ts";
@@ -86,7 +86,7 @@ test("a full disk: 503 and not ready, reads go on, and room brings it back witho
   expect(await readiness(server)).toBe(503);
   expect((await callApi(server.url, "GET", "/balance", key)).status).toBe(200);
   expect((await callApi(server.url, "GET", "/orders/1", key)).status).toBe(200);
-  expect(server.log()).toContain("takes no writes");
+  await until(() => server.log().includes("takes no writes"));
   expect(await problemsOf(folder, [...wishes, ...refused])).toEqual([]);
   rmSync(gate);
   const back = Date.now() + 10_000;
@@ -106,7 +106,7 @@ test("a disk that fails: it says so and ends with an error, and nothing acknowle
   await send(server.url, key, unlucky);
   expect(unlucky.answer?.status).not.toBe(200);
   expect(await server.exited).toBe(1);
-  expect(server.log()).toMatch(/cannot be (read|written) any more/);
+  await until(() => /cannot be (read|written) any more/.test(server.log()));
   const again = await startServerProcess({ data: folder });
   await send(again.url, key, unlucky);
   expect(unlucky.answer?.status).toBe(200);

@@ -111,7 +111,7 @@ test("a server without the flag on a database of Litestream's says so, and docto
   await until(() => hasTable() !== null);
   connection.sqlite.close();
   const warned = await serve(data);
-  expect(warned.log()).toContain("run with --checkpoint external");
+  await until(() => warned.log().includes("run with --checkpoint external"));
   expect(await warned.stop()).toBe(0);
   const silent = await serve(data, "--checkpoint", "external");
   expect(await silent.stop()).toBe(0);

@@ -5,7 +5,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"; // prettier-ignore
 import { join } from "node:path";
-import { binary, binaryJson, serving, stop } from "../../support/binary.ts";
+import { binary, binaryJson, serving, stop, until } from "../../support/binary.ts";
 import { damageTables } from "../../support/damage.ts";
 import { type Body, callApi, freshDatabase, freshFolder } from "../../support/service.ts";
 import { type ServerProcess, startServerProcess } from "../../support/server-process.ts";
@@ -377,7 +377,7 @@ test("a data directory in memory: serve and doctor warn that a reboot loses it",
   try {
     const server = await startServerProcess({ data });
     SERVERS.push(server);
-    expect(server.log()).toContain("a reboot loses everything");
+    await until(() => server.log().includes("a reboot loses everything"));
     expect(await server.stop()).toBe(0);
     const { findings } = await binaryJson(data, "doctor", "--data", data);
     expect(findings.find(({ check }: Body) => check === "file system")).toMatchObject({
