@@ -12,10 +12,14 @@ afterAll(() => upstream.stop());
 /** 2 USD for 1000. */
 const CHARGE = 2_000_000;
 
+/** Each a millisecond after the one before: which is the newest goes by its time. */
+let time = Date.now();
+
 function report(shop: Shop, id: string, word: string, remains: number | null = null) {
   const entry = { word, remains, startCount: null, text: word };
   const reports = [{ orderId: Number(id), report: entry }];
-  return shop.run("recordReports", { providerId: 1, reports, pollIntervalMs: 1000, jitter: 0 });
+  const polled = { providerId: 1, reports, pollIntervalMs: 1000, jitter: 0 };
+  return shop.execute("recordReports", polled, (time += 1));
 }
 
 /** An order that is COMPLETED by its provider. */
