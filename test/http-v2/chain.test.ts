@@ -46,7 +46,7 @@ beforeAll(async () => {
   });
   maker.service({ id: "passed-on", price: "1", provider: { name: "last", service: "7" } });
   shop = await freshService(PATIENT);
-  shop.user("anna", "1000");
+  shop.user("anna", "100000");
   shopKey = shop.key("anna", "full").text;
   // With a slash at its end, which no redirect may take away.
   addMaker("maker", makerKey, `${maker.url}/api/v2/`);
@@ -251,7 +251,8 @@ describe("an order is not sent, and tried again,", () => {
       // The shop's polls take up to four of them.
       rateLimit: { requests: 10, milliseconds: 1000 },
     });
-    limited.user("shop", "100");
+    // Enough for however many orders it takes to meet the limit: without funds they would be refused.
+    limited.user("shop", "100000");
     limited.service({ id: "by-hand", price: PRICE_AT_MAKER });
     addMaker("limited", limited.key("shop", "order").text, `${limited.url}/api/v2`);
     shop.service({ id: "s6", price: "3", provider: { name: "limited", service: "1" } });
