@@ -152,8 +152,13 @@ test("restore takes the newest copy, or the one that is named, into a data direc
 test("doctor says how old the newest copy of this service is, and fails without a store", async () => {
   folder();
   const doctor = async () => {
-    const { json } = await reseller("doctor", ...remote, "--data", database.folder, "--json");
-    return json.findings.find(({ check }: { check: string }) => check === "last off-site copy");
+    for (;;) {
+      const { json } = await reseller("doctor", ...remote, "--data", database.folder, "--json");
+      const named = ({ check }: { check: string }) => check === "last off-site copy";
+      const finding = json.findings.find(named);
+      // Where the machine is too slow for the store to respond in time, once more.
+      if (finding.found !== "no response in 20 s") return finding;
+    }
   };
   expect(await doctor()).toMatchObject({ state: "warn" });
   await run("send", backup());
