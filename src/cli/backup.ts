@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { settingOption } from "../config/flags.ts";
 import type { Config } from "../config/settings.ts";
 import { COPY_THREAD } from "../config/source-files.ts";
+import { counted } from "../domain/text.ts";
 import { backUp } from "../storage/copy.ts";
 import { mebibytes, sizeOf } from "../storage/files.ts";
 import type { Backup } from "../storage/copy.ts";
@@ -14,7 +15,6 @@ import { type DatabaseName, databaseOf, refusePostgres } from "./database-name.t
 import { print } from "./output.ts";
 import { startProgress } from "./progress.ts";
 import { declareRemoteBackups } from "./remote-backups.ts";
-import { counted } from "../domain/text.ts";
 
 type BackupOptions = CommonOptions & Pick<Config, "checkpoint">;
 

@@ -14,6 +14,7 @@ import { type Config, conflictOf } from "../config/settings.ts";
 import { formatRemote, missingForRemote } from "../config/remote-values.ts";
 import { refusedWithPostgres } from "../config/sqlite-settings.ts";
 import { readTls, TlsError } from "../config/tls.ts";
+import { counted } from "../domain/text.ts";
 import { requireRecipient } from "../offsite/encryption.ts";
 import { BackupError } from "../storage/backup.ts";
 import type { State } from "../storage/findings.ts";
@@ -21,7 +22,6 @@ import { checkAddresses } from "./config-addresses.ts";
 import { CommandFailure, type CommonOptions, declare, declareGroup } from "./command.ts";
 import { print } from "./output.ts";
 import { table } from "./text-table.ts";
-import { counted } from "../domain/text.ts";
 
 /** A certificate that expires sooner is a warning. */
 const CERTIFICATE_DAYS = 14;

@@ -9,8 +9,8 @@ import {
   formatMicros,
 } from "../domain/money.ts";
 import { ROUTES_LIMIT } from "../domain/service-routes.ts";
-import { WEBHOOKS_LIMIT } from "../domain/webhooks.ts";
 import { countedWrong } from "../domain/text.ts";
+import { WEBHOOKS_LIMIT } from "../domain/webhooks.ts";
 
 const SENTENCES = {
   user_not_found: () => "no user has that name: see `reseller admin user list`",

@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { backupFolder, settingOption } from "../config/flags.ts";
 import type { Config } from "../config/settings.ts";
+import { counted } from "../domain/text.ts";
 import { checkBackup, type Checked } from "../offsite/check.ts";
 import { chooseCopy, isEncrypted, listCopies, type RemoteCopy } from "../offsite/copies.ts";
 import { downloadCopy } from "../offsite/download.ts";
@@ -24,7 +25,6 @@ import {
   addRemoteOptions, identityOption, openRemote, readIdentities, type RemoteOptions, startTransfer,
 } from "./remote.ts"; // prettier-ignore
 import { table } from "./text-table.ts";
-import { counted } from "../domain/text.ts";
 
 type SendOptions = RemoteOptions &
   Pick<Config, "backupDir" | "backupKeepRemote" | "backupRecipient">;
@@ -160,8 +160,9 @@ async function checkOne(name: string | null, options: RemoteOptions): Promise<vo
     print(options.json, { ok, url, ...verification, lastOrderAt: at }, () =>
       report(url, found, at),
     );
-    if (!ok)
+    if (!ok) {
       throw new CommandFailure(`${url} does not add up: ${counted(found.problemCount, "problem")}`);
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

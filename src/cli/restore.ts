@@ -56,10 +56,11 @@ async function restoreShown(file: string, name: string, options: RestoreOptions)
   const { problemCount } = await verifyShown(database);
   const ok = problemCount === 0;
   print(options.json, result(path, ok, restored), () => report(path, name, restored));
-  if (!ok)
+  if (!ok) {
     throw new CommandFailure(
       `${counted(problemCount, "problem")} in ${path}: run \`reseller verify\``,
     );
+  }
 }
 
 /** `address`: of the folder of the copies, whose newest is taken, or of one of them. */

@@ -7,13 +7,13 @@ import { countUsableKeys } from "../db/keys.ts";
 import type { Numbers } from "../db/number-floors.ts";
 import { numbersAfterRestore } from "../db/postgres/numbers.ts";
 import { listLiveServers } from "../db/server-leases.ts";
+import { counted } from "../domain/text.ts";
 import { execute } from "../operations/execute.ts";
 import { CommandFailure, type CommonOptions, declare, signed, withDatabase } from "./command.ts";
 import { addConfirmation, confirm, type ConfirmOptions } from "./confirm.ts";
 import { databaseOf } from "./database-name.ts";
 import { print } from "./output.ts";
 import { orderNumber } from "./values.ts";
-import { counted } from "../domain/text.ts";
 import { verifyShown } from "./verify.ts";
 
 interface RestoredOptions extends CommonOptions, ConfirmOptions {

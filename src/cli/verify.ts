@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Verification } from "../db/verify.ts";
+import { counted } from "../domain/text.ts";
 import { CHECK_COUNT, verify } from "../storage/verify.ts";
 import { POSTGRES_CHECK_COUNT, verifyPostgres } from "../db/postgres/verify.ts";
 import { verifyCopy } from "../storage/backup.ts";
@@ -13,7 +14,6 @@ import { asFailure, CommandFailure, type CommonOptions, declare } from "./comman
 import { print } from "./output.ts";
 import { table } from "./text-table.ts";
 import { startProgress } from "./progress.ts";
-import { counted } from "../domain/text.ts";
 
 export function declareVerify(program: Command): void {
   const command = declare(
@@ -30,10 +30,11 @@ export function declareVerify(program: Command): void {
       options.file === undefined ? await verifyShown(database) : await verifyBackup(path, database);
     const ok = found.problemCount === 0;
     print(options.json, { ok, database: path, ...found }, () => report(path, found));
-    if (!ok)
+    if (!ok) {
       throw new CommandFailure(
         `${counted(found.problemCount, "problem")} in ${path}: restore a backup or ask for help before taking orders`,
       );
+    }
   });
 }
 

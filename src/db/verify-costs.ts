@@ -13,7 +13,7 @@ import { type Check, inPieces } from "./verify.ts";
 const PIECE = 2000;
 
 /** Of SOURCES, with what it adds to the amounts of a report. */
-const counted = (source: ReportSource, key: string, amounts: string) => {
+const amountsIn = (source: ReportSource, key: string, amounts: string) => {
   const { rows, number: column, at } = SOURCES[source];
   const position = source === "order_costs" ? "costs" : source;
   return `SELECT ${at} / ${DAY_MS} AS day, ${key} AS key, ${amounts} FROM ${rows}
@@ -32,9 +32,9 @@ const totalsOf = (kind: TotalKind, key: string) => `
     SELECT '${kind}' AS kind, day, key, sum(orders) AS orders, ${difference("revenue")},
       ${difference("refunds")}, ${difference("cost")}
     FROM (
-      ${counted("orders", key, "1 AS orders, charge_micros AS revenue, 0 AS refunds, 0 AS cost")}
-      UNION ALL ${counted("transfers", key, "0, 0, amount_micros, 0")}
-      UNION ALL ${counted("order_costs", key, "0, 0, 0, change_micros")}
+      ${amountsIn("orders", key, "1 AS orders, charge_micros AS revenue, 0 AS refunds, 0 AS cost")}
+      UNION ALL ${amountsIn("transfers", key, "0, 0, amount_micros, 0")}
+      UNION ALL ${amountsIn("order_costs", key, "0, 0, 0, change_micros")}
       UNION ALL SELECT day, key, -orders, -revenue_micros, -refunds_micros, -cost_micros
         FROM daily_totals WHERE kind = '${kind}'
     ) AS parts GROUP BY day, key

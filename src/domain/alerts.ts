@@ -1,8 +1,8 @@
 // Alerts for the operator: what is wrong now, and so which alerts begin and which end. docs/specification.md#alerts.
 
 import { formatMicros } from "./money.ts";
-import { formatDuration } from "./units.ts";
 import { counted } from "./text.ts";
+import { formatDuration } from "./units.ts";
 
 export const ALERT_KINDS = [
   "provider_balance_low",

@@ -12,6 +12,7 @@ import {
   statSync,
 } from "node:fs";
 import { join, relative } from "node:path";
+import { ENTRY_POINTS } from "../../deploy/entry-points.ts";
 import { WRITER_THREAD } from "../../src/config/source-files.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -28,10 +29,9 @@ let thread: Promise<string> | undefined;
 
 /** The beginning of a command line that starts the program. */
 export async function bundledProgram(): Promise<string[]> {
-  const entries = ["main.ts", "storage/copy-thread.ts", "writer/thread.ts"];
   program ??= bundle(
     "program",
-    entries.map((path) => join(SRC, path)),
+    ENTRY_POINTS.map((path) => join(ROOT, path)),
   );
   return [process.execPath, await program];
 }

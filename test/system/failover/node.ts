@@ -11,6 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
+import { childrenOf } from "../../support/children.ts";
 import {
   freePort,
   giveToPostgres,
@@ -19,7 +20,7 @@ import {
   stopWithThisProcess,
 } from "../../support/postgres.ts";
 import { ACCEPTS, firstLogged } from "./postgres-log.ts";
-import { childrenOf, killAll } from "./processes.ts";
+import { killAll } from "./processes.ts";
 
 /**
  * In the file, for pg_rewind recovers a killed server by itself and needs the hints. No socket file: its lock would name

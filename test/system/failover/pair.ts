@@ -1,11 +1,11 @@
 // A primary and its synchronous standby: the primary killed under load, the standby promoted, the killed one brought
 // back behind it. Every third one is silent at first: its connections stay open, as a lost machine's do. The address names both hosts throughout. Control: the standby asynchronous.
 
+import { childrenOf } from "../../support/children.ts";
 import { below, randomFrom } from "../../support/seeded.ts";
 import { Journal } from "./journal.ts";
 import { Node } from "./node.ts";
 import { type Report, reportOf, type Scenario } from "./report.ts";
-import { childrenOf } from "./processes.ts";
 
 const DATABASE = "reseller";
 /** Of load before each kill, at least. */

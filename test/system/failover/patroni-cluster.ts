@@ -4,6 +4,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { childrenOf } from "../../support/children.ts";
 import {
   asPostgres,
   binaries,
@@ -13,7 +14,7 @@ import {
 } from "../../support/postgres.ts";
 import { queryPort } from "./node.ts";
 import { ACCEPTS, firstLogged, HAS_STANDBY } from "./postgres-log.ts";
-import { childrenOf, killAll } from "./processes.ts";
+import { killAll } from "./processes.ts";
 
 const SCOPE = "reseller";
 const DATABASE = "reseller";

@@ -1,6 +1,6 @@
 // Processes: what they print, and their end.
 
-import { readFileSync } from "node:fs";
+import { stateOf } from "../../support/children.ts";
 
 /** A last line that a kill cut short is no answer. */
 export async function readLines(
@@ -15,15 +15,6 @@ export async function readLines(
   }
 }
 
-/** Ids of the processes that a process started. */
-export function childrenOf(pid: number): number[] {
-  const found = Bun.spawnSync(["ps", "-o", "pid=", "--ppid", String(pid)]).stdout.toString();
-  return found
-    .split("\n")
-    .map(Number)
-    .filter((each) => each > 0);
-}
-
 /** Kills them all at once, as a power cut would, and resolves once none of them runs. */
 export async function killAll(pids: readonly number[]): Promise<void> {
   const signal = (pid: number, name: NodeJS.Signals) => {
@@ -36,14 +27,5 @@ export async function killAll(pids: readonly number[]): Promise<void> {
   // None of them sees another one die.
   for (const pid of pids) signal(pid, "SIGSTOP");
   for (const pid of pids) signal(pid, "SIGKILL");
-  while (pids.some(isRunning)) await Bun.sleep(5);
-}
-
-/** Whether it is more than an entry that its parent has not collected. */
-function isRunning(pid: number): boolean {
-  try {
-    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
+  while (pids.some((pid) => stateOf(pid) !== null)) await Bun.sleep(5);
 }
