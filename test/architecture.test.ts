@@ -1,6 +1,6 @@
 // The structure of the code base, checked by reading its files: ARCHITECTURE.md, Folders of src.
 
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { join, relative } from "node:path";
 import { describe, expect, test } from "bun:test";
@@ -405,5 +405,35 @@ describe("files", () => {
       ({ path }) => !/^(\/\/ |\/\*\* )/.test(readFileSync(join(SRC, path), "utf8")),
     );
     expect(silent.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe("tests", () => {
+  const imported = new Map<string, string[]>();
+  /** Files of ours; an import in a text that a test writes leads to none. */
+  const importedBy = (file: string): string[] => {
+    let files = imported.get(file);
+    if (!files) {
+      const paths = importsOf(readFileSync(file, "utf8"))
+        .filter(({ specifier, isType }) => /^\..*\.tsx?$/.test(specifier) && !isType)
+        .map(({ specifier }) => join(file, "..", specifier));
+      imported.set(file, (files = paths.filter((path) => existsSync(path))));
+    }
+    return files;
+  };
+  /** The file and everything that it leads to. */
+  function reach(file: string, seen = new Set<string>()): Set<string> {
+    if (seen.has(file)) return seen;
+    seen.add(file);
+    for (const each of importedBy(file)) reach(each, seen);
+    return seen;
+  }
+
+  test("that `check` runs need no binary, which a fresh clone does not have", () => {
+    const folder = new URL(".", import.meta.url).pathname;
+    const files = [...new Bun.Glob("**/*.test.ts").scanSync(folder)];
+    expect(files.length).toBeGreaterThan(100);
+    const binary = join(folder, "support/binary.ts");
+    expect(files.filter((file) => reach(join(folder, file)).has(binary))).toEqual([]);
   });
 });

@@ -6,6 +6,7 @@ import type { Tick } from "../../src/delivery/ticker.ts";
 import type { UpstreamEntry } from "../../src/domain/upstream-services.ts";
 import { ProviderFailure } from "../../src/providers/provider.ts";
 import { freshDatabase, type TestDatabase } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const HOUR = 3_600_000;
 const LISTED = {
@@ -54,13 +55,6 @@ const providerIn = (database: TestDatabase) =>
   database.query<{ synced_at: number | null; sync_held: string | null }>(
     "SELECT synced_at, sync_held FROM providers WHERE name = 'acme'",
   )[0]!;
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; !holds(); tries += 1) {
-    if (tries > 1000) throw new Error("it never was");
-    await Bun.sleep(5);
-  }
-}
 
 describe("a scheduled sync", () => {
   test("is made when it is due, once, and the tick tells when the next one is", async () => {

@@ -11,13 +11,13 @@ import { createLog } from "../../src/monitoring/log.ts";
 import { connectProvider } from "../../src/providers/protocols.ts";
 import { freshDatabase, freshService, type TestDatabase } from "../support/service.ts";
 import {
-  eventually,
   json,
   PROVIDER_KEY,
   type Reply,
   startUpstream,
   type Upstream,
 } from "../support/upstream.ts";
+import { until } from "../support/until.ts";
 
 const SERVER = "server-of-the-deliveries";
 
@@ -74,7 +74,7 @@ test("a tick that fails is logged, and the next one follows", async () => {
   expect(orderOf(database, orderId).placement).toBe("queued");
   broken = false;
   tick();
-  await eventually("the order was placed", () => orderOf(database, orderId).placement === "placed");
+  await until(() => orderOf(database, orderId).placement === "placed");
   await delivery.stop(1000);
 });
 
@@ -278,7 +278,7 @@ test("a tick takes over the address and the key that a provider was given meanwh
   database.run("updateProvider", { name: "acme", changes });
   const ticks = settled.length;
   tick();
-  await eventually("the tick has ended", () => settled.length > ticks);
+  await until(() => settled.length > ticks);
   // Its provider refuses that key.
   expect(await statusOf()).toBe("FAILED");
   expect(upstream.adds().slice(before)).toMatchObject([{ key: "another" }]);
@@ -295,7 +295,7 @@ test("an order whose provider cannot be reached until --place-retry is over fail
   const answer = await market.call("POST", "/orders", text, body);
   expect([answer.status, answer.body.order.status]).toEqual([200, "PENDING"]);
   const { orderId } = answer.body.order;
-  await eventually("it was given up", () => orderOf(market, orderId).status === "FAILED");
+  await until(() => orderOf(market, orderId).status === "FAILED");
   expect(orderOf(market, orderId).placement).toBe("expired");
   expect(market.balance("anna")).toBe(100_000_000);
   await upstream.up();
@@ -319,7 +319,7 @@ test("in a poll, invalid and missing entries and an unreadable reply delay no ot
     entryOf(link).status = bad ? ends[index] : { status: "Completed", remains: "0" };
   }
   upstream.next("status", { body: "<html>" }, { body: "<html>" }, { status: 500, body: "{}" });
-  await eventually("the good ones ended", () =>
+  await until(() =>
     orders
       .slice(ends.length)
       .every(({ orderId }) => orderOf(market, orderId).status === "COMPLETED"),

@@ -9,6 +9,7 @@ import { LEASE_MS } from "../../src/operations/server-leases.ts";
 import { CommandError } from "../../src/writer/queue.ts";
 import { type DeliveryShop, openDeliveryShop } from "../support/delivery-store.ts";
 import { ENGINES } from "../support/stores.ts";
+import { until } from "../support/until.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
 
@@ -46,14 +47,6 @@ function handClock() {
   return hand;
 }
 
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 1000; tries += 1) {
-    if (await holds()) return;
-    await Bun.sleep(10);
-  }
-  throw new Error(`never: ${what}`);
-}
-
 /** Rejects the first command of that name with `outcome_unknown`, after it was committed or instead. */
 function losing({ writer, ...deps }: DeliveryDeps, lost: string, isCommitted = true): DeliveryDeps {
   let isLost = false;
@@ -85,7 +78,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       const rows = await shop.store.query("SELECT status FROM orders");
       return rows.every(({ status }) => status === "COMPLETED");
     };
-    await until("all orders are completed", completed);
+    await until(completed);
     await end(shop, a!, b!);
     expect(acme.links.length).toBe(60);
     expect(new Set(acme.links).size).toBe(60);
@@ -103,7 +96,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     const a = await startDelivery({ ...deps, log });
     const order = await shop.order();
     const placed = a.placed(order);
-    await until("it is sent", async () => sent === 1);
+    await until(async () => sent === 1);
 
     const hand = handClock();
     const other = shop.server(B, provider().api);
@@ -115,7 +108,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     hand.ahead = LEASE_MS + 1000;
     hand.tick();
     const placement = async () => (await shop.state(order.orderId)).placement;
-    await until("the other server notices", async () => (await placement()) === "unknown");
+    await until(async () => (await placement()) === "unknown");
 
     reply.resolve({ outcome: "accepted", providerOrder: "4711" });
     expect((await placed).status).toBe("PROCESSING");
@@ -142,7 +135,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     hand.ahead += 20_000;
     hand.tick();
     const placement = async () => (await shop.state(order.orderId)).placement;
-    await until("it is placed", async () => (await placement()) === "placed");
+    await until(async () => (await placement()) === "placed");
     expect([starts, acme.links.length]).toEqual([[0, 0], 1]);
     await end(shop, a);
   });
@@ -156,13 +149,13 @@ describe.each(ENGINES)("on %s", (engine) => {
     const { orderId } = await shop.order();
     const placement = async () => (await shop.state(orderId)).placement;
     hand.tick();
-    await until("its start is committed", async () => (await placement()) === "sending");
+    await until(async () => (await placement()) === "sending");
     hand.ahead += 10_000;
     const sent = async () => {
       hand.tick();
       return (await placement()) === "placed";
     };
-    await until("it is sent", sent);
+    await until(sent);
     expect(acme.links.length).toBe(1);
     await end(shop, a);
   });
@@ -218,13 +211,13 @@ describe.each(ENGINES)("on %s", (engine) => {
     const a = await startDelivery({ ...deps, store, clock: hand.clock, writer: { submit } });
     const { orderId } = await shop.order();
     hand.tick();
-    await until("it is sent", async () => sent === 1);
+    await until(async () => sent === 1);
 
     const check = async () => {
       const before = checks.read;
       hand.ahead += 10_000;
       hand.tick();
-      await until("the attempts are read", async () => checks.read > before);
+      await until(async () => checks.read > before);
       await new Promise(setImmediate);
     };
     await check();
@@ -234,7 +227,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     checks.areHeld = true;
     await check();
     const stopped = a.stop(0);
-    await until("the call is aborted", async () => finishes === 1);
+    await until(async () => finishes === 1);
     await new Promise(setImmediate);
     held.resolve();
     await stopped;

@@ -10,13 +10,8 @@ import {
   startTestService,
   type TestService,
 } from "../support/service.ts";
-import {
-  startUpstream,
-  json,
-  eventually,
-  PROVIDER_KEY,
-  type Upstream,
-} from "../support/upstream.ts";
+import { startUpstream, json, PROVIDER_KEY, type Upstream } from "../support/upstream.ts";
+import { until } from "../support/until.ts";
 
 const PRICE_AT_MAKER = "1.5";
 const PRICE_AT_SHOP = "3";
@@ -98,7 +93,7 @@ const transition = (
 };
 
 const becomes = (orderId: number, status: string) =>
-  eventually(`order ${orderId} is ${status}`, () => orderAtShop(orderId).status === status);
+  until(() => orderAtShop(orderId).status === status, `order ${orderId} is ${status}`);
 
 describe("an order is accepted, and", () => {
   test("is PROCESSING at both, once, and what is counted at the maker is counted at the shop", async () => {
@@ -113,7 +108,7 @@ describe("an order is accepted, and", () => {
       remains: 157,
       actor: OPERATOR,
     });
-    await eventually("the counts arrive", () => orderAtShop(order.orderId).remains === 157);
+    await until(() => orderAtShop(order.orderId).remains === 157);
     expect(orderAtShop(order.orderId)).toMatchObject({ status: "PROCESSING", start: 3572 });
   });
 
@@ -146,7 +141,7 @@ describe("an order is accepted, and", () => {
     transition(link, "REFUNDED");
     const late = () =>
       shop.query("SELECT reported FROM late_reports WHERE order_id = ?", order.orderId);
-    await eventually("the late report is listed", () => late().length === 1);
+    await until(() => late().length === 1);
     expect(late()).toEqual([{ reported: "CANCELLED" }]);
     expect(orderAtShop(order.orderId)).toMatchObject({ status: "COMPLETED", refunded: 0 });
   });
@@ -157,10 +152,8 @@ describe("an order is accepted, and", () => {
     expect(order.status).toBe("PROCESSING");
     expect(atMaker(link)[0]!.status).toBe("PENDING");
     last.always("add", null);
-    await eventually("the last provider has it", () =>
-      last.adds().some((form) => form["link"] === link),
-    );
-    await eventually("it is sent on", () => atMaker(link)[0]!.status === "PROCESSING");
+    await until(() => last.adds().some((form) => form["link"] === link));
+    await until(() => atMaker(link)[0]!.status === "PROCESSING");
     for (const entry of last.book.values()) {
       if (entry.form["link"] === link) entry.status = { status: "Completed", remains: "0" };
     }
@@ -172,7 +165,7 @@ describe("an order is accepted, and", () => {
     const { order, link } = await place("s2");
     // Had the maker waited for its provider as long as the shop for the maker, the shop would not know the outcome.
     expect(order.status).toBe("PROCESSING");
-    await eventually("its outcome is unknown at the maker", () => {
+    await until(() => {
       const [row] = maker.query<{ placement: string }>(
         "SELECT placement FROM orders WHERE link = ?",
         link,
@@ -309,7 +302,7 @@ describe("a request goes through both:", () => {
     maker.run("decideRequest", { id, decision, note: null });
   };
   const comesTo = (orderId: number, state: string) =>
-    eventually(`the request is ${state}`, () => stateAtShop(orderId) === state);
+    until(() => stateAtShop(orderId) === state, `the request is ${state}`);
 
   test("a cancellation that the maker approves cancels both orders and refunds both sides", async () => {
     const [paid, got] = [maker.balance("shop"), shop.balance("anna")];

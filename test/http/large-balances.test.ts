@@ -7,13 +7,8 @@ import { AMOUNT_LIMIT_MICROS, BALANCE_LIMIT_MICROS, formatMicros } from "../../s
 import { optionsOf, type Ran, reseller } from "../support/cli.ts";
 import { expectError } from "../support/refusal.ts";
 import { type Answer, freshService, OPERATOR, type TestService } from "../support/service.ts";
-import {
-  eventually,
-  json,
-  PROVIDER_KEY,
-  startUpstream,
-  type Upstream,
-} from "../support/upstream.ts";
+import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../support/upstream.ts";
+import { until } from "../support/until.ts";
 
 let upstream: Upstream;
 let market: TestService;
@@ -147,7 +142,7 @@ test("an order that its provider refuses is refunded though the balance was fill
   const { orderId } = waiting.body.order;
   const placement = () =>
     market.query("SELECT placement FROM orders WHERE order_id = ?", orderId)[0]!["placement"];
-  await eventually("the refusal is written down", () => placement() === "refused");
+  await until(() => placement() === "refused");
   expect((await call("GET", `/orders/${orderId}`)).body.order.status).toBe("FAILED");
   expect(await balance()).toBe("9010000000");
   // Above 2^53 the answer is the same.

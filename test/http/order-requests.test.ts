@@ -4,13 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { expectError } from "../support/refusal.ts";
 import { verifyStore } from "../support/verify.ts";
 import { freshService, type TestService } from "../support/service.ts";
-import {
-  eventually,
-  json,
-  PROVIDER_KEY,
-  startUpstream,
-  type Upstream,
-} from "../support/upstream.ts";
+import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../support/upstream.ts";
+import { until } from "../support/until.ts";
 
 const DAY_MS = 86_400_000;
 /** However slow the machine is, what comes of an order is known before its response. */
@@ -314,11 +309,11 @@ describe("of an order that goes to a provider", () => {
     const id = await order("likes");
     const number = providerOrderOf(id);
     await ask("cancel", id);
-    await eventually("it is accepted", () => stateOf(id) === "accepted");
+    await until(() => stateOf(id) === "accepted");
     expect(before - market.balance("anna")).toBe(200_000);
     expectError(await ask("cancel", id), 400, "A request is already open");
     upstream.book.get(number)!.status = { status: "Canceled", start_count: "0", remains: "100" };
-    await eventually("it is done", () => stateOf(id) === "done");
+    await until(() => stateOf(id) === "done");
     expect([await statusOf(id), market.balance("anna")]).toEqual(["CANCELLED", before]);
     expect(sent("cancel", number)).toBe(1);
     expect(upstream.received.find((form) => form["action"] === "cancel")).toEqual({
@@ -344,7 +339,7 @@ describe("of an order that goes to a provider", () => {
     upstream.next("cancel", reply);
     const before = market.balance("anna");
     await ask("cancel", id);
-    await eventually(`it is ${state}`, () => stateOf(id) === state);
+    await until(() => stateOf(id) === state, `it is ${state}`);
     expect([await statusOf(id), market.balance("anna")]).toEqual(["PROCESSING", before]);
     expect(sent("cancel", providerOrderOf(id))).toBe(1);
     if (state !== "unknown") return;
@@ -357,7 +352,7 @@ describe("of an order that goes to a provider", () => {
     const id = await order("likes");
     upstream.next("cancel", json({}, 429));
     await ask("cancel", id);
-    await eventually("it is accepted", () => stateOf(id) === "accepted");
+    await until(() => stateOf(id) === "accepted");
     expect(sent("cancel", providerOrderOf(id))).toBe(2);
   });
 
@@ -365,15 +360,15 @@ describe("of an order that goes to a provider", () => {
     const id = await order("likes");
     const number = providerOrderOf(id);
     upstream.book.get(number)!.status = { status: "Completed", start_count: "0", remains: "0" };
-    await eventually("it is delivered", () => stateless(id) === "COMPLETED");
+    await until(() => stateless(id) === "COMPLETED");
     await ask("refill", id);
-    await eventually("it is accepted", () => stateOf(id, "refill") === "accepted");
+    await until(() => stateOf(id, "refill") === "accepted");
     const refill = [...upstream.refills.keys()].at(-1)!;
     upstream.refills.set(refill, "Half way");
     upstream.refills.set(refill, "In progress");
     expect(stateOf(id, "refill")).toBe("accepted");
     upstream.refills.set(refill, "Completed");
-    await eventually("it is done", () => stateOf(id, "refill") === "done");
+    await until(() => stateOf(id, "refill") === "done");
     expect(sent("refill", number)).toBe(1);
   });
 });

@@ -2,13 +2,8 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { freshService, type TestService } from "../support/service.ts";
-import {
-  eventually,
-  json,
-  PROVIDER_KEY,
-  startUpstream,
-  type Upstream,
-} from "../support/upstream.ts";
+import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../support/upstream.ts";
+import { until } from "../support/until.ts";
 
 /** No wait ends within a test. */
 const NEVER_MS = 600_000;
@@ -77,7 +72,7 @@ test("the orders of a batch are sent side by side: no provider delays it longer 
   const sent = () => upstream.adds().filter(({ link }) => link?.startsWith("slow-")).length;
   const orders = Array.from({ length: 5 }, (_, index) => entry("likes", `slow-${index}`));
   const answer = batch(orders);
-  await eventually("all are sent before any has its reply", () => sent() === 5);
+  await until(() => sent() === 5);
   await upstream.down();
   for (const result of (await answer).body.results) expect(result.order.status).toBe("PENDING");
 });

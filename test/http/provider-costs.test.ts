@@ -7,8 +7,9 @@ import { formatMicros } from "../../src/domain/money.ts";
 import { reseller } from "../support/cli.ts";
 import { askPanel } from "../support/panels.ts";
 import { freshService, type TestService } from "../support/service.ts";
-import { eventually, PROVIDER_KEY, startUpstream, type Upstream } from "../support/upstream.ts";
+import { PROVIDER_KEY, startUpstream, type Upstream } from "../support/upstream.ts";
 import { OK, type Receiver, startReceiver } from "../support/webhook-receiver.ts";
+import { until } from "../support/until.ts";
 
 let upstream: Upstream;
 let receiver: Receiver;
@@ -56,11 +57,11 @@ function report(entry: object): void {
 }
 
 const costOf = (orderId: number) => market.read((reader) => findCost(reader, orderId));
-const isCost = async (orderId: number, dollars: string) =>
-  eventually(`order ${orderId} costs ${dollars}`, () => {
+const isCost = (orderId: number, dollars: string) =>
+  until(() => {
     const cost = costOf(orderId);
     return cost !== null && formatMicros(cost.costMicros) === dollars;
-  });
+  }, `order ${orderId} costs ${dollars}`);
 
 test("the charge is the cost, as it changes, also after the order's end", async () => {
   const orderId = await place("acme");
@@ -88,7 +89,7 @@ test("a charge that is no amount leaves the cost as it was", async () => {
   report({ status: "In progress", charge: "1.5" });
   await isCost(orderId, "1.5");
   report({ status: "In progress", charge: "-1", remains: "7" });
-  await eventually("it was polled", () => {
+  await until(() => {
     const [row] = market.query("SELECT 1 FROM orders WHERE order_id = ? AND remains = 7", orderId);
     return row !== undefined;
   });
@@ -106,9 +107,7 @@ describe("a reseller", () => {
     await isCost(orderId, "6.709344");
     report({ status: "Partial", remains: "300", charge: "6.543217", currency: "INR" });
     await isCost(orderId, "5.735413");
-    await eventually("the webhooks came", () =>
-      receiver.received.some(({ body }) => body.includes("order.partial")),
-    );
+    await until(() => receiver.received.some(({ body }) => body.includes("order.partial")));
     const texts = receiver.received.map(({ head, body }) => head + body);
     for (const path of [
       "/services",

@@ -4,13 +4,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { expectError } from "../support/refusal.ts";
 import { freshService, type TestService } from "../support/service.ts";
 import {
-  eventually,
   json,
   PROVIDER_KEY,
   type Reply,
   startUpstream,
   type Upstream,
 } from "../support/upstream.ts";
+import { until } from "../support/until.ts";
 
 let upstream: Upstream;
 /** No wait of its ends within a test: what answers there did not wait for it. */
@@ -163,16 +163,16 @@ test("a reply slower than --place-wait gives 200 PENDING, and the delivery conti
   const answer = await hasty.call("POST", "/orders", hastyKey, order());
   expect([answer.status, answer.body.order.status]).toEqual([200, "PENDING"]);
   const { orderId, link } = answer.body.order;
-  await eventually("the provider has read it", () => sentFor(link) === 1);
+  await until(() => sentFor(link) === 1);
   expect(placementOf(orderId, hasty)).toBe("sending");
   // Another order goes through meanwhile; this one is not in the queue any more.
   upstream.always("add", null);
   const next = await hasty.call("POST", "/orders", hastyKey, order());
   const other = next.body.order.orderId;
-  await eventually("the other was placed", () => placementOf(other, hasty) === "placed");
+  await until(() => placementOf(other, hasty) === "placed");
   expect(placementOf(orderId, hasty)).toBe("sending");
   await upstream.down();
-  await eventually("the call was cut off", () => placementOf(orderId, hasty) === "unknown");
+  await until(() => placementOf(orderId, hasty) === "unknown");
   await upstream.up();
   expect(sentFor(link)).toBe(1);
 });
@@ -184,7 +184,7 @@ test("a reply slower than --provider-timeout is unknown, gives 200 PENDING and i
   expect([answer.status, answer.body.order.status]).toEqual([200, "PENDING"]);
   const { orderId, link } = answer.body.order;
   expect(placementOf(orderId, opened)).toBe("unknown");
-  await eventually("the provider has read it", () => sentFor(link) === 1);
+  await until(() => sentFor(link) === 1);
   upstream.always("add", null);
   await opened.stop();
   expect(sentFor(link)).toBe(1);
@@ -197,7 +197,7 @@ test("a provider that is down gives 200 PENDING at once; the order is sent once 
   const { orderId, link } = answer.body.order;
   expect(placementOf(orderId)).toBe("queued");
   await upstream.up();
-  await eventually("the order was placed", () => placementOf(orderId) === "placed");
+  await until(() => placementOf(orderId) === "placed");
   expect(await statusOf(orderId)).toBe("PROCESSING");
   expect(sentFor(link)).toBe(1);
 });
@@ -215,7 +215,7 @@ test.each<[what: string, reply: Reply]>([
   const { orderId } = answer.body.order;
   expect(placementOf(orderId)).toBe("queued");
   upstream.always("add", null);
-  await eventually("the order was placed", () => placementOf(orderId) === "placed");
+  await until(() => placementOf(orderId) === "placed");
   expect(await statusOf(orderId)).toBe("PROCESSING");
   const outcomes = market.query(
     "SELECT outcome FROM placement_attempts WHERE order_id = ? ORDER BY attempt_id",
@@ -247,7 +247,7 @@ test("with an Idempotency-Key a retry gets the first response, 502 included, and
   );
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
   expect([answers[0]!.status, answers[0]!.body.order.status]).toEqual([200, "PENDING"]);
-  await eventually("it was sent", () => sentFor(late.link) > 0);
+  await until(() => sentFor(late.link) > 0);
   expect(sentFor(late.link)).toBe(1);
 });
 
@@ -260,7 +260,7 @@ test("a slow provider delays neither another one's orders, nor manual ones, nor 
   market.service({ id: "manual", price: "2" });
   const place = (service: string) => market.call("POST", "/orders", key, { ...order(), service });
   const stuck = Array.from({ length: 40 }, () => place("slow-likes"));
-  await eventually("the slow provider has its 32", () => slow.adds().length === 32);
+  await until(() => slow.adds().length === 32);
   const answers = await Promise.all([
     place("likes"),
     place("manual"),
@@ -286,7 +286,7 @@ test("a reported status changes the order's state and refunds what the state tab
     currency: "USD",
   };
   const isPartial = () => market.balance("anna") === before - 2_000_000 + 314_000;
-  await eventually("the part was refunded", isPartial);
+  await until(isPartial);
   const read = await market.call("GET", `/orders/${orderId}`, key);
   expect(read.body.order).toMatchObject({
     status: "PARTIAL",
@@ -297,6 +297,6 @@ test("a reported status changes the order's state and refunds what the state tab
   // A late change is listed and never paid.
   entry.status = { status: "Canceled", remains: "1000" };
   const late = () => market.query("SELECT 1 FROM late_reports WHERE order_id = ?", orderId);
-  await eventually("the late change was listed", () => late().length === 1);
+  await until(() => late().length === 1);
   expect(isPartial()).toBe(true);
 });

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { freshService, type TestService } from "../support/service.ts";
 import { reseller } from "../support/cli.ts";
 import {
-  eventually,
   json,
   PROVIDER_KEY,
   type Reply,
   startUpstream,
   type Upstream,
 } from "../support/upstream.ts";
+import { until } from "../support/until.ts";
 
 /** The providers of the service, in the order in which they are tried, with its id there. */
 const ROUTES = [
@@ -139,7 +139,7 @@ test("one that is busy and one that is down are followed by the next, within one
   ]);
   const accepted = upstreams.get("core")!.book;
   [...accepted.values()].at(-1)!.status = { status: "Completed", start_count: "1", remains: "0" };
-  await eventually("the one that took it reports", () => rowOf(orderId).status === "COMPLETED");
+  await until(() => rowOf(orderId).status === "COMPLETED");
 });
 
 test("one that gives no reply is followed by nobody: the order is unknown, and PENDING for the caller", async () => {
@@ -186,7 +186,7 @@ test("all that are busy or down are tried again after a pause, until one takes t
   expect([answer.status, answer.body.order.status]).toEqual([200, "PENDING"]);
   const { orderId, link } = answer.body.order;
   for (const [name] of ROUTES) replies(name, json({ order: 424_242 }));
-  await eventually("the order was placed", () => rowOf(orderId).status === "PROCESSING");
+  await until(() => rowOf(orderId).status === "PROCESSING");
   const sent = sentFor(link).map((services) => services.length);
   expect(sent.reduce((sum, count) => sum + count)).toBe(4);
   expect(sent).toEqual([2, 1, 1]);
@@ -206,7 +206,7 @@ test("a provider that was deactivated is passed over; those that it has are poll
   for (const entry of upstreams.get("acme")!.book.values()) {
     entry.status = { status: "Completed", start_count: "1", remains: "0" };
   }
-  await eventually("acme's order ends", () => rowOf(placed).status === "COMPLETED");
+  await until(() => rowOf(placed).status === "COMPLETED");
   market.run("setProviderActive", { name: "acme", active: true });
   await firstAt("acme");
 });

@@ -8,15 +8,10 @@ import { formatMicros } from "../../src/domain/money.ts";
 import { reseller } from "../support/cli.ts";
 import { askPanel } from "../support/panels.ts";
 import { freshService, OPERATOR, type TestService } from "../support/service.ts";
-import {
-  eventually,
-  json,
-  PROVIDER_KEY,
-  startUpstream,
-  type Upstream,
-} from "../support/upstream.ts";
+import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../support/upstream.ts";
 import { verifyStore } from "../support/verify.ts";
 import { OK, type Receiver, startReceiver } from "../support/webhook-receiver.ts";
+import { until } from "../support/until.ts";
 
 let acme: Upstream;
 let bulk: Upstream;
@@ -112,7 +107,7 @@ test.each([
     expect(at).toEqual({ ...same, service: "7001" });
     expect(next).toEqual({ ...same, service: "8002" });
     report({ status: "Completed", charge: "0.7" });
-    await eventually("it is counted in dollars", () => costOf(order.orderId) === "0.35");
+    await until(() => costOf(order.orderId) === "0.35");
   },
 );
 
@@ -122,17 +117,17 @@ test("a package of which more remains than was ordered stays as it is, and costs
   report({ status: "Partial", remains: "501" });
   const polls = () => sent(bulk, "status").length;
   const asked = polls();
-  await eventually("it was asked for again and again", () => polls() >= asked + 3);
+  await until(() => polls() >= asked + 3);
   expect([isStatus(orderId, "PROCESSING"), market.balance("anna")]).toEqual([true, before]);
   // A status of which the count is no part is believed without it.
   report({ status: "In progress", remains: "900", start_count: "12" });
   const read = async () => (await market.call("GET", `/orders/${orderId}`, key)).body.order;
   const started = () =>
     market.query("SELECT 1 FROM orders WHERE order_id = ? AND start_count = 12", orderId);
-  await eventually("it goes on", () => started().length === 1);
+  await until(() => started().length === 1);
   expect(await read()).toMatchObject({ status: "PROCESSING", remains: 500 });
   report({ status: "Partial", remains: "250" });
-  await eventually("it is partial", () => isStatus(orderId, "PARTIAL"));
+  await until(() => isStatus(orderId, "PARTIAL"));
   expect(market.balance("anna") - before).toBe(1_350_000);
 });
 
@@ -165,11 +160,11 @@ test("a request goes to the provider that took the order, and to no other one", 
   const { orderId } = await place("comments", { comments: "a\nb" });
   bulk.next("cancel", json({ error: "not cancelled by bulk" }));
   await market.call("POST", `/orders/${orderId}/cancel`, key);
-  await eventually("it is declined", () => requestOf(orderId) === "declined bulk");
+  await until(() => requestOf(orderId) === "declined bulk");
   report({ status: "Partial", remains: "1" });
-  await eventually("it is partial", () => isStatus(orderId, "PARTIAL"));
+  await until(() => isStatus(orderId, "PARTIAL"));
   await market.call("POST", `/orders/${orderId}/refill`, key);
-  await eventually("it is taken on", () => requestOf(orderId) === "accepted bulk");
+  await until(() => requestOf(orderId) === "accepted bulk");
   expect(["cancel", "refill"].map((action) => sent(acme, action).length)).toEqual([0, 0]);
   expect(["cancel", "refill"].map((action) => sent(bulk, action).length)).toEqual([1, 1]);
 });
@@ -185,7 +180,7 @@ test("an order that its second route does not take is cancelled on request, also
   expect(status).toBe("PENDING");
   const { body } = await market.call("POST", `/orders/${orderId}/cancel`, key);
   expect(body.status).toBe("success");
-  await eventually("it is cancelled", () => isStatus(orderId, "CANCELLED"));
+  await until(() => isStatus(orderId, "CANCELLED"));
   expect(market.balance("anna")).toBe(before);
   const { body: listed } = await market.call("GET", `/orders/${orderId}/requests`, key);
   expect(listed.requests).toMatchObject([{ id: body.request.id, state: "done" }]);
@@ -223,9 +218,7 @@ test("nothing that a reseller can read names a provider, a service there, its re
   for (const path of ["/docs", "/api/v1/openapi.json"]) {
     texts.push(await (await fetch(market.url + path)).text());
   }
-  await eventually("webhooks came", () =>
-    receiver.received.some(({ body }) => body.includes("order.partial")),
-  );
+  await until(() => receiver.received.some(({ body }) => body.includes("order.partial")));
   texts.push(...receiver.received.map(({ head, body }) => head + body));
   for (const text of texts) {
     expect(text).not.toMatch(

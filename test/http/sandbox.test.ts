@@ -2,8 +2,8 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { verifyStore } from "../support/verify.ts";
-import { eventually } from "../support/upstream.ts";
 import { openSandboxShop, operate, PLACE_WAIT_MS, type SandboxShop } from "../support/sandbox.ts";
+import { until } from "../support/until.ts";
 
 const MAGIC = "https://test.invalid";
 
@@ -115,7 +115,7 @@ test.each([
   const answer = shop.order(`${MAGIC}/slow/${span}`, { reference }).finally(() => (answered = true));
   const placed = () =>
     shop.database.query("SELECT 1 FROM orders WHERE reference = ? AND placement = 'placed'", reference).length === 1;
-  await eventually("the order is placed", placed);
+  await until(placed);
   await shop.clock.advance(waits - 1);
   expect(answered).toBe(false);
   await shop.clock.advance(1);

@@ -3,8 +3,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { freshDatabase, freshService, type TestService } from "../support/service.ts";
 import { BOT_TOKEN, CHAT, startTelegram } from "../support/telegram.ts";
-import { eventually } from "../support/upstream.ts";
 import { startReceiver } from "../support/webhook-receiver.ts";
+import { until } from "../support/until.ts";
 
 const telegram = startTelegram();
 let service: TestService;
@@ -30,11 +30,11 @@ test("lack of funds is told once when it begins and once when it ends, a test at
   closing.push(() => service.stop());
   const arrived = (messages: number, events: number) => () =>
     telegram.messages.length === messages && receiver.received.length === events;
-  await eventually("it begins", arrived(1, 1));
+  await until(arrived(1, 1));
   service.run("testAlertEndpoint", { id });
-  await eventually("the test arrives", arrived(2, 1));
+  await until(arrived(2, 1));
   service.query("UPDATE providers SET out_of_funds_at = NULL WHERE name = 'acme'");
-  await eventually("it ends", arrived(3, 2));
+  await until(arrived(3, 2));
   const types = receiver.received.map(({ body }) => JSON.parse(body).type);
   expect(types).toEqual(["alert.raised", "alert.resolved"]);
 });

@@ -3,7 +3,8 @@
 
 import { afterEach, expect, test } from "bun:test";
 import { freshDatabase, freshService } from "../support/service.ts";
-import { eventually, PROVIDER_KEY, startUpstream } from "../support/upstream.ts";
+import { PROVIDER_KEY, startUpstream } from "../support/upstream.ts";
+import { until } from "../support/until.ts";
 
 const real = { setTimeout, setInterval, clearTimeout, clearInterval };
 afterEach(() => Object.assign(globalThis, real));
@@ -56,14 +57,14 @@ test("an idle server wakes at most one and a half times a second, also while ord
   const timers = watchTimers();
   const server = await freshService({ backupEvery: 3_600_000, logReads: 0 }, database);
   const isQuiet = () => timers.size >= 3 && wakeUpsPerSecond(timers) <= 1.5;
-  await eventually("it is quiet after its start", isQuiet);
+  await until(isQuiet);
   for (const service of ["likes", "by-hand"]) {
     const body = { service, link: "https://example.com/me", quantity: 100 };
     // A connection that is kept open counts as a caller: its idle time runs.
     const headers = { connection: "close" };
     expect((await server.call("POST", "/orders", key, body, headers)).status).toBe(200);
   }
-  await eventually("it is quiet while an order is followed", isQuiet);
+  await until(isQuiet);
   expect(upstream.adds()).toHaveLength(1);
   await server.stop();
   await upstream.stop();

@@ -207,12 +207,12 @@ describe("a database that goes away", () => {
       expect([status, body["code"]]).toEqual([503, "service_unavailable"]);
       expect(text).not.toMatch(/postgres|127\.0\.0\.1|ECONN|connection/i);
     }
-    // From here on nobody waits for as long as the first did.
-    const started = performance.now();
-    expect((await place(server, shop)).status).toBe(503);
+    // From here on nobody waits for as long as the first did: so many would take longer than all tests may.
+    for (let refused = 0; refused < 60; refused += 1) {
+      expect((await place(server, shop)).status).toBe(503);
+    }
     expect((await callApi(server.url, "GET", "/balance", shop.key)).status).toBe(503);
     expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
-    expect(performance.now() - started).toBeLessThan(15_000);
     const scraped = await fetch(`http://${metrics}/metrics`);
     expect([scraped.status, await scraped.text()]).toEqual([
       200,

@@ -157,11 +157,6 @@ export async function postOrder(url: string, key: string, link: string): Promise
   return response.status;
 }
 
-/** Resolves once it is so; a test's time-out ends the wait. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-}
-
 function spawn(folder: string, argv: string[], environment: Record<string, string> = {}) {
   const child = Bun.spawn([BINARY, ...argv], {
     cwd: folder,

@@ -159,12 +159,3 @@ export async function startUpstream(): Promise<Upstream> {
   upstream.url = `http://127.0.0.1:${port}/api/v2`;
   return upstream;
 }
-
-/** Waits until `condition` holds; fails loudly when it never does. */
-export async function eventually(what: string, condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 500_000;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`it never came to be that ${what}`);
-    await Bun.sleep(5);
-  }
-}

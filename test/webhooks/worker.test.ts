@@ -15,6 +15,7 @@ import { startWebhooks, type WebhookDeps } from "../../src/webhooks/worker.ts";
 import { ENGINES } from "../support/stores.ts";
 import { startReceiver } from "../support/webhook-receiver.ts";
 import { openWebhookShop, type TestEndpoint, type WebhookShop } from "../support/webhook-store.ts";
+import { until } from "../support/until.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
 const OK: WebhookReply = { httpStatus: 200, error: null, response: "", retryAfterSeconds: null };
@@ -55,14 +56,6 @@ function heldSender() {
   return { held, send };
 }
 
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 4000; tries += 1) {
-    if (await holds()) return;
-    await Bun.sleep(5);
-  }
-  throw new Error(`never: ${what}`);
-}
-
 const states = async (shop: WebhookShop) =>
   (await shop.deliveries()).map(({ state, attempts }) => `${String(state)} ${String(attempts)}`);
 
@@ -84,9 +77,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     }
     const outcomes: string[] = [];
     const service = startWebhooks(depsOf(shop, { onAttempt: (outcome) => outcomes.push(outcome) }));
-    await until("all are delivered", async () =>
-      (await states(shop)).every((state) => state === "delivered 1"),
-    );
+    await until(async () => (await states(shop)).every((state) => state === "delivered 1"));
     await service.stop(1000);
     expect(outcomes).toEqual(Array.from({ length: 60 }, () => "delivered"));
     expect(receiver.received).toHaveLength(60);
@@ -114,9 +105,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     }
     const outcomes: string[] = [];
     const service = startWebhooks(depsOf(shop, { onAttempt: (outcome) => outcomes.push(outcome) }));
-    await until("both are delivered", async () =>
-      (await states(shop)).every((state) => state === "delivered 1"),
-    );
+    await until(async () => (await states(shop)).every((state) => state === "delivered 1"));
     await service.stop(1000);
     expect(receiver.received).toHaveLength(2);
     expect(outcomes).toEqual(["delivered"]);
@@ -131,7 +120,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     }
     const { held, send } = heldSender();
     const service = startWebhooks(depsOf(shop, { send }));
-    await until("64 are under way", () => held.length === 64);
+    await until(() => held.length === 64);
     const most = (all: typeof held) =>
       Math.max(
         ...Map.groupBy(all, ({ url }) => url)
@@ -142,11 +131,11 @@ describe.each(ENGINES)("on %s", (engine) => {
     expect(new Set(held.map(({ url }) => url)).size).toBe(20);
     const [first] = held;
     first!.end(OK);
-    await until("another one is begun", () => held.length === 65);
+    await until(() => held.length === 65);
     expect(most(held.slice(1))).toBeLessThanOrEqual(4);
     let ended = 1;
     while (ended < 120) {
-      await until("more are begun", () => held.length > ended);
+      await until(() => held.length > ended);
       held[ended]!.end(OK);
       ended += 1;
       expect(held.length - ended).toBeLessThanOrEqual(64);
@@ -170,11 +159,11 @@ describe.each(ENGINES)("on %s", (engine) => {
           request.url === "http://good.test/" ? Promise.resolve(OK) : send(request, stop),
       }),
     );
-    await until("those that hang have their share", () => held.length === 32);
+    await until(() => held.length === 32);
     await events(shop, await shop.endpoint({ url: "http://good.test/" }), 300);
     const delivered = async () =>
       (await states(shop)).filter((state) => state === "delivered 1").length;
-    await until("all of the other are delivered", async () => (await delivered()) === 300);
+    await until(async () => (await delivered()) === 300);
     expect(held).toHaveLength(32);
     await service.stop(0);
     await shop.store.close();
@@ -189,14 +178,14 @@ describe.each(ENGINES)("on %s", (engine) => {
     const { held, send } = heldSender();
     const clock = { ...systemClock, now: () => now };
     const service = startWebhooks(depsOf(shop, { send, clock }));
-    await until("64 are under way", () => held.length === 64);
+    await until(() => held.length === 64);
     // All of them take two seconds, and so do those that are begun then.
     now += 2000;
     for (const { end } of held.splice(0)) end(OK);
-    await until("half of the places are taken", () => held.length === 32);
+    await until(() => held.length === 32);
     expect(new Set(held.map(({ url }) => url)).size).toBe(32);
     await events(shop, await shop.endpoint({ url: "http://new.test/" }), 4);
-    await until("a new endpoint has its four", () => held.length === 36);
+    await until(() => held.length === 36);
     await service.stop(0);
     await shop.store.close();
   });
@@ -206,10 +195,10 @@ describe.each(ENGINES)("on %s", (engine) => {
     await events(shop, await shop.endpoint({ url: "http://a.test/" }), 3, '{"a":1}');
     const killed = heldSender();
     const first = startWebhooks(depsOf(shop, { send: killed.send }));
-    await until("three are under way", () => killed.held.length === 3);
+    await until(() => killed.held.length === 3);
     const second = heldSender();
     const service = startWebhooks(depsOf(shop, { serverId: B, send: second.send }));
-    await until("they are under way again", () => second.held.length === 3);
+    await until(() => second.held.length === 3);
     const ids = (all: typeof killed.held) => all.map(({ eventId }) => eventId).toSorted();
     expect(ids(second.held)).toEqual(ids(killed.held));
     for (const { end } of second.held) end(OK);
@@ -234,9 +223,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       return OK;
     };
     const services = [A, B].map((serverId) => startWebhooks(depsOf(shop, { serverId, send })));
-    await until("all are delivered", async () =>
-      (await states(shop)).every((state) => state === "delivered 1"),
-    );
+    await until(async () => (await states(shop)).every((state) => state === "delivered 1"));
     await Promise.all(services.map((service) => service.stop(1000)));
     expect(sent).toHaveLength(200);
     expect(new Set(sent).size).toBe(200);
@@ -248,7 +235,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await events(shop, await shop.endpoint(), 10);
     const { held, send } = heldSender();
     const service = startWebhooks(depsOf(shop, { send }));
-    await until("four are under way", () => held.length === 4);
+    await until(() => held.length === 4);
     const stopping = service.stop(60_000);
     for (const { end } of held) end(OK);
     await stopping;
@@ -263,11 +250,11 @@ describe.each(ENGINES)("on %s", (engine) => {
     await events(shop, await shop.endpoint(), 1);
     const { held, send } = heldSender();
     const service = startWebhooks(depsOf(shop, { send }));
-    await until("one is under way", () => held.length === 1);
+    await until(() => held.length === 1);
     await service.stop(10);
     expect(await states(shop)).toEqual(["sending 1"]);
     const next = startWebhooks(depsOf(shop, { serverId: B, send: async () => OK }));
-    await until("it is delivered", async () => (await states(shop))[0] === "delivered 2");
+    await until(async () => (await states(shop))[0] === "delivered 2");
     await next.stop(1000);
     await shop.store.close();
   });
@@ -287,7 +274,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     };
     const send = async () => ((sends += 1), OK);
     const service = startWebhooks(depsOf(shop, { writer, send }));
-    await until("it is delivered", async () => (await states(shop))[0] === "delivered 1");
+    await until(async () => (await states(shop))[0] === "delivered 1");
     await service.stop(1000);
     expect({ sends, refusals }).toEqual({ sends: 1, refusals: 3 });
     await shop.store.close();
@@ -301,12 +288,12 @@ describe.each(ENGINES)("on %s", (engine) => {
     await events(shop, good, 3);
     const { held, send } = heldSender();
     const service = startWebhooks(depsOf(shop, { send }));
-    await until("four are under way", () => held.length === 4);
+    await until(() => held.length === 4);
     // No status of HTTP: the schema refuses it.
     for (const { url, end } of held) {
       end(url === "http://bad.test/" ? { ...OK, httpStatus: 7 } : OK);
     }
-    await until("the others are delivered", async () => {
+    await until(async () => {
       const delivered = (await states(shop)).filter((state) => state === "delivered 1");
       return delivered.length === 3;
     });

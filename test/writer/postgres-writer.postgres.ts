@@ -10,6 +10,7 @@ import { createPostgresWriter } from "../../src/writer/postgres-writer.ts";
 import { CommandError } from "../../src/writer/queue.ts";
 import { type Cluster, cluster, startCluster } from "../support/postgres.ts";
 import { insertKey, insertService, insertUser } from "../support/stores.ts";
+import { until } from "../support/until.ts";
 
 interface Caller {
   account: number;
@@ -64,10 +65,6 @@ async function shop(server: Cluster, options: PostgresOptions = {}, queueLimit?:
 const CONNECTION = { adapter: "postgres", hostname: "127.0.0.1", username: "postgres" } as const;
 
 const codeOf = (error: unknown) => (error as { code?: string }).code;
-const until = async (isTrue: () => boolean): Promise<void> => {
-  while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
-};
-
 describe("commands", () => {
   test("of one turn share a batch; each is answered for itself, once it was committed", async () => {
     const { place, batches, countOrders, close } = await shop(await cluster());

@@ -6,10 +6,7 @@ import { type Outcome, TransientError } from "../../../src/db/port.ts";
 import { createPostgresStore } from "../../../src/db/postgres/store.ts";
 import { type Cluster, startCluster } from "../../support/postgres.ts";
 import { insertUser } from "../../support/stores.ts";
-
-const until = async (isTrue: () => Promise<boolean> | boolean): Promise<void> => {
-  while (!(await isTrue())) await Bun.sleep(20);
-};
+import { until } from "../../support/until.ts";
 
 /** With a name but no standby of it every commit waits. */
 async function setStandby(server: Cluster, name: string): Promise<void> {

@@ -10,10 +10,10 @@ import {
   serving,
   stall,
   stop,
-  until,
 } from "../../support/binary.ts";
 import { type Body, callApi, freshFolder } from "../../support/service.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
+import { until } from "../../support/until.ts";
 
 let upstream: Upstream;
 beforeAll(async () => (upstream = await startUpstream()));

@@ -4,8 +4,9 @@
 import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { type Serving, stall, stop, until } from "../../support/binary.ts";
+import { type Serving, stall, stop } from "../../support/binary.ts";
 import { freshFolder } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
 import { axeFindings } from "../panel/browser.ts";
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
@@ -40,6 +41,7 @@ afterAll(async () => {
 async function open(snapshot: (typeof VIEWS)[number], path = "/docs") {
   const { width, height, colorScheme } = snapshot;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+  context.setDefaultTimeout(0);
   const page = await context.newPage();
   const requests: string[] = [];
   const complaints: string[] = [];

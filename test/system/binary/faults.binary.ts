@@ -5,7 +5,7 @@ import { afterEach, beforeAll, expect, test } from "bun:test";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compileShim, type Shim } from "../powercut/shim.ts";
-import { binary, until } from "../../support/binary.ts";
+import { binary } from "../../support/binary.ts";
 import { randomFrom } from "../../support/seeded.ts";
 import { callApi, freshDatabase, freshFolder } from "../../support/service.ts";
 import { type ServerProcess, startServerProcess } from "../../support/server-process.ts";
@@ -17,6 +17,7 @@ import {
   type Wish,
   wishFor,
 } from "../../support/wishes.ts";
+import { until } from "../../support/until.ts";
 
 /** No end of calls. */
 const ALL = 1_000_000_000;
@@ -89,9 +90,7 @@ test("a full disk: 503 and not ready, reads go on, and room brings it back witho
   await until(() => server.log().includes("takes no writes"));
   expect(await problemsOf(folder, [...wishes, ...refused])).toEqual([]);
   rmSync(gate);
-  const back = Date.now() + 10_000;
-  while ((await readiness(server)) !== 200 && Date.now() < back) await Bun.sleep(50);
-  expect(await readiness(server)).toBe(200);
+  await until(async () => (await readiness(server)) === 200);
   for (const wish of refused) await send(server.url, key, wish);
   expect(refused.every(({ answer }) => answer?.status === 200)).toBe(true);
   expect(await problemsOf(folder, [...wishes, ...refused])).toEqual([]);
@@ -141,19 +140,15 @@ test("commands in a loop beside a loaded server: neither fails", async () => {
     "admin key list",
   ];
   const failures: string[] = [];
-  let slowest = 0;
   for (let round = 0; round < 6; round++) {
     for (const command of commands) {
-      const started = performance.now();
       const { code, stderr } = await binary(folder, ...command.split(" "), "--data", folder);
-      slowest = Math.max(slowest, performance.now() - started);
       if (code !== 0) failures.push(`${command}: ${stderr}`);
     }
   }
   working = false;
   const wishes = await loading;
   expect(failures).toEqual([]);
-  expect(slowest).toBeLessThan(10_000);
   expect(wishes.filter(({ answer }) => answer?.status !== 200)).toEqual([]);
   expect(await problemsOf(folder, wishes)).toEqual([]);
 });

@@ -3,8 +3,9 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
-import { binary, binaryJson, serving, stop, until } from "../../support/binary.ts";
+import { binary, binaryJson, serving, stop } from "../../support/binary.ts";
 import { type Body, freshFolder } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
 
 const CHECKS = ["database", "writer", "disk", "migrations"];
 

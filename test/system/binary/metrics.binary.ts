@@ -3,8 +3,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "bun:test";
 import parse, { type ParsedMetric } from "parse-prometheus-text-format";
-import { binaryJson, type Serving, stall, stop, until } from "../../support/binary.ts";
+import { binaryJson, type Serving, stall, stop } from "../../support/binary.ts";
 import { callApi, freshFolder } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
 
 const DASHBOARD = new URL("../../../deploy/grafana-dashboard.json", import.meta.url).pathname;
 /** What a histogram called x gives Prometheus besides. */

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BINARY, binary, binaryJson, serving, stop } from "../../support/binary.ts";
 import { freshFolder } from "../../support/service.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
+import { until } from "../../support/until.ts";
 
 let folder: string;
 let upstream: Upstream;
@@ -193,13 +194,6 @@ test("an unknown order is settled under a number that the provider knows, correc
   }
   expect((await binary(folder, "verify")).code).toBe(0);
 });
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error("it never came to be");
-  }
-}
 
 test("user delete names what there is, and grants go out and in as CSV", async () => {
   const deleted = await admin("user", "delete", "alice");

@@ -4,12 +4,13 @@ import { afterEach, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openForCommand } from "../../../src/storage/open.ts";
-import { binaryWith, until } from "../../support/binary.ts";
+import { binaryWith } from "../../support/binary.ts";
 import { type S3, startS3 } from "../../support/s3.ts";
 import { randomFrom } from "../../support/seeded.ts";
 import { type Body, freshDatabase, freshFolder } from "../../support/service.ts";
 import { type ServerProcess, startServerProcess } from "../../support/server-process.ts";
 import { prepareLoad, problemsOf, sendLoad } from "../../support/wishes.ts";
+import { until } from "../../support/until.ts";
 
 const ENDS: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

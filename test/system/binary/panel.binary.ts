@@ -3,17 +3,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
-import {
-  BINARY,
-  binary,
-  binaryJson,
-  type Serving,
-  serving,
-  stop,
-  until,
-} from "../../support/binary.ts";
+import { BINARY, binary, binaryJson, type Serving, serving, stop } from "../../support/binary.ts";
 import { makeCertificate } from "../../support/certificates.ts";
 import { freshFolder } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
 
 const PASSWORD = "several easy words";
 const ON = ["--panel-listen", "127.0.0.1:0"];

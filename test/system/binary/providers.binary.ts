@@ -3,17 +3,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import {
-  binary,
-  binaryJson,
-  serving,
-  type Serving,
-  stall,
-  stop,
-  until,
-} from "../../support/binary.ts";
+import { binary, binaryJson, serving, type Serving, stall, stop } from "../../support/binary.ts";
 import { callApi, freshFolder } from "../../support/service.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
+import { until } from "../../support/until.ts";
 
 const LIMIT_MS = 40_000;
 const FLAGS = ["--poll-interval", "100ms", "--place-wait", "1s"];

@@ -4,18 +4,10 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
-import {
-  binary,
-  binaryJson,
-  load,
-  postOrder,
-  serving,
-  stall,
-  stop,
-  until,
-} from "../../support/binary.ts";
+import { binary, binaryJson, load, postOrder, serving, stall, stop } from "../../support/binary.ts";
 import { damageTables } from "../../support/damage.ts";
 import { freshFolder } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
 
 const CONNECTIONS = 16;
 
@@ -53,13 +45,11 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s under load", (signal) => {
     for (let calls = 0; calls < 3; calls++) await fetch(`${server.url}/livez`);
     server.kill(signal);
     await until(() => server.stderr().includes('"stopping"'));
-    const started = performance.now();
     server.kill(signal);
     const { code, stderr } = await server.ended;
     slow.destroy();
     expect(code).toBe(130);
     expect(stderr).not.toContain('"stopped"');
-    expect(performance.now() - started).toBeLessThan(2000);
   });
 });
 
@@ -197,8 +187,6 @@ test("start to first response and idle memory are printed", async () => {
   }
   const median = times.toSorted((a, b) => a - b)[2]!;
   console.log(`start to first answer ${median.toFixed(0)} ms, idle ${megabytes.toFixed(0)} MB`);
-  // Loose: what a machine does under load is no fault of the program's.
-  expect(median).toBeLessThan(2000);
   expect(megabytes).toBeLessThan(300);
 });
 

@@ -6,7 +6,7 @@ import {
 } from "node:fs"; // prettier-ignore
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "bun:test";
-import { binary, binaryJson, until } from "../../support/binary.ts";
+import { binary, binaryJson } from "../../support/binary.ts";
 import {
   BINARY,
   runBinary,
@@ -15,6 +15,7 @@ import {
 } from "../../support/server-process.ts";
 import { fillInBulk } from "../../support/bulk.ts";
 import { freshDatabase, freshFolder } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
 import { confine, unitSettings } from "../systemd/unit.ts";
 
 const SERVERS: ServerProcess[] = [];

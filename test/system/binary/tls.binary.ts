@@ -3,17 +3,10 @@
 import { copyFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:tls";
 import { expect, test } from "bun:test";
-import {
-  binary,
-  binaryJson,
-  type Serving,
-  serving,
-  stall,
-  stop,
-  until,
-} from "../../support/binary.ts";
+import { binary, binaryJson, type Serving, serving, stall, stop } from "../../support/binary.ts";
 import { makeCertificate } from "../../support/certificates.ts";
 import { freshFolder } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
 
 async function run(...argv: string[]): Promise<{ code: number; stdout: string }> {
   const child = Bun.spawn(argv, { stdin: "ignore", stdout: "pipe", stderr: "ignore" });

@@ -5,11 +5,11 @@ import { copyFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { until } from "../../support/binary.ts";
 import { makeCertificate } from "../../support/certificates.ts";
 import { runBinary, type ServerProcess, startServerProcess } from "../../support/server-process.ts";
 import { callApi } from "../../support/service.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
+import { until } from "../../support/until.ts";
 import { confine, type Confined, SETTINGS_KNOWN, unitSettings, unitText } from "../systemd/unit.ts";
 
 const SERVERS: ServerProcess[] = [];

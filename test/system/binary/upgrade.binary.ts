@@ -5,9 +5,9 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { migrate, MIGRATIONS } from "../../../src/storage/migrate.ts";
-import { until } from "../../support/binary.ts";
 import { BINARY, startServerProcess } from "../../support/server-process.ts";
 import { freshFolder } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
 
 /** 40 MB of which every byte counts. */
 const ROWS = 40;

@@ -2,8 +2,9 @@
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { binary, binaryJson, stall, stop, until } from "../../support/binary.ts";
+import { binary, binaryJson, stall, stop } from "../../support/binary.ts";
 import { type Body, callApi, freshFolder } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
 
 const admin = (folder: string, ...argv: string[]) => binaryJson(folder, "admin", ...argv);
 

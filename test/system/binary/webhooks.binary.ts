@@ -16,17 +16,10 @@ import { makeCertificate } from "../../support/certificates.ts";
 import { callApi, freshFolder } from "../../support/service.ts";
 import { startSample, WEBHOOK_SAMPLES } from "../../support/webhook-samples.ts";
 import { OK, type Receiver, startReceiver } from "../../support/webhook-receiver.ts";
+import { until } from "../../support/until.ts";
 import { SPELLINGS } from "../../webhooks/spellings.ts";
 
 const FLAGS = ["--webhook-allow", "127.0.0.0/8,::1/128", "--webhook-allow-http"];
-
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 4000; tries += 1) {
-    if (await holds()) return;
-    await Bun.sleep(10);
-  }
-  throw new Error(`never: ${what}`);
-}
 
 const create = (folder: string, url: string) =>
   binaryJson(folder, "admin", "webhook", "create", "--user", "alice", "--url", url, ...FLAGS);
@@ -50,7 +43,7 @@ describe("a receiver", () => {
     const { orderId } = (await place(server, key)).body["order"];
     await binaryJson(folder, "admin", "order", "complete", String(orderId));
     await binaryJson(folder, "admin", "order", "refund", String(orderId));
-    await until("both are there", () => receiver.received.length === 2);
+    await until(() => receiver.received.length === 2);
     const events = receiver.received.map(({ body, headers }) => {
       const event = new Webhook(String(secret)).verify(body, headers);
       return event as { type: string; data: { order: { status: string }; sequence: number } };
@@ -59,7 +52,7 @@ describe("a receiver", () => {
     const expected = ["1 order.completed COMPLETED", "2 order.refunded REFUNDED"];
     expect(told.toSorted((a, b) => a.localeCompare(b))).toEqual(expected);
     const listed = async () => binaryJson(folder, "admin", "webhook", "deliveries", String(id));
-    await until("both are recorded", async () => (await listed()).length === 2);
+    await until(async () => (await listed()).length === 2);
     expect((await listed())[0]).toMatchObject({ attempt: 1, httpStatus: 200, error: null });
     await binaryJson(folder, "admin", "webhook", "delete", String(id));
     await receiver.stop();
@@ -76,10 +69,10 @@ describe("a receiver", () => {
       await admin("update", String(id), "--url", sample.url, ...FLAGS);
       const { orderId } = (await place(server, key)).body["order"];
       await binaryJson(folder, "admin", "order", "complete", String(orderId));
-      await until("it is printed", () => sample.lines().length === 1);
+      await until(() => sample.lines().length === 1);
       await admin("rotate", String(id), "--grace", "1h");
       await admin("test", String(id));
-      await until("it is printed", () => sample.lines().length === 2);
+      await until(() => sample.lines().length === 2);
       expect(sample.lines()).toEqual([`order ${orderId} is COMPLETED`, "webhook.test"]);
       await admin("delete", String(id));
       await sample.stop();
@@ -93,12 +86,12 @@ describe("a receiver", () => {
     const { secret } = await create(own, `http://127.0.0.1:${receiver.port}/`);
     const { orderId } = (await place(first.server, first.key)).body["order"];
     await binaryJson(own, "admin", "order", "cancel", String(orderId));
-    await until("it arrived", () => receiver.received.length === 1);
+    await until(() => receiver.received.length === 1);
     first.server.kill("SIGKILL");
     await first.server.ended;
     receiver.answer = OK;
     const second = await serving(own, "serve", ...FLAGS);
-    await until("it arrived again", () => receiver.received.length === 2);
+    await until(() => receiver.received.length === 2);
     const [before, after] = receiver.received as [Receiver["received"][0], Receiver["received"][0]];
     expect(after.body).toBe(before.body);
     expect(after.headers["webhook-id"]).toBe(before.headers["webhook-id"]!);
@@ -133,7 +126,7 @@ test("over TLS the certificate must be for the name, and the address is one that
     const lists = ids.map((id) => binaryJson(folder, "admin", "webhook", "deliveries", id));
     return (await Promise.all(lists)).map(([delivery]) => delivery?.error);
   };
-  await until("both are recorded", async () => !(await errors()).includes(undefined));
+  await until(async () => !(await errors()).includes(undefined));
   expect(await errors()).toEqual([null, "tls"]);
   expect(good.received[0]).toMatchObject({ serverName: "localhost", address: "127.0.0.1" });
   expect(bad.received).toEqual([]);
@@ -162,7 +155,7 @@ test("a special address in any spelling is refused when it is given and at each 
   const { id } = await create(folder, `http://localhost:${v4.port}/`);
   await binaryJson(folder, "admin", "webhook", "test", String(id));
   const listed = () => binaryJson(folder, "admin", "webhook", "deliveries", String(id));
-  await until("it is recorded", async () => (await listed()).length === 1);
+  await until(async () => (await listed()).length === 1);
   expect((await listed())[0]).toMatchObject({ error: "blocked_address", httpStatus: null });
   expect([v4.connections(), v6.connections()]).toEqual([0, 0]);
   await stop(server);
@@ -179,7 +172,7 @@ test("an endpoint that failures disabled is on the list of the operator, in the 
   const { orderId } = (await place(server, key)).body["order"];
   await binaryJson(folder, "admin", "order", "cancel", String(orderId));
   const shown = () => binaryJson(folder, "admin", "webhook", "show", String(id));
-  await until("it is disabled", async () => (await shown()).disabledReason === "gone");
+  await until(async () => (await shown()).disabledReason === "gone");
   const [listed] = await binaryJson(folder, "admin", "webhook", "list");
   expect(listed.attention).toEqual([expect.stringMatching(/^disabled since 20\S+Z: gone$/)]);
   const metricsUrl = /"metrics":"(http[^"]+)"/.exec(server.stderr())![1]!;

@@ -63,6 +63,7 @@ export async function visit(
     // It is put into the page by its own policy otherwise.
     bypassCSP: false,
   });
+  context.setDefaultTimeout(0);
   if (as !== undefined) {
     const [name, value] = panel.session(as, awaitsCode).split("=") as [string, string];
     await context.addCookies([{ name, value, url: panel.url, httpOnly: true, sameSite: "Strict" }]);

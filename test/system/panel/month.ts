@@ -7,6 +7,7 @@ import { expect } from "bun:test";
 import type { BrowserContext } from "playwright-core";
 import { PROVIDER_KEY, type Upstream } from "../../support/upstream.ts";
 import { OK, type Receiver } from "../../support/webhook-receiver.ts";
+import { until } from "../../support/until.ts";
 import { type Person, personAt } from "./person.ts";
 import type { Quickstart } from "./quickstart.ts";
 
@@ -33,10 +34,6 @@ export interface Task {
   /** Makes what it is about; returns what the steps need to know. */
   prepare?: (market: Market) => Promise<string>;
   run: (person: Person, market: Market, known: string) => Promise<void>;
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await Bun.sleep(50);
 }
 
 const addProvider = ({ command, upstream }: Market, name: string, ...settings: string[]) =>
@@ -208,6 +205,7 @@ export const TASKS: readonly Task[] = [
       await click("Invite");
       const [link] = /http:\S+\/setup#\S+/.exec(await text())!;
       const other = await context.browser()!.newContext();
+      other.setDefaultTimeout(0);
       const page = await other.newPage();
       const colleague = personAt(page);
       await page.goto(link);

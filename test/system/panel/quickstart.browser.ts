@@ -23,6 +23,7 @@ describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
       startReceiver(),
       browser.newContext({ javaScriptEnabled, viewport: { width: 1440, height: 900 } }),
     ]);
+    context.setDefaultTimeout(0);
     const page = await context.newPage();
     await quickstart.signUp(page);
     market = {
