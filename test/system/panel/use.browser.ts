@@ -1,0 +1,104 @@
+// Every page of the panel in Chromium as it is used: with nothing to show, with errors beside its fields, at the widths
+// between, by the keyboard, and without JavaScript.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { expectSound, reachedByTab, screenshot, VIEWS, visit } from "./browser.ts";
+import { type Looking, startLooking, visitorOf } from "./looking.ts";
+import { PAGES, WRONG } from "./pages.ts";
+
+let looking: Looking;
+
+beforeAll(async () => {
+  looking = await startLooking();
+});
+afterAll(() => looking.stop());
+
+/** A wide one and a narrow one. */
+describe.each([VIEWS[0]!, VIEWS[3]!])("$name", (view) => {
+  test.each(PAGES.filter(({ path }) => /^\/\w*$/.test(path)))(
+    "$name is sound without data",
+    (looked) =>
+      looking.at(
+        looked,
+        view,
+        async (page, complaints) => {
+          await screenshot(page, `${looked.name}-empty-${view.name}`);
+          await expectSound(page, complaints);
+        },
+        looking.empty,
+      ),
+  );
+
+  test.each([...WRONG])(
+    "the form of $action is sound with its errors",
+    ({ path, action, typed = {} }) =>
+      looking.at(
+        { path, ...(path === "/sign-in" && { isPublic: true }) },
+        view,
+        async (page, complaints) => {
+          const form = page.locator(`form[method="post"][action="${action}"]`);
+          await page.evaluate(
+            "for (const each of document.querySelectorAll('details')) each.open = true",
+          );
+          for (const [name, text] of Object.entries(typed)) {
+            await form.locator(`[name="${name}"]`).first().fill(text);
+          }
+          const [response] = await Promise.all([
+            page.waitForResponse((each) => each.request().method() === "POST"),
+            form.locator("button").first().click(),
+          ]);
+          expect(response.status()).toBe(422);
+          await page.waitForLoadState();
+          const wrong = form.locator("[aria-invalid]").first();
+          expect(await wrong.isVisible()).toBe(true);
+          await screenshot(page, `wrong${action.replaceAll("/", "-")}-${view.name}`);
+          await expectSound(
+            page,
+            complaints.filter((each) => !each.includes("422")),
+          );
+        },
+      ),
+  );
+});
+
+/** Of laptops and tablets, between the two. */
+const WIDTHS = [1280, 1100, 768];
+
+test.each([...PAGES])("nothing of $name is cut off at the widths between", ({ name, ...looked }) =>
+  looking.at(looked, VIEWS[0]!, async (page) => {
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 720 });
+      await screenshot(page, `${name}-${width}`);
+      const [content, window] = await page.evaluate<[number, number]>(
+        "[document.documentElement.scrollWidth, innerWidth]",
+      );
+      expect([width, window, content]).toEqual([width, width, expect.any(Number)]);
+      expect(content).toBeLessThanOrEqual(window);
+    }
+  }),
+);
+
+test.each([...PAGES])("the keyboard reaches everything of $name in its order", (looked) =>
+  looking.at(looked, VIEWS[0]!, async (page) => {
+    const { usable, reached } = await reachedByTab(page);
+    expect(usable.length).toBeGreaterThan(1);
+    expect(usable[0]).toContain("To the content");
+    expect([...new Set(reached)].slice(0, usable.length)).toEqual(usable);
+  }),
+);
+
+test.each([...PAGES])(
+  "$name needs no JavaScript: each of its forms has a button that sends it",
+  async (looked) => {
+    const { browser, panel, pathOf } = looking;
+    const options = { ...visitorOf(looked), javaScriptEnabled: false };
+    const { page, close } = await visit(browser, panel, options);
+    await page.goto(panel.url + pathOf(looked.path));
+    expect(await page.locator("h1").isVisible()).toBe(true);
+    const stuck = await page.evaluate<string[]>(`[...document.forms]
+    .filter((form) => ![...form.elements].some(({ type }) => type === "submit"))
+    .map(({ action }) => action)`);
+    expect(stuck).toEqual([]);
+    await close();
+  },
+);
