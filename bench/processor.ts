@@ -1,10 +1,11 @@
-// `bun run build && bun bench/processor.ts [ROUNDS] [SECONDS]`: where the processor time of an order goes, by thread and
+// `bun run build && bun bench/processor.ts [ROUNDS] [SECONDS] [OTHER_BINARY]`: where the processor time of an order goes, by thread and
 // process, of ours on PostgreSQL, of the peer on it and of ours on SQLite, at 128 connections. The load generator shares the
 // processors: what all of it takes together bounds orders a second, and other load on the machine changes it less than those.
 
 import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
 import { fastifyPostgres } from "./subjects/peers.ts";
-import { resellerOnPostgres } from "./subjects/reseller-postgres.ts";
+import { onPostgres, resellerOnPostgres } from "./subjects/reseller-postgres.ts";
 import { reseller } from "./subjects/reseller.ts";
 import { inTurn, placeOrders, RESELLERS, type Running } from "./subjects/subject.ts";
 import { stopEverything } from "./tools/children.ts";
@@ -24,11 +25,14 @@ const CASES = [
   { what: `${RESELLERS} resellers`, resellers: RESELLERS, keyed: false },
   { what: `${RESELLERS} resellers, Idempotency-Key`, resellers: RESELLERS, keyed: true },
 ];
-const SUBJECTS = [fastifyPostgres, resellerOnPostgres, reseller];
 const LOAD = "load generator";
 const PER_SECOND = "orders/s";
 
-const [rounds = "3", seconds = "4"] = process.argv.slice(2);
+const [rounds = "3", seconds = "4", other] = process.argv.slice(2);
+/** Beside another binary that one alone. */
+const SUBJECTS = other
+  ? [onPostgres("other", 1, 0, resolve(other)), resellerOnPostgres]
+  : [fastifyPostgres, resellerOnPostgres, reseller];
 /** By case, subject and part: a value for each round. */
 const measured = new Map<string, number[]>();
 const parts = new Set<string>();

@@ -25,7 +25,13 @@ export function delayed(milliseconds: number): ClusterSubject {
   return onPostgres(`reseller, ${milliseconds} ms to PostgreSQL`, 1, milliseconds);
 }
 
-function onPostgres(name: string, servers: number, milliseconds: number): ClusterSubject {
+/** Another binary than dist/reseller where one is named. */
+export function onPostgres(
+  name: string,
+  servers: number,
+  milliseconds: number,
+  binary?: string,
+): ClusterSubject {
   return {
     name,
     async start(env) {
@@ -48,7 +54,8 @@ function onPostgres(name: string, servers: number, milliseconds: number): Cluste
       for (let place = 0; place < servers; place += 1) {
         const folder = freshFolder();
         const options = { RESELLER_DATABASE: database, RESELLER_SERVER: `bench${place}` };
-        running.push(await serve(folder, keys, { ...env, ...options }, () => removeFolder(folder)));
+        const after = () => removeFolder(folder);
+        running.push(await serve(folder, keys, { ...env, ...options }, after, binary));
       }
       return {
         url: running[0]!.url,
