@@ -97,6 +97,17 @@ function storedIds(): string[] {
 
 const run = (requests: CommandRequest[]) => database.batch(requests, Date.now());
 
+test("an id is given once, whether it was made ahead or when it was asked for", async () => {
+  const ids: string[] = [];
+  for (let round = 0; round < 50; round += 1) {
+    for (let asked = 0; asked < round * 8; asked += 1) ids.push(createId());
+    // What was missing is made meanwhile.
+    await new Promise(setImmediate);
+  }
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const id of ids) expect(id).toMatch(FORM);
+});
+
 test("an id is a cuid2 of 24 characters to the library's own judgement, and none comes twice", () => {
   const ids = Array.from({ length: 20_000 }, createId);
   expect(ids.filter((id) => !isCuid(id))).toEqual([]);
