@@ -20,6 +20,8 @@ import {
 import { until } from "../support/until.ts";
 
 const SERVER = "server-of-the-deliveries";
+/** However slow the machine is, what comes of an order is known before it is over. */
+const NEVER_MS = 600_000;
 
 let upstream: Upstream;
 beforeAll(async () => (upstream = await startUpstream()));
@@ -62,8 +64,8 @@ test("a tick that fails is logged, and the next one follows", async () => {
       timer: (callback) => ((tick = callback), { set() {}, clear() {} }),
     },
     random: () => 0,
-    settings: { placeWaitMs: 100, placeRetryMs: 60_000, pollIntervalMs: 1000 },
-    connect: (provider) => connectProvider(provider, 60_000),
+    settings: { placeWaitMs: NEVER_MS, placeRetryMs: 60_000, pollIntervalMs: 1000 },
+    connect: (provider) => connectProvider(provider, NEVER_MS),
   });
   const input = { resellerAccount: 3, keyId, service: "likes", link: "tick", quantity: 100 };
   const { orderId } = database.run("placeOrder", input);
@@ -102,8 +104,8 @@ test("after the clock was set back, the schedules are clamped at the first tick 
       timer: (callback) => ((tick = callback), { set() {}, clear() {} }),
     },
     random: () => 0,
-    settings: { placeWaitMs: 100, placeRetryMs: 60_000, pollIntervalMs: 1000 },
-    connect: (provider) => connectProvider(provider, 1000),
+    settings: { placeWaitMs: NEVER_MS, placeRetryMs: 60_000, pollIntervalMs: 1000 },
+    connect: (provider) => connectProvider(provider, NEVER_MS),
   });
   const tickAndSettle = async () => {
     tick();
@@ -129,7 +131,7 @@ test.each<[what: string, reply: Reply, cause: string]>([
 ])(
   "%s that an internal error keeps out of the database is unknown at once, sent once, and settled by the operator",
   async (what, reply, cause) => {
-    const market = await freshService();
+    const market = await freshService({ placeWait: NEVER_MS, providerTimeout: NEVER_MS });
     const { text } = shopWith(market);
     market.breakUpdates(attempts, "NEW.outcome <> 'unknown'");
     const link = `internal error after ${what}`;
@@ -169,7 +171,7 @@ test("an outcome that nothing can be written of is tried until it can, and logge
     },
     clock: { ...systemClock, timer: () => ({ set() {}, clear() {} }) },
     random: () => 0,
-    settings: { placeWaitMs: 10_000, placeRetryMs: 60_000, pollIntervalMs: 1000 },
+    settings: { placeWaitMs: NEVER_MS, placeRetryMs: 60_000, pollIntervalMs: 1000 },
     connect: () => ({
       add: () => {
         sent += 1;
@@ -214,7 +216,7 @@ test("the timer waits a second while nothing is due, else until the next attempt
       timer: (callback) => ((tick = callback), { set: (pause) => pauses.push(pause), clear() {} }),
     },
     random: () => 0,
-    settings: { placeWaitMs: 10_000, placeRetryMs: 60_000, pollIntervalMs: 1000 },
+    settings: { placeWaitMs: NEVER_MS, placeRetryMs: 60_000, pollIntervalMs: 1000 },
     connect: () => ({
       add: async () => ({ outcome: "not_sent", cause: "nobody listens" }),
       status: () => Promise.reject(new Error("not asked")),
@@ -263,11 +265,11 @@ test("a tick takes over the address and the key that a provider was given meanwh
       timer: (callback) => ((tick = callback), { set: () => settled.push("ticked"), clear() {} }),
     },
     random: () => 0,
-    settings: { placeWaitMs: 10_000, placeRetryMs: 60_000, pollIntervalMs: 1000 },
+    settings: { placeWaitMs: NEVER_MS, placeRetryMs: 60_000, pollIntervalMs: 1000 },
     connect(provider) {
       if (provider.protocol !== "sandbox")
         asked.push(`${provider.name} ${provider.url} ${provider.key}`);
-      return connectProvider(provider, 1000);
+      return connectProvider(provider, NEVER_MS);
     },
   });
   const input = { resellerAccount: 3, keyId, service: "likes", link: "tick", quantity: 100 };
@@ -288,7 +290,8 @@ test("a tick takes over the address and the key that a provider was given meanwh
 });
 
 test("an order whose provider cannot be reached until --place-retry is over fails, is refunded, and was never sent", async () => {
-  const market = await freshService({ placeRetry: 300 });
+  // Without a wait the response is that of a queued order, also where the time is over before a first attempt has ended.
+  const market = await freshService({ placeRetry: 300, placeWait: 0 });
   const { text } = shopWith(market);
   await upstream.down();
   const body = { service: "likes", link: "expires", quantity: 100 };
@@ -304,7 +307,11 @@ test("an order whose provider cannot be reached until --place-retry is over fail
 });
 
 test("in a poll, invalid and missing entries and an unreadable reply delay no other order", async () => {
-  const market = await freshService({ pollInterval: 50 });
+  const market = await freshService({
+    pollInterval: 50,
+    placeWait: NEVER_MS,
+    providerTimeout: NEVER_MS,
+  });
   const { text } = shopWith(market);
   const orders: { orderId: number; link: string }[] = [];
   for (let index = 0; index < 12; index += 1) {

@@ -10,15 +10,18 @@ import {
   startTestService,
   type TestService,
 } from "../support/service.ts";
+import { panelOf } from "../support/panels.ts";
 import { startUpstream, json, PROVIDER_KEY, type Upstream } from "../support/upstream.ts";
 import { until } from "../support/until.ts";
 
 const PRICE_AT_MAKER = "1.5";
 const PRICE_AT_SHOP = "3";
 const QUANTITY = 1000;
-const SETTINGS = { pollInterval: 200, providerTimeout: 2000, placeWait: 2000 };
-/** The shop waits for the maker however slow the machine is: without a reply it would not know the outcome. */
-const PATIENT = { ...SETTINGS, providerTimeout: 60_000, placeWait: 60_000 };
+/** No call is given up however slow the machine is: without a reply nobody would know the outcome. */
+const NEVER_MS = 600_000;
+const SETTINGS = { pollInterval: 200, providerTimeout: NEVER_MS, placeWait: 2000 };
+/** The shop waits for the maker, which responds before its own provider has. */
+const PATIENT = { ...SETTINGS, placeWait: NEVER_MS };
 
 let last: Upstream;
 let maker: TestService;
@@ -163,8 +166,9 @@ describe("an order is accepted, and", () => {
   test("the maker responds to it before its own provider has", async () => {
     last.always("add", "hang");
     const { order, link } = await place("s2");
-    // Had the maker waited for its provider as long as the shop for the maker, the shop would not know the outcome.
     expect(order.status).toBe("PROCESSING");
+    await until(() => last.adds().some((form) => form["link"] === link));
+    await last.down();
     await until(() => {
       const [row] = maker.query<{ placement: string }>(
         "SELECT placement FROM orders WHERE link = ?",
@@ -173,6 +177,7 @@ describe("an order is accepted, and", () => {
       return row!.placement === "unknown";
     });
     last.always("add", null);
+    await last.up();
     // An order that exists is told as it is, and so it stays open at the shop.
     expect(orderAtShop(order.orderId).status).toBe("PROCESSING");
   });
@@ -247,17 +252,21 @@ describe("an order is not sent, and tried again,", () => {
     // Enough for however many orders it takes to meet the limit: without funds they would be refused.
     limited.user("shop", "100000");
     limited.service({ id: "by-hand", price: PRICE_AT_MAKER });
-    addMaker("limited", limited.key("shop", "order").text, `${limited.url}/api/v2`);
+    const { text: limitedKey } = limited.key("shop", "order");
+    addMaker("limited", limitedKey, `${limited.url}/api/v2`);
+    const ask = panelOf(limited.url, limitedKey);
     shop.service({ id: "s6", price: "3", provider: { name: "limited", service: "1" } });
     const turnedAway = () =>
       shop.query(
         "SELECT cause FROM placement_attempts WHERE outcome = 'not_sent' AND cause = 'HTTP 429'",
       );
     const orders: Awaited<ReturnType<typeof place>>[] = [];
-    // Where a machine is slow, more of them until the limit is met.
+    // Where a machine is slow the limit is refilled faster than orders come: calls that cost less use it up.
     while (turnedAway().length === 0) {
+      const asking = Array.from({ length: 4 * AT_ONCE }, () => ask("balance"));
       const placing = Array.from({ length: AT_ONCE }, () => place("s6"));
       orders.push(...(await Promise.all(placing)));
+      await Promise.all(asking);
     }
     for (const { order } of orders) await becomes(order.orderId, "PROCESSING");
     expect(limited.query("SELECT order_id FROM orders")).toHaveLength(orders.length);
@@ -350,7 +359,7 @@ describe("a request goes through both:", () => {
 test("the shop's own command line reads the maker's services and balance", async () => {
   const api = connectProvider(
     { protocol: "smm-api", url: `${maker.url}/api/v2`, key: makerKey },
-    2000,
+    NEVER_MS,
   );
   const never = new AbortController().signal;
   expect(await api.services(never)).toEqual([

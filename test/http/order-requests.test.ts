@@ -285,15 +285,21 @@ test("under an Idempotency-Key a duplicate is answered as the first, and the key
 describe("of an order that goes to a provider", () => {
   test("one that was not sent is CANCELLED and refunded at once, and is never sent", async () => {
     const before = market.balance("anna");
+    const sentBefore = upstream.adds().length;
     await upstream.down();
-    const id = await order("likes");
-    const cancelled = await ask("cancel", id);
-    expect(cancelled.body.request.state).toBe("done");
+    let id: number;
+    let state: string;
+    // One that is being tried again at that moment, as on a slow machine, is not cancelled at once: then another one.
+    do {
+      id = await order("likes");
+      ({ state } = (await ask("cancel", id)).body.request);
+      if (state !== "done") await until(() => stateOf(id) === "done", "it was not sent after all");
+    } while (state !== "done");
     expect([await statusOf(id), market.balance("anna")]).toEqual(["CANCELLED", before]);
     await upstream.up();
     const next = await order("likes");
     expect(await statusOf(next)).toBe("PROCESSING");
-    expect(upstream.adds().filter((form) => form["link"]!.endsWith(`/${links - 1}`))).toEqual([]);
+    expect(upstream.adds()).toHaveLength(sentBefore + 1);
     expectError(await ask("cancel", id), 400, "Order cannot be cancelled");
   });
 

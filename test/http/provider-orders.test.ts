@@ -21,6 +21,8 @@ let hasty: TestService;
 let hastyKey: string;
 
 const NEVER_MS = 600_000;
+/** An order that was not sent: where a machine is slow it may be tried again already. */
+const WAITING = ["queued", "sending"];
 
 async function openMarket(placeWait: number, providerTimeout: number) {
   const opened = await freshService({ placeWait, providerTimeout, pollInterval: 200 });
@@ -195,7 +197,7 @@ test("a provider that is down gives 200 PENDING at once; the order is sent once 
   const answer = await market.call("POST", "/orders", key, order());
   expect([answer.status, answer.body.order.status]).toEqual([200, "PENDING"]);
   const { orderId, link } = answer.body.order;
-  expect(placementOf(orderId)).toBe("queued");
+  expect(WAITING).toContain(placementOf(orderId));
   await upstream.up();
   await until(() => placementOf(orderId) === "placed");
   expect(await statusOf(orderId)).toBe("PROCESSING");
@@ -213,7 +215,7 @@ test.each<[what: string, reply: Reply]>([
   const answer = await market.call("POST", "/orders", key, body);
   expect([answer.status, answer.body.order.status]).toEqual([200, "PENDING"]);
   const { orderId } = answer.body.order;
-  expect(placementOf(orderId)).toBe("queued");
+  expect(WAITING).toContain(placementOf(orderId));
   upstream.always("add", null);
   await until(() => placementOf(orderId) === "placed");
   expect(await statusOf(orderId)).toBe("PROCESSING");

@@ -84,7 +84,7 @@ let links = 0;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  service = await freshService({ placeWait: 4000, pollInterval: 60_000 });
+  service = await freshService({ placeWait: 600_000, pollInterval: 60_000 });
   service.user("anna", "1000");
   key = service.key("anna", "full").text;
   panel = panelOf(service.url, key);

@@ -11,7 +11,6 @@ let market: PanelMarket;
 
 beforeAll(async () => {
   market = await openPanelMarket();
-  while ((await market.get("/")).text.includes("being counted")) await Bun.sleep(10);
 });
 afterAll(() => market.stop());
 
@@ -46,7 +45,10 @@ function testOrder(): number {
 }
 
 const figures = async () => {
-  const today = (await market.get("/")).text;
+  let today: string;
+  // To count may take longer than a page waits for it.
+  do today = (await market.get("/")).text;
+  while (today.includes("being counted"));
   const tiles = [...today.matchAll(/class="card tile">([A-Za-z ]+) <strong>([^<]*)/g)].map(
     ([, , value]) => value,
   );

@@ -8,7 +8,10 @@ import { REPLY_LIMIT_BYTES, createSender } from "../../src/providers/call.ts";
 import { smmApi } from "../../src/providers/smm-api.ts";
 
 const FORM = { key: "k", action: "add" };
+/** Of the call that is to reach it. */
 const TIMEOUT_MS = 300;
+/** Of every other call. */
+const NEVER_MS = 600_000;
 const never = new AbortController().signal;
 
 /** For this test alone; no authority has signed it. */
@@ -50,7 +53,7 @@ async function listening(onConnection: (socket: Socket) => void) {
 
 test("connection refused or an unknown host name: not sent", async () => {
   for (const url of ["http://127.0.0.1:1/", "https://127.0.0.1:1/"]) {
-    const reply = await createSender(url, TIMEOUT_MS * 10)(FORM, { stop: never, once: true });
+    const reply = await createSender(url, NEVER_MS)(FORM, { stop: never, once: true });
     expect([url, reply]).toMatchObject([url, { kind: "failure", failure: "not_sent" }]);
   }
 });
@@ -66,7 +69,7 @@ test("an untrusted certificate: not sent, and the server never receives the requ
       return Response.json({ order: 1 });
     },
   });
-  const reply = await createSender(server.url.href, TIMEOUT_MS * 10)(FORM, {
+  const reply = await createSender(server.url.href, NEVER_MS)(FORM, {
     stop: never,
     once: true,
   });
@@ -77,7 +80,7 @@ test("an untrusted certificate: not sent, and the server never receives the requ
 test("a failed TLS handshake has the same error as a failure within a reply: unanswered", async () => {
   using server = await listening((socket) => socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n"));
   const url = server.url.replace("http:", "https:");
-  const reply = await createSender(url, TIMEOUT_MS * 10)(FORM, { stop: never, once: true });
+  const reply = await createSender(url, NEVER_MS)(FORM, { stop: never, once: true });
   expect(reply).toMatchObject({ kind: "failure", failure: "unanswered" });
 });
 
@@ -87,7 +90,7 @@ test("a connection that breaks, before or after a byte was read, may have carrie
     (socket: Socket) => socket.once("data", () => socket.destroy()),
   ]) {
     using server = await listening(onConnection);
-    const reply = await createSender(server.url, TIMEOUT_MS * 10)(FORM, {
+    const reply = await createSender(server.url, NEVER_MS)(FORM, {
       stop: never,
       once: true,
     });
@@ -101,7 +104,7 @@ test("a call without a reply ends with the time-out, or with the service", async
   const late = await createSender(server.url, TIMEOUT_MS)(FORM, { stop: never, once: true });
   expect(late).toEqual({ kind: "failure", failure: "unanswered", cause: "no answer within 0.3 s" });
   const stop = new AbortController();
-  const stopped = createSender(server.url, TIMEOUT_MS * 100)(FORM, {
+  const stopped = createSender(server.url, NEVER_MS)(FORM, {
     stop: stop.signal,
     once: true,
   });
@@ -117,7 +120,7 @@ test("a reply is read up to its limit and no further", async () => {
       new Response("1".repeat(Number(new URL(request.url).pathname.slice(1)))),
   });
   const lengthOf = (bytes: number, limitBytes?: number) =>
-    createSender(`${server.url.href}${bytes}`, TIMEOUT_MS * 10)(FORM, {
+    createSender(`${server.url.href}${bytes}`, NEVER_MS)(FORM, {
       stop: never,
       ...(limitBytes ? { limitBytes } : {}),
     });
@@ -133,7 +136,7 @@ test("a call with an effect has a connection of its own; others share one", asyn
   using server = await listening((socket) =>
     socket.on("data", () => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")),
   );
-  const send = createSender(server.url, TIMEOUT_MS * 10);
+  const send = createSender(server.url, NEVER_MS);
   for (let calls = 0; calls < 3; calls += 1) await send(FORM, { stop: never });
   expect(server.heard.connections).toBe(1);
   for (let calls = 0; calls < 3; calls += 1) await send(FORM, { stop: never, once: true });
@@ -153,7 +156,7 @@ describe("HTTP 429", () => {
     ["more than is read", `${head}\r\n${"1".repeat(REPLY_LIMIT_BYTES + 1)}`],
   ])("with %s: an order is not sent, any other call has failed", async (_, reply) => {
     using server = await listening((socket) => socket.once("data", () => socket.end(reply)));
-    const api = smmApi(createSender(server.url, TIMEOUT_MS * 10), "provider-key");
+    const api = smmApi(createSender(server.url, NEVER_MS), "provider-key");
     const order = { service: "1", link: "x", fields: {}, orderId: 1, createdAt: 0 };
     expect(await api.add(order, never)).toEqual({ outcome: "not_sent", cause: "HTTP 429" });
     for (const orders of [["1"], ["1", "2"]]) {
@@ -177,7 +180,7 @@ describe("a compressed reply", () => {
         return new Response(body, { headers: { "content-encoding": encoding } });
       },
     });
-    const reply = await createSender(server.url.href, TIMEOUT_MS * 10)(FORM, { stop: never });
+    const reply = await createSender(server.url.href, NEVER_MS)(FORM, { stop: never });
     expect<string | null>(accepted).toBe("gzip");
     return reply;
   };

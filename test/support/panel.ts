@@ -68,7 +68,7 @@ export async function freshPanel(
     now: () => clock.now,
     activity: createActivityCounter(opened.store),
     checkWebhookUrl: (text) => checkNewUrl(text, { allow: [], allowHttp: false }, resolvePublic),
-    connect: (provider) => connectProvider(provider, 5000),
+    connect: (provider) => connectProvider(provider, 600_000),
     machine: () => ({}),
     settings,
     passwords: createPasswords(COST),

@@ -3,8 +3,8 @@
 import { callApi, type Answer } from "./service.ts";
 
 export const BINARY = new URL("../../dist/reseller", import.meta.url).pathname;
-/** From the start of a process to the line that says it listens. */
-const START_MILLISECONDS = 20_000;
+/** From the start of a process to the line that says it listens: then it hangs, and is not merely slow. */
+const START_MILLISECONDS = 300_000;
 
 export interface ServerProcess {
   url: string;

@@ -30,7 +30,8 @@ describe.each(Object.keys(WEBHOOK_SAMPLES))("%s", (file) => {
       expect(await send('{"type":"webhook.test","data":{}}', [SECRET, secretOf(1)])).toBe(204);
       expect(await send(orderEvent(4, "FAILED"), [secretOf(1)])).toBe(401);
       expect(await send(orderEvent(4, "FAILED"), [SECRET], 301_000)).toBe(401);
-      expect(await send(orderEvent(4, "FAILED"), [SECRET], -301_000)).toBe(401);
+      // Until it arrives it has come nearer to now.
+      expect(await send(orderEvent(4, "FAILED"), [SECRET], -420_000)).toBe(401);
       const forged = { "webhook-id": "evt_1", "webhook-timestamp": "soon" };
       for (const signature of ["", "v1,", "v1", "v2,abc", "é", "v1,é "]) {
         const headers = { ...forged, "webhook-signature": signature };

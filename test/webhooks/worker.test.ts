@@ -19,6 +19,8 @@ import { until } from "../support/until.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
 const OK: WebhookReply = { httpStatus: 200, error: null, response: "", retryAfterSeconds: null };
+/** Of a stop that is to record everything. */
+const NEVER_MS = 600_000;
 const policy = { allow: [parseNetwork("127.0.0.0/8")!], allowHttp: true };
 
 const tickers: Ticker[] = [];
@@ -43,6 +45,15 @@ function depsOf(shop: WebhookShop, given: Partial<WebhookDeps> = {}): WebhookDep
     send: createWebhookSender({ policy, now: Date.now }),
     ...given,
   };
+}
+
+/** An endpoint is slow by this clock alone, and never because the machine is. */
+function handClock() {
+  let now = Date.now();
+  const clock = { ...systemClock, now: () => now };
+  /** To the time of the machine, or to so much later if that is later still. */
+  const advance = (milliseconds = 0) => void (now = Math.max(now + milliseconds, Date.now()));
+  return { clock, advance };
 }
 
 /** A sender of which each call waits until the test ends it. */
@@ -119,7 +130,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       await events(shop, await shop.endpoint({ url: `http://h${index}.test/` }), 6);
     }
     const { held, send } = heldSender();
-    const service = startWebhooks(depsOf(shop, { send }));
+    const service = startWebhooks(depsOf(shop, { send, clock: handClock().clock }));
     await until(() => held.length === 64);
     const most = (all: typeof held) =>
       Math.max(
@@ -140,7 +151,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       ended += 1;
       expect(held.length - ended).toBeLessThanOrEqual(64);
     }
-    await service.stop(1000);
+    await service.stop(NEVER_MS);
     expect(new Set(await states(shop))).toEqual(new Set(["delivered 1"]));
     expect(held).toHaveLength(120);
     await shop.store.close();
@@ -153,14 +164,17 @@ describe.each(ENGINES)("on %s", (engine) => {
       await events(shop, await shop.endpoint(failing), 5);
     }
     const { held, send } = heldSender();
+    const { clock, advance } = handClock();
     const service = startWebhooks(
       depsOf(shop, {
+        clock,
         send: (request, stop) =>
           request.url === "http://good.test/" ? Promise.resolve(OK) : send(request, stop),
       }),
     );
     await until(() => held.length === 32);
     await events(shop, await shop.endpoint({ url: "http://good.test/" }), 300);
+    advance();
     const delivered = async () =>
       (await states(shop)).filter((state) => state === "delivered 1").length;
     await until(async () => (await delivered()) === 300);
@@ -174,17 +188,17 @@ describe.each(ENGINES)("on %s", (engine) => {
     for (let index = 0; index < 40; index += 1) {
       await events(shop, await shop.endpoint({ url: `http://slow${index}.test/` }), 5);
     }
-    let now = Date.now();
+    const { clock, advance } = handClock();
     const { held, send } = heldSender();
-    const clock = { ...systemClock, now: () => now };
     const service = startWebhooks(depsOf(shop, { send, clock }));
     await until(() => held.length === 64);
     // All of them take two seconds, and so do those that are begun then.
-    now += 2000;
+    advance(2000);
     for (const { end } of held.splice(0)) end(OK);
     await until(() => held.length === 32);
     expect(new Set(held.map(({ url }) => url)).size).toBe(32);
     await events(shop, await shop.endpoint({ url: "http://new.test/" }), 4);
+    advance();
     await until(() => held.length === 36);
     await service.stop(0);
     await shop.store.close();
@@ -202,7 +216,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     const ids = (all: typeof killed.held) => all.map(({ eventId }) => eventId).toSorted();
     expect(ids(second.held)).toEqual(ids(killed.held));
     for (const { end } of second.held) end(OK);
-    await service.stop(1000);
+    await service.stop(NEVER_MS);
     expect(await states(shop)).toEqual(Array.from({ length: 3 }, () => "delivered 2"));
     await first.stop(0);
     await shop.store.close();
@@ -211,7 +225,9 @@ describe.each(ENGINES)("on %s", (engine) => {
   test("two servers share the queue: each delivery is made once", async () => {
     const shop = await openWebhookShop(engine);
     for (const server of [A, B]) {
-      await shop.run("renewLease", { id: server, name: server, replaces: [] }, Date.now());
+      // Nobody renews it.
+      const later = Date.now() + 3_600_000;
+      await shop.run("renewLease", { id: server, name: server, replaces: [] }, later);
     }
     for (let index = 0; index < 10; index += 1) {
       await events(shop, await shop.endpoint({ url: `http://h${index}.test/` }), 20);

@@ -83,11 +83,12 @@ describe.each(ENGINES)("a start under the name of a server that has a lease, on 
     const store = await freshStore(engine);
     const running = server(store, "one");
     await running.renew(Date.now());
-    const attempt = start(store, async () => {
+    const connected = async () => {
       // Its heart beats while it is looked at.
       await running.renew(Date.now() + 1);
       return true;
-    });
+    };
+    const attempt = start(store, connected, 600_000);
     expect(attempt).rejects.toBeInstanceOf(NameTakenError);
     await attempt.catch(() => {});
     expect(await rows(store)).toEqual([{ name: "one" }]);

@@ -15,6 +15,8 @@ const LOAD = new URL("../../support/port-load.ts", import.meta.url).pathname;
 const STUCK = new URL("../../support/stuck-server.ts", import.meta.url).pathname;
 const BEGIN = { text: "BEGIN", values: [] };
 const COMMIT = { text: "COMMIT", values: [] };
+/** Of connections that are not to be given up, however slow the machine is. */
+const PATIENT = { turnMs: 600_000, connectMs: 600_000 };
 const USERS = 6;
 const BALANCE = 100;
 
@@ -64,7 +66,7 @@ test("an update that changes nothing waits for the account's lock too: what it w
   const store = createPostgresStore(server.address(database));
   const [made] = await store.runBatch([{ run: (tx) => insertUser(tx, "one") }]);
   const account = (made as { done: number }).done;
-  const options = { turnMs: 10_000, connectMs: 5000, name: "other", settings: {} };
+  const options = { ...PATIENT, name: "other", settings: {} };
   const other = await connect(server.address(database), options);
   const lock = `SELECT 1 FROM accounts WHERE account = ${account} FOR NO KEY UPDATE`;
   await other.turn([BEGIN, { text: lock, values: [] }]);
@@ -103,7 +105,7 @@ test("a key that another server is deactivating recharges nobody once that is co
     },
   ]);
   const { reseller, child, keyId } = (made as { done: Record<string, number> }).done;
-  const options = { turnMs: 10_000, connectMs: 5000, name: "other", settings: {} };
+  const options = { ...PATIENT, name: "other", settings: {} };
   const other = await connect(server.address(database), options);
   const lock = `SELECT 1 FROM accounts WHERE account = ${reseller} FOR NO KEY UPDATE`;
   const deactivate = `UPDATE keys SET active = 0 WHERE reseller_account = ${reseller}`;
@@ -138,7 +140,7 @@ test("an account that somebody keeps locked holds up a batch for a time, not for
   const [made] = await store.runBatch([{ run: (tx) => insertUser(tx, "one") }]);
   const account = (made as { done: number }).done;
   await store.close();
-  const options = { turnMs: 10_000, connectMs: 5000, name: "other", settings: {} };
+  const options = { ...PATIENT, name: "other", settings: {} };
   const other = await connect(server.address(database), options);
   const lock = `SELECT 1 FROM accounts WHERE account = ${account} FOR NO KEY UPDATE`;
   await other.turn([BEGIN, { text: lock, values: [] }]);

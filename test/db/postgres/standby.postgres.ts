@@ -8,6 +8,9 @@ import { type Cluster, startCluster } from "../../support/postgres.ts";
 import { insertUser } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 
+/** No batch is given up, however long a test lets it wait. */
+const NEVER_MS = 600_000;
+
 /** With a name but no standby of it every commit waits. */
 async function setStandby(server: Cluster, name: string): Promise<void> {
   await server.query("postgres", `ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
@@ -19,7 +22,12 @@ async function oneStore() {
   const database = await server.createDatabase();
   const changes: boolean[] = [];
   const onAcknowledging = (acknowledges: boolean) => void changes.push(acknowledges);
-  const store = createPostgresStore(server.address(database), { lanes: 1, onAcknowledging });
+  const store = createPostgresStore(server.address(database), {
+    lanes: 1,
+    turnMs: NEVER_MS,
+    patienceMs: NEVER_MS,
+    onAcknowledging,
+  });
   const add = (name: string) => store.runBatch([{ run: (tx) => insertUser(tx, name) }]);
   const names = async () =>
     (await server.query(database, "SELECT username FROM users ORDER BY account")).map(

@@ -51,7 +51,7 @@ async function openShop(provider: string, isTls: boolean): Promise<Shop> {
   const folder = freshFolder();
   const files = isTls ? makeCertificate(folder, "first") : null;
   const tls = files ? ["--tls-cert", files.cert, "--tls-key", files.key] : [];
-  const { server, key } = await stall(folder, "--log-level", "warn", ...tls);
+  const { server, key } = await stall(folder, "--log-level", "warn", "--place-wait", "10m", ...tls);
   const create = `admin provider create acme --url ${provider} --key-stdin --no-check`;
   const { exitCode, stderr } = Bun.spawnSync([BINARY, ...create.split(" ")], {
     cwd: folder,
@@ -63,7 +63,7 @@ async function openShop(provider: string, isTls: boolean): Promise<Shop> {
     "admin service create --id p --name P --price 1 --min 1 --max 1000 --provider acme --provider-service 5";
   await binaryJson(folder, ...service.split(" "));
   const database = new Database(join(folder, "data", "reseller.db"));
-  database.run("PRAGMA busy_timeout = 5000");
+  database.run("PRAGMA busy_timeout = 600000");
   return { folder, server, key, database };
 }
 

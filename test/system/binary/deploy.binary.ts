@@ -32,7 +32,7 @@ systemctl() {
     "daemon-reload daemon-reload" | "reload caddy") return ;;
     "kill reseller")
       kill -USR1 "$(cat "$MACHINE/pid")"
-      for _ in $(seq 100); do ls "$MACHINE"/var/lib/reseller/backups/*.db >/dev/null 2>&1 && break; sleep 0.1; done
+      until ls "$MACHINE"/var/lib/reseller/backups/*.db >/dev/null 2>&1; do sleep 0.1; done
       return ;;
   esac
   if [ "$1" = stop ] || [ "$1" = restart ]; then
@@ -44,8 +44,10 @@ systemctl() {
     env $(cat "$MACHINE/etc/reseller/reseller.env") RESELLER_DATA="$MACHINE/var/lib/reseller" \\
       RESELLER_PORT="$PORT" reseller serve >"$MACHINE/out" 2>>"$MACHINE/log" &
     echo $! >"$MACHINE/pid"
-    for _ in $(seq 100); do grep -qs listening "$MACHINE/out" && return; sleep 0.1; done
-    return 1
+    until grep -qs listening "$MACHINE/out"; do
+      kill -0 "$(cat "$MACHINE/pid")" || return 1
+      sleep 0.1
+    done
   fi
 }
 trap 'kill "$(cat "$MACHINE/pid")" 2>/dev/null || true' EXIT

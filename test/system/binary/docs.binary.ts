@@ -29,7 +29,7 @@ let key: string;
 beforeAll(async () => {
   mkdirSync(SCREENSHOTS, { recursive: true });
   ({ server, key } = await stall(freshFolder()));
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: 0 });
 });
 
 afterAll(async () => {

@@ -68,10 +68,13 @@ test("a database that another process holds: not ready within seconds, ready aga
 });
 
 test("asking often writes once a second at most", async () => {
+  const begun = performance.now();
   const { server, commits } = await servingCounted(freshFolder());
   const before = await commits();
   const started = performance.now();
-  for (let asked = 0; asked < 300; asked++) await ask(server.url, "/readyz");
+  // After a minute jobs of the server write too.
+  const isEarly = () => performance.now() - begun < 50_000;
+  for (let asked = 0; asked < 300 && isEarly(); asked++) await ask(server.url, "/readyz");
   const seconds = (performance.now() - started) / 1000;
   expect((await commits()) - before).toBeLessThanOrEqual(Math.ceil(seconds) + 1);
   await stop(server);

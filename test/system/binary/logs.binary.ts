@@ -10,6 +10,8 @@ import { type Body, callApi, freshDatabase, freshFolder } from "../../support/se
 import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
 import { until } from "../../support/until.ts";
 
+const CONTROL_C = "\x03";
+
 const linesOf = (stderr: string): Body[] =>
   stderr
     .trim()
@@ -224,10 +226,21 @@ test("a request on a terminal reads `POST /orders 400 quantity_above_maximum ali
 test("on a terminal the lines are for people, elsewhere for programs", async () => {
   const folder = freshFolder();
   const binary = new URL("../../../dist/reseller", import.meta.url).pathname;
-  const serve = `timeout -s INT 2 ${binary} serve --port 0`;
-  // script(1) makes a terminal; what it shows goes to stdout.
-  const { stdout } = Bun.spawnSync(["script", "-qec", serve, "/dev/null"], { cwd: folder });
-  const shown = stdout.toString();
+  // script(1) makes a terminal; what it shows goes to stdout, what it reads is typed.
+  const terminal = Bun.spawn(["script", "-qec", `${binary} serve --port 0`, "/dev/null"], {
+    cwd: folder,
+    stdin: "pipe",
+    stdout: "pipe",
+  });
+  let shown = "";
+  for await (const text of terminal.stdout.pipeThrough(new TextDecoderStream())) {
+    const hadStarted = shown.includes("started");
+    shown += text;
+    if (hadStarted || !shown.includes("started")) continue;
+    await terminal.stdin.write(CONTROL_C);
+    await terminal.stdin.flush();
+  }
+  await terminal.exited;
   expect(shown).toContain("INFO");
   expect(shown).toContain("started");
   expect(shown).not.toContain('"level"');

@@ -13,6 +13,7 @@ import {
   type ServerProcess,
   startServerProcess,
 } from "../../support/server-process.ts";
+import { stateOf } from "../../support/children.ts";
 import { fillInBulk } from "../../support/bulk.ts";
 import { freshDatabase, freshFolder } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
@@ -64,10 +65,18 @@ function largeDataDirectory(): string {
 
 /** `backup`, stopped in the middle. */
 async function startBackup(data: string, file: string) {
-  const child = Bun.spawn([BINARY, "backup", file, "--data", data], { stderr: "pipe" });
-  await until(() => existsSync(join(`${file}.partial`, "copy.db")));
-  child.kill("SIGSTOP");
-  return child;
+  for (;;) {
+    const child = Bun.spawn([BINARY, "backup", file, "--data", data], { stderr: "pipe" });
+    const copy = join(`${file}.partial`, "copy.db");
+    await until(() => existsSync(copy) || stateOf(child.pid) === null);
+    child.kill("SIGSTOP");
+    await until(() => ["T", null].includes(stateOf(child.pid)));
+    if (existsSync(copy) && !existsSync(file)) return child;
+    // Whoever was to stop it was slower than the backup.
+    child.kill("SIGCONT");
+    expect(await child.exited).toBe(0);
+    rmSync(file);
+  }
 }
 
 describe("two `backup` commands to one file:", () => {

@@ -85,7 +85,7 @@ describe.each(["EPERM", "killed"] as const)("with other calls refused (%s),", (r
   test("orders are taken and sent to a provider that is found by its name; doctor, verify and health agree", async () => {
     const operator = operatorOf(confined, "orders");
     const upstream = await startUpstream();
-    const server = await operator.serve("--metrics-listen", "127.0.0.1:0");
+    const server = await operator.serve("--metrics-listen", "127.0.0.1:0", "--place-wait", "10m");
     const key = await operator.fill();
     const url = upstream.url.replace("127.0.0.1", "localhost");
     await operator.run(`admin provider create north --url ${url} --key-stdin`, PROVIDER_KEY);

@@ -25,7 +25,7 @@ async function createProvider(folder: string, name: string, url: string): Promis
 test("submissions are counted by outcome, polls are on time, and the provider's key appears nowhere", async () => {
   const folder = freshFolder();
   const upstream = await startUpstream();
-  const flags = ["--log-level", "debug", "--metrics-listen", "127.0.0.1:0", "--place-wait", "2s"];
+  const flags = ["--log-level", "debug", "--metrics-listen", "127.0.0.1:0", "--place-wait", "10m"];
   const { server, key } = await stall(folder, ...flags);
   const made = await createProvider(folder, "north", upstream.url);
   const update = "admin service update s --provider north --provider-service 1";

@@ -91,7 +91,7 @@ describe("a receiver", () => {
     await first.server.ended;
     receiver.answer = OK;
     const second = await serving(own, "serve", ...FLAGS);
-    await until(() => receiver.received.length === 2);
+    await until(() => receiver.received.length >= 2);
     const [before, after] = receiver.received as [Receiver["received"][0], Receiver["received"][0]];
     expect(after.body).toBe(before.body);
     expect(after.headers["webhook-id"]).toBe(before.headers["webhook-id"]!);

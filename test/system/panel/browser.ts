@@ -30,7 +30,7 @@ export const VIEWS: readonly View[] = [
 
 export function launch(): Promise<Browser> {
   mkdirSync(SCREENSHOTS, { recursive: true });
-  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: 0 });
 }
 
 export interface Visit {
