@@ -100,6 +100,8 @@ async function answer(
     method: from.method,
     path: from.url,
     headers: from.headers,
+    // One that the store has just closed for idleness would fail the next call: each has a connection of its own.
+    agent: false as const,
   };
   const forwarded = request(options, (reply) => {
     const parts: Buffer[] = [];
