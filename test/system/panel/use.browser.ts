@@ -90,10 +90,10 @@ test.each([...PAGES])("the keyboard reaches everything of $name in its order", (
 test.each([...PAGES])(
   "$name needs no JavaScript: each of its forms has a button that sends it",
   async (looked) => {
-    const { browser, panel, pathOf } = looking;
+    const { browser, panel } = looking;
     const options = { ...visitorOf(looked), javaScriptEnabled: false };
     const { page, close } = await visit(browser, panel, options);
-    await page.goto(panel.url + pathOf(looked.path));
+    await page.goto(panel.url + looking.pathOf(looked.path));
     expect(await page.locator("h1").isVisible()).toBe(true);
     const stuck = await page.evaluate<string[]>(`[...document.forms]
     .filter((form) => ![...form.elements].some(({ type }) => type === "submit"))
