@@ -206,7 +206,7 @@ describe("an upload", () => {
       const file = backup(Date.now() - 1000 * HOUR + number * HOUR);
       content.set(basename(file), readFileSync(file));
       s3.fail((call) => {
-        const fault = random() < 0.5 ? FAULTS[below(random, FAULTS.length)]! : null;
+        const fault = random() < 0.2 ? FAULTS[below(random, FAULTS.length)]! : null;
         return fault === "corrupt" && !isPut(call) ? null : fault;
       });
       const isDone = await upload(file, { keep: 5 }).then(
