@@ -2,6 +2,11 @@
 // (native-sha3.ts): the same hash (FIPS 202) in a fifteenth of the time, half of what an id costs.
 // docs/decisions/0076-the-hash-of-ids-is-the-runtimes.md
 
-export function sha3_512(text: string): Uint8Array {
-  return new Bun.CryptoHasher("sha3-512").update(text).digest();
+/**
+ * The library adds up the values of a hash as the digits of a number: given as one value it need not add up 64, which is
+ * half of the other half (10 µs an id, then 4.5).
+ */
+export function sha3_512(text: string): { values(): readonly bigint[] } {
+  const hash = new Bun.CryptoHasher("sha3-512").update(text).digest("hex");
+  return { values: () => [BigInt(`0x${hash}`)] };
 }
