@@ -1,6 +1,7 @@
-// The writer of a server on PostgreSQL: the same queue as that of the writer thread (writer.ts), without a thread. Two
-// batches are in flight at once, each of the commands of half the accounts: two batches that lock the same account would
-// follow one another all the same, the second with fewer commands than it could have taken meanwhile.
+// The writer of a server on PostgreSQL: the same queue as that of the writer thread (writer.ts), without a thread. Three
+// batches are in flight at once. Two are of the commands of half the accounts each: two batches that lock the same account
+// would follow one another all the same, the second with fewer commands than it could have taken meanwhile. The third is
+// of commands that name no account, such as imports and totals of days, which may take many turns: no order waits for them.
 
 import { refusal } from "../domain/refusals.ts";
 import type { Store } from "../db/port.ts";
@@ -16,8 +17,9 @@ import { createCommandQueue } from "./queue.ts";
 import { createWriteProbe } from "./write-probe.ts";
 import type { Writer } from "./writer.ts";
 
+const ACCOUNT_LANES = 2;
 /** As many as the store has connections for batches. */
-const LANES = 2;
+const LANES = ACCOUNT_LANES + 1;
 /** Of the event loop: for no more are further commands awaited, however many callers there are. */
 const TURNS_LIMIT = 32;
 /** Commands that may wait: as in writer.ts. */
@@ -141,8 +143,7 @@ export function createPostgresWriter({
   };
 }
 
-/** By the account that the command locks; others are rare, or take their locks late. */
 function laneOf<Name extends CommandName>(name: Name, input: CommandInput<Name>): number {
-  const account = needsOf(name, input).find((need) => "lock" in need)?.lock ?? 0;
-  return account % LANES;
+  const named = needsOf(name, input).find((need) => "lock" in need);
+  return named ? named.lock % ACCOUNT_LANES : ACCOUNT_LANES;
 }

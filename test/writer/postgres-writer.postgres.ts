@@ -116,6 +116,26 @@ describe("commands", () => {
     await close();
   });
 
+  test("that name no account, however long they take, hold up nobody's orders", async () => {
+    const server = await cluster();
+    const { anna, ben, writer, place, batches, database, close } = await shop(server);
+    expect(anna.account % 2).not.toBe(ben.account % 2);
+    const admin = new SQL({ ...CONNECTION, port: server.port, database });
+    const holder = await admin.reserve();
+    await holder`BEGIN`;
+    await holder`SELECT 1 FROM totals_position FOR UPDATE`;
+    const count = writer.submit("countDailyTotals", { limit: 1 });
+    await until(() => writer.queueLength() === 0);
+    expect((await place()) as object).toBeTruthy();
+    expect((await place(1, null, ben)) as object).toBeTruthy();
+    expect(batches).toEqual([["placeOrder"], ["placeOrder"]]);
+    await holder`COMMIT`;
+    await holder.release();
+    await admin.close();
+    await count;
+    await close();
+  });
+
   test("that wait are completed by close, and later ones refused", async () => {
     const { writer, store, place, countOrders } = await shop(await cluster());
     const orders = Promise.all([place(), place(), place()]);

@@ -1,4 +1,4 @@
-// The port on PostgreSQL: two batches in flight on connections of their own, and reads on another.
+// The port on PostgreSQL: three batches in flight on connections of their own, and reads on another.
 
 import {
   type Job,
@@ -16,7 +16,7 @@ import { ReadLane } from "./reader.ts";
 export interface PostgresOptions {
   /** Shown in pg_stat_activity. */
   name?: string;
-  /** Batches in flight at once: four cost the database 70 % more than two. */
+  /** Batches in flight at once: as the writer has (writer/postgres-writer.ts). */
   lanes?: number;
   /** How long a turn may take before its connection is given up. */
   turnMs?: number;
@@ -35,7 +35,7 @@ export interface PostgresStore extends Store {
   runBatch(jobs: readonly Job[]): Promise<Outcome[]>;
 }
 
-const LANES = 2;
+const LANES = 3;
 const TURN_MS = 10_000;
 const PATIENCE_MS = 15_000;
 const CONNECT_MS = 5000;
