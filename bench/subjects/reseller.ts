@@ -32,7 +32,7 @@ export const reseller: Subject = {
 /** Serves a copy of the market. */
 export async function serveCopy(env?: Record<string, string>, binary?: string): Promise<Running> {
   const folder = freshFolder();
-  const { folder: template, keys } = await market();
+  const { folder: template, keys } = await market(binary);
   cpSync(template, folder, { recursive: true });
   return serve(folder, keys, env, () => removeFolder(folder), binary);
 }
@@ -69,21 +69,23 @@ export interface Market {
   keys: string[];
 }
 
-let made: Promise<Market> | undefined;
+const made = new Map<string, Promise<Market>>();
 
-/** The market without orders, made once a run. */
-export function market(): Promise<Market> {
-  return (made ??= makeMarket());
+/** The market without orders, made once a run by each binary: an older one reads no newer database. */
+export function market(binary = BINARY): Promise<Market> {
+  const market = made.get(binary) ?? makeMarket(binary);
+  made.set(binary, market);
+  return market;
 }
 
-async function makeMarket(): Promise<Market> {
+async function makeMarket(binary: string): Promise<Market> {
   const folder = freshFolder();
   const admin = (...words: string[]) =>
     // By variable: builds that are compared may not know the flag.
-    runToEnd([BINARY, "admin", ...words, "--data", folder, "--json"], {
+    runToEnd([binary, "admin", ...words, "--data", folder, "--json"], {
       RESELLER_CONFIRM_ABOVE: String(BALANCE),
     });
-  await (await serve(folder, [])).stop();
+  await (await serve(folder, [], {}, () => {}, binary)).stop();
   const rows = Array.from({ length: SERVICES }, (_, index) =>
     index === 0
       ? `${SERVICE},${SERVICE},${PRICE},1,1000`
