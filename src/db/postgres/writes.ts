@@ -8,27 +8,25 @@ import { deleteStatement, insertStatement, rowLockStatement, updateStatement } f
 import type { Write } from "./write-transaction.ts";
 
 export function statementsOf(writes: readonly Write[]): Statement[] {
-  // Tables that TABLES does not list are written last.
-  const tables = new Set([...TABLES, ...writes.map(({ table }) => table)]);
   const statements: Statement[] = [];
-  const waves = wavesOf(writes);
-  for (const table of tables) {
-    const free = writes.filter((write) => write.table === table && isUnlocked(write));
-    if (free.length > 0)
-      statements.push(
-        rowLockStatement(
-          table,
-          free.map(({ row }) => row),
-        ),
-      );
+  for (const [table, free] of byTable(writes.filter(isUnlocked))) {
+    const rows = free.map(({ row }) => row);
+    statements.push(rowLockStatement(table, rows));
   }
-  for (const wave of waves) {
-    for (const table of tables) {
-      const own = wave.filter((write) => write.table === table);
-      if (own.length > 0) statements.push(...statementsOfTable(table, own));
-    }
+  for (const wave of wavesOf(writes)) {
+    for (const [table, own] of byTable(wave)) statements.push(...statementsOfTable(table, own));
   }
   return statements;
+}
+
+const PLACES = new Map<AnyTable, number>(TABLES.map((table, place) => [table, place]));
+
+/** Tables that TABLES does not list are last. */
+function byTable(writes: readonly Write[]): [AnyTable, Write[]][] {
+  const placeOf = (table: AnyTable) => PLACES.get(table) ?? TABLES.length;
+  return [...Map.groupBy(writes, ({ table }) => table)].sort(
+    ([one], [other]) => placeOf(one) - placeOf(other),
+  );
 }
 
 function statementsOfTable(table: AnyTable, writes: readonly Write[]): Statement[] {

@@ -1,7 +1,7 @@
-// Integers above 2^53 are exact on every engine, in rows, changes, parameters and results.
+// Integers above 2^53 and texts of any characters are exact on every engine, in rows, changes, parameters and results.
 
 import { expect, test } from "bun:test";
-import { customType, integer, sqliteTable } from "drizzle-orm/sqlite-core";
+import { customType, integer, sqliteTable, text as textColumn } from "drizzle-orm/sqlite-core";
 import { fields, query, select } from "../../../src/db/query.ts";
 import { bigint, nullable, table } from "../../../src/db/table-definition.ts";
 import { ENGINES, freshStore } from "../../support/stores.ts";
@@ -22,6 +22,30 @@ const SUM = query({
   text: `SELECT ${select(amounts, "id", "amount")}, CAST((SELECT sum(amount) FROM amounts) AS TEXT) AS total
     FROM amounts WHERE amounts.amount > :above ORDER BY amounts.id`,
 });
+
+const texts = table(
+  sqliteTable("texts", { id: integer().primaryKey(), text: textColumn().notNull() }),
+  { key: ["id"] },
+);
+
+const TEXTS = query({
+  gives: fields(texts, "text"),
+  text: `SELECT ${select(texts, "text")} FROM texts ORDER BY texts.id`,
+});
+
+/** Of every character but NUL, which PostgreSQL has not, and halves of pairs, which UTF-8 has not; beside what is escaped. */
+function everyCharacter(): string[] {
+  const parts = ["", "NULL", "{}", '"', "\\", '\\"', '\u{1f600}\\\u{1f600}"'];
+  for (let code = 1; code < 0x10000; code += 1) {
+    if (code >= 0xd800 && code < 0xe000) continue;
+    const character = String.fromCharCode(code);
+    // Alone where most is escaped, then by their pages.
+    if (code < 0x100) parts.push(`${character}"\\${character}`);
+    else if (code % 0x100 === 0) parts.push(character);
+    else parts.push(parts.pop()! + character);
+  }
+  return parts;
+}
 
 const LARGEST = 9_223_372_036_854_775_807n;
 
@@ -53,6 +77,22 @@ for (const engine of ENGINES) {
       { id: 1, amount: 2n ** 53n + 3n, total },
       { id: 2, amount: LARGEST - 2n ** 54n, total },
     ]);
+    await store.close();
+  });
+
+  test(`texts on ${engine} keep every character`, async () => {
+    const store = await freshStore(engine);
+    await store.query("CREATE TABLE texts (id bigint PRIMARY KEY, text text NOT NULL)");
+    if (engine === "postgres") await store.query("GRANT ALL ON texts TO reseller");
+    const written = everyCharacter();
+    await store.run((tx) => {
+      for (const [id, text] of written.entries()) tx.insert(texts, { id, text: `was ${text}` });
+    });
+    await store.run((tx) => {
+      tx.each(written, (text, id) => tx.update(texts, { id }, { text }));
+    });
+    const read = await store.read((reader) => reader.all(TEXTS));
+    expect(read.map(({ text }) => text)).toEqual(written);
     await store.close();
   });
 }
