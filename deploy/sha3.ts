@@ -4,7 +4,7 @@
 
 /**
  * The library adds up the values of a hash as the digits of a number: given as one value it need not add up 64, which is
- * half of the other half (10 µs an id, then 4.5).
+ * half of what an id took with the rest (12.2 µs, then 6.1).
  */
 export function sha3_512(text: string): { values(): readonly bigint[] } {
   const hash = new Bun.CryptoHasher("sha3-512").update(text).digest("hex");
