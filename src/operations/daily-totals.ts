@@ -22,7 +22,7 @@ export interface CountDailyTotals {
 
 /**
  * again: something was done, and more can be. waiting: rows below the goal may still be committed, call it later. done:
- * nothing is left.
+ * the goal is reached. What has come since it was set is for the next goal: while orders keep coming there is always more.
  *
  * SQLite has one writer, so that it counts whatever is there. On PostgreSQL numbers are not committed in their order: a
  * transaction may still be open that took a number below one which is seen. It has locked its account before, and so its id
@@ -58,7 +58,11 @@ export function countDailyTotals(
   return oldest < goalTransaction ? "waiting" : countUpTo(tx, position, limit);
 }
 
-function countUpTo(tx: Tx, { counted, goal, goalTransaction }: Position, limit: number): "again" {
+function countUpTo(
+  tx: Tx,
+  { counted, goal, goalTransaction }: Position,
+  limit: number,
+): "again" | "done" {
   const reached = { ...counted };
   for (const source of REPORT_SOURCES) {
     if (counted[source] >= goal[source]) continue;
@@ -66,5 +70,5 @@ function countUpTo(tx: Tx, { counted, goal, goalTransaction }: Position, limit: 
   }
   addToTotals(tx, counted, reached);
   writePosition(tx, { counted: reached, goal, goalTransaction });
-  return "again";
+  return REPORT_SOURCES.every((source) => reached[source] >= goal[source]) ? "done" : "again";
 }

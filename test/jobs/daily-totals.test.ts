@@ -106,3 +106,21 @@ test("an order that goes on to another provider takes its revenue along, counted
   expect(sorted(await byProvider())).toEqual(sorted(expected));
   expect(await verifyStore(database)).toEqual([]);
 });
+
+test("a run ends although orders keep coming: the next one counts them", async () => {
+  const ended = Promise.withResolvers<void>();
+  let steps = 0;
+  const writer: Pick<Writer, "submit"> = {
+    submit(name, input) {
+      place("likes");
+      steps += 1;
+      const output = database.execute(name, input, DAY);
+      if ((output as unknown) !== "again" || steps > 100) ended.resolve();
+      return Promise.resolve(output);
+    },
+  };
+  const job = startDailyTotals(writer, createLog("silent"), { delay: 0 });
+  await ended.promise;
+  await job.stop();
+  expect(steps).toBeLessThan(5);
+});
