@@ -4,7 +4,7 @@ import { caseOf } from "./parts/orders.ts";
 import { READS_MEANWHILE } from "./parts/disk.ts";
 import { EMPTY, MARKET } from "./parts/idle.ts";
 import { AFTER, IDLE } from "./parts/memory.ts";
-import { postgresCase } from "./parts/postgres.ts";
+import { FSYNCS_MILLISECONDS, postgresCase } from "./parts/postgres.ts";
 import { ALONE, CLICKED, PAGES } from "./parts/panel.ts";
 import { BALANCE, ORDER } from "./parts/reads.ts";
 import { MILLION } from "./parts/starts.ts";
@@ -66,8 +66,8 @@ export const BAR: readonly Bar[] = [
     { resellers: RESELLERS, keyed: false, atLeast: 5 },
     { resellers: RESELLERS, keyed: true, atLeast: 4 },
   ].flatMap(({ atLeast, ...each }) =>
-    [false, true].map((slowDisk): Bar => {
-      const what = postgresCase({ ...each, slowDisk });
+    FSYNCS_MILLISECONDS.map((fsync): Bar => {
+      const what = postgresCase({ ...each, fsync });
       const [peer, ours] = [fastifyPostgres.name, resellerOnPostgres.name];
       return {
         what: `${ours} against ${peer}, ${what}`,

@@ -1,5 +1,5 @@
 // On PostgreSQL: orders a second beside the peer on PostgreSQL and ours on SQLite, with Idempotency-Keys, with a second
-// server, on a disk whose fsync takes 4 ms (as on a cheap VPS), and by how far away the database is.
+// server, on disks whose fsync takes longer (4 ms: as on a cheap VPS), and by how far away the database is.
 
 import type { Options } from "../options.ts";
 import { fastifyPostgres } from "../subjects/peers.ts";
@@ -15,41 +15,40 @@ import { FSYNC_MILLISECONDS } from "./disk.ts";
 import { caseOf } from "./orders.ts";
 
 const CONNECTIONS = 128;
+/** How much longer an fsync takes than on this machine, for PostgreSQL and for SQLite. */
+export const FSYNCS_MILLISECONDS = [0, 1, FSYNC_MILLISECONDS];
 const ROUND_TRIPS_MILLISECONDS = [1, 2, 5];
 
 interface Case {
   resellers: number;
   /** Each order with an Idempotency-Key of its own; the peer has none and does what it always does. */
   keyed: boolean;
-  /** On a disk whose fsync takes FSYNC_MILLISECONDS more, for PostgreSQL and for SQLite. */
-  slowDisk: boolean;
+  /** One of FSYNCS_MILLISECONDS. */
+  fsync: number;
 }
 
-const CASES = casesOn(false);
-
-function casesOn(slowDisk: boolean): readonly Case[] {
+function casesOn(fsync: number): readonly Case[] {
   return [
-    { resellers: 1, keyed: false, slowDisk },
-    { resellers: RESELLERS, keyed: false, slowDisk },
-    { resellers: RESELLERS, keyed: true, slowDisk },
+    { resellers: 1, keyed: false, fsync },
+    { resellers: RESELLERS, keyed: false, fsync },
+    { resellers: RESELLERS, keyed: true, fsync },
   ];
 }
 
 export async function postgres(options: Options, results: Results): Promise<void> {
   const { rounds, seconds } = options;
   const beside = [fastifyPostgres, resellerOnPostgres, twoServers, reseller];
-  await inTurn(beside, rounds, CASES, (running, { name }, each) =>
-    measure(running, name, each, seconds, results),
-  );
-  await inTurn(
-    beside,
-    rounds,
-    casesOn(true),
-    (running, { name }, each) => measure(running, name, each, seconds, results),
-    await slowDisk(FSYNC_MILLISECONDS),
-  );
+  for (const fsync of FSYNCS_MILLISECONDS) {
+    await inTurn(
+      beside,
+      rounds,
+      casesOn(fsync),
+      (running, { name }, each) => measure(running, name, each, seconds, results),
+      fsync === 0 ? undefined : await slowDisk(fsync),
+    );
+  }
   const distances = [resellerOnPostgres, ...ROUND_TRIPS_MILLISECONDS.map(delayed)];
-  await inTurn(distances, rounds, CASES.slice(1, 2), (running, { name }, each) =>
+  await inTurn(distances, rounds, casesOn(0).slice(1, 2), (running, { name }, each) =>
     measure(running, `${name} (by distance)`, each, seconds, results),
   );
 }
@@ -78,7 +77,7 @@ async function measure(
   say(`${what}: ${Math.round(perSecond)} orders/s, ${name}`);
 }
 
-export function postgresCase({ resellers, keyed, slowDisk }: Case): string {
-  const disk = slowDisk ? `, ${FSYNC_MILLISECONDS} ms fsync` : "";
+export function postgresCase({ resellers, keyed, fsync }: Case): string {
+  const disk = fsync === 0 ? "" : `, ${fsync} ms fsync`;
   return `${caseOf(CONNECTIONS, resellers)}${keyed ? ", Idempotency-Key" : ""}${disk}`;
 }

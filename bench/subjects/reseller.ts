@@ -73,9 +73,9 @@ const made = new Map<string, Promise<Market>>();
 
 /** The market without orders, made once a run by each binary: an older one reads no newer database. */
 export function market(binary = BINARY): Promise<Market> {
-  const market = made.get(binary) ?? makeMarket(binary);
-  made.set(binary, market);
-  return market;
+  const making = made.get(binary) ?? makeMarket(binary);
+  made.set(binary, making);
+  return making;
 }
 
 async function makeMarket(binary: string): Promise<Market> {
