@@ -21,8 +21,9 @@ export interface CountDailyTotals {
 }
 
 /**
- * again: something was done, and more can be. waiting: rows below the goal may still be committed, call it later. done:
- * the goal is reached. What has come since it was set is for the next goal: while orders keep coming there is always more.
+ * again: something was done, and more can be. waiting: rows below the goal may still be committed, call it later. reached:
+ * the goal is; what has come since it was set is for the next one, since while orders come there is always more. done: nothing
+ * is left.
  *
  * SQLite has one writer, so that it counts whatever is there. On PostgreSQL numbers are not committed in their order: a
  * transaction may still be open that took a number below one which is seen. It has locked its account before, and so its id
@@ -32,7 +33,7 @@ export interface CountDailyTotals {
 export function countDailyTotals(
   tx: Tx,
   { limit }: CountDailyTotals,
-): "again" | "waiting" | "done" {
+): "again" | "waiting" | "reached" | "done" {
   lockPosition(tx);
   const position = readPosition(tx);
   const { oldest, own } = readTransactions(tx);
@@ -62,7 +63,7 @@ function countUpTo(
   tx: Tx,
   { counted, goal, goalTransaction }: Position,
   limit: number,
-): "again" | "done" {
+): "again" | "reached" {
   const reached = { ...counted };
   for (const source of REPORT_SOURCES) {
     if (counted[source] >= goal[source]) continue;
@@ -70,5 +71,5 @@ function countUpTo(
   }
   addToTotals(tx, counted, reached);
   writePosition(tx, { counted: reached, goal, goalTransaction });
-  return REPORT_SOURCES.every((source) => reached[source] >= goal[source]) ? "done" : "again";
+  return REPORT_SOURCES.every((source) => reached[source] >= goal[source]) ? "reached" : "again";
 }

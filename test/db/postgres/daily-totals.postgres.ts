@@ -89,7 +89,7 @@ test("a run counts what it saw first, although orders keep coming", async () => 
     return database.execute("countDailyTotals", { limit: 1000 }, DAY);
   };
   // Something else of the cluster may be open for a moment.
-  for (let result = step(); result !== "done"; result = step()) {
+  for (let result = step(); result !== "reached"; result = step()) {
     if (result === "waiting") await Bun.sleep(5);
     else if (steps > 100) break;
   }
