@@ -1,13 +1,14 @@
-// The background job that counts new orders, refunds and costs into the totals of their days, in runs of steps. What it has not counted yet a report adds up by itself: it may lag behind without making a report wrong.
+// The background job that counts new orders, refunds and costs into the totals of their days, in runs of steps. What it
+// has not counted yet a report adds up by itself: it may lag behind without making a report wrong.
 
 import { Refusal } from "../domain/refusals.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 import type { BackgroundJob } from "./expiry.ts";
 
-/** Between two runs where there was nothing to count. */
+/** After a run that had nothing to count. */
 const INTERVAL_MS = 60_000;
-/** Else: each report adds up what is not counted yet, and a run of a few steps costs little. */
+/** After another: each report adds up what is not counted yet, and a run of a few steps costs little. */
 const BUSY_INTERVAL_MS = 5000;
 /** Rows of each kind that one command counts: some milliseconds of the writer's time. */
 const STEP = 2000;

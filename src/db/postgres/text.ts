@@ -189,7 +189,7 @@ export function arrayOf(values: readonly Value[]): string {
   return `{${parts.join()}}`;
 }
 
-/** By the runtime's JSON where it escapes the same: of a stored response in less than half of the time of a replacement (4.2 µs, then 1.8). */
+/** By the runtime's JSON where it escapes the same: a stored response in less than half of the time of a replacement (4.2 µs, then 1.8). */
 function elementOf(text: string): string {
   if (!/["\\]/.test(text)) return `"${text}"`;
   if (!ESCAPED_OTHERWISE.test(text)) return JSON.stringify(text);
