@@ -6,9 +6,9 @@ import { users } from "../../src/db/tables.ts";
 import { freshDatabase, freshService, type TestService } from "../support/service.ts";
 import { askPanel, readAnswer } from "../support/panels.ts";
 import { sendRaw } from "../support/raw.ts";
-import { freePort } from "../support/postgres.ts";
 import { spawnServe } from "../support/process.ts";
 import { optionsOf } from "../support/cli.ts";
+import { freePort } from "../support/ports.ts";
 
 const LIMIT = 64 * 1024;
 const INVALID_KEY = "Invalid API key";
@@ -361,7 +361,7 @@ test("the key is in no line of the log and no metric, wherever it was sent; the 
   database.service({ price: "1" });
   const key = database.key("anna", "full").text;
   const mistyped = `${key.slice(0, -1)}${key.endsWith("a") ? "b" : "a"}`;
-  const listen = `127.0.0.1:${await freePort()}`;
+  const listen = `127.0.0.1:${freePort()}`;
   const options = [...optionsOf(database), "--log-level", "debug", "--metrics-listen", listen];
   const serve = await spawnServe(database.folder, ...options);
   const at = (path: string, init: RequestInit = {}) =>

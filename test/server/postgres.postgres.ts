@@ -10,6 +10,7 @@ import { type ServeProcess, spawnServe } from "../support/process.ts";
 import { callApi, freshFolder } from "../support/service.ts";
 import { insertKey, insertService, insertUser } from "../support/stores.ts";
 import { until } from "../support/until.ts";
+import { freePort } from "../support/ports.ts";
 
 interface Shop {
   url: string;
@@ -46,12 +47,6 @@ const place = (server: ServeProcess, { key }: Shop, headers?: Record<string, str
 const admin = (shop: Shop, ...argv: string[]) => reseller("admin", ...argv, "--database", shop.url);
 
 /** A port that is free at this moment: the server does not say which one its metrics got. */
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop();
-  return port;
-}
 
 describe("two servers of one database", () => {
   const metricsPort = freePort();

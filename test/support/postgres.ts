@@ -1,12 +1,12 @@
 // A PostgreSQL of the tests' own: one throw-away cluster for a test process, one database for each test.
 
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { type Address, parseAddress } from "../../src/db/postgres/address.ts";
 import { migrate } from "../../src/db/postgres/migrate.ts";
+import { freePort } from "./ports.ts";
 
 const VERSIONS = "/usr/lib/postgresql";
 /** The server refuses to run as root. */
@@ -56,7 +56,7 @@ export async function startCluster(settings: Record<string, string> = {}): Promi
   giveToPostgres(folder);
   const run = (program: string, ...options: string[]) => runPostgres(folder, program, ...options);
   run("initdb", "-D", data, "-A", "trust", "-U", USER, "--no-sync", "-E", "UTF8", "--locale=C");
-  const port = await freePort();
+  const port = freePort();
   const all = {
     port: String(port),
     listen_addresses: "127.0.0.1",
@@ -165,13 +165,4 @@ function idsOf(user: string): [number, number] {
     .find((each) => each.startsWith(`${user}:`));
   const [, , uid, gid] = line!.split(":");
   return [Number(uid), Number(gid)];
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address() as { port: number };
-      server.close(() => resolve(address.port));
-    });
-  });
 }

@@ -1,6 +1,7 @@
 // The receivers of docs/samples, unchanged, as processes of their own.
 
 import { join } from "node:path";
+import { freePort } from "./ports.ts";
 
 const SAMPLES = new URL("../../docs/samples", import.meta.url).pathname;
 
@@ -53,11 +54,4 @@ async function statusOf(url: string): Promise<number | null> {
   } catch {
     return null;
   }
-}
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import { freshFolder } from "../../support/service.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
+import { freePort } from "../../support/ports.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
 const BINARY = join(ROOT, "dist/reseller");
@@ -62,13 +63,6 @@ function steps(document: string, machine: string, port: number): string[] {
       .replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`)
       .replaceAll("127.0.0.1:9090", "127.0.0.1:0"),
   );
-}
-
-function freePort(): number {
-  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = probe;
-  probe.stop(true);
-  return port;
 }
 
 interface Ran {

@@ -10,6 +10,7 @@ import { exchangeRaw } from "../../support/raw.ts";
 import { BINARY, tryCall } from "../../support/server-process.ts";
 import { type Body, callApi, freshDatabase, freshFolder } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
+import { freePort } from "../../support/ports.ts";
 
 const LOG_FORMATS = ["json", "pretty"];
 const CHILDREN: Bun.Subprocess[] = [];
@@ -89,12 +90,6 @@ async function serveWith(folder: string, redirections: string, flags: string[] =
       return child.exited;
     },
   };
-}
-
-function freePort(): number {
-  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  probe.stop(true);
-  return probe.port;
 }
 
 /** More log lines than a pipe and the log's buffer hold. */

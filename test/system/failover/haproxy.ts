@@ -3,9 +3,9 @@
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../support/postgres.ts";
 import type { Member } from "./patroni-cluster.ts";
 import { killAll } from "./processes.ts";
+import { freePort } from "../../support/ports.ts";
 
 const DOCUMENT = new URL("../../../docs/postgres.md", import.meta.url);
 
@@ -16,7 +16,7 @@ export interface Haproxy {
 
 export async function startHaproxy(members: readonly Member[]): Promise<Haproxy> {
   const folder = mkdtempSync(join(tmpdir(), "reseller-haproxy-"));
-  const port = await freePort();
+  const port = freePort();
   const file = join(folder, "haproxy.cfg");
   writeFileSync(file, settings(port, members));
   const child = Bun.spawn(["setpriv", "--pdeathsig=KILL", "haproxy", "-db", "-f", file], {

@@ -13,7 +13,6 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { childrenOf } from "../../support/children.ts";
 import {
-  freePort,
   giveToPostgres,
   asPostgres,
   binaries,
@@ -21,6 +20,7 @@ import {
 } from "../../support/postgres.ts";
 import { ACCEPTS, firstLogged } from "./postgres-log.ts";
 import { killAll } from "./processes.ts";
+import { freePort } from "../../support/ports.ts";
 
 /**
  * In the file, for pg_rewind recovers a killed server by itself and needs the hints. No socket file: its lock would name
@@ -51,7 +51,7 @@ export class Node {
 
   /** An empty one that runs. */
   static async create(name: string): Promise<Node> {
-    const node = new Node(name, await freePort());
+    const node = new Node(name, freePort());
     const access = ["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C"];
     await node.#run("initdb", "-D", node.data, "--no-sync", ...access);
     const lines = Object.entries(SETTINGS).map(([setting, value]) => `${setting} = '${value}'\n`);
@@ -62,7 +62,7 @@ export class Node {
 
   /** One that runs as a standby of `primary`. */
   static async standbyOf(primary: Node, name: string): Promise<Node> {
-    const node = new Node(name, await freePort());
+    const node = new Node(name, freePort());
     await node.copyFrom(primary);
     return node;
   }

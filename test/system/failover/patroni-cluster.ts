@@ -8,13 +8,13 @@ import { childrenOf } from "../../support/children.ts";
 import {
   asPostgres,
   binaries,
-  freePort,
   giveToPostgres,
   stopWithThisProcess,
 } from "../../support/postgres.ts";
 import { queryPort } from "./node.ts";
 import { ACCEPTS, firstLogged, HAS_STANDBY } from "./postgres-log.ts";
 import { killAll } from "./processes.ts";
+import { freePort } from "../../support/ports.ts";
 
 const SCOPE = "reseller";
 const DATABASE = "reseller";
@@ -85,7 +85,7 @@ export class PatroniCluster {
   static async start(clusterOptions: ClusterOptions): Promise<PatroniCluster> {
     const folder = mkdtempSync(join(tmpdir(), "reseller-etcd-"));
     giveToPostgres(folder);
-    const [port, peerPort] = [await freePort(), await freePort()];
+    const [port, peerPort] = [freePort(), freePort()];
     const [client, peer] = [port, peerPort].map((each) => `http://127.0.0.1:${each}`);
     const options = {
       name: "etcd",
@@ -184,7 +184,7 @@ export class PatroniCluster {
     const folder = mkdtempSync(join(tmpdir(), `reseller-${name}-`));
     giveToPostgres(folder);
     stopWithThisProcess(join(folder, "data"), folder);
-    const [port, apiPort] = [await freePort(), await freePort()];
+    const [port, apiPort] = [freePort(), freePort()];
     const member = { name, port, apiPort, folder };
     writeFileSync(join(folder, "patroni.yml"), JSON.stringify(this.#settings(member), null, 2));
     this.members.push({ ...member, patroni: startPatroni(folder) });
